@@ -1,0 +1,30 @@
+# A thin layer over CMake (CMakePresets.json) and scripts/. Each target first installs what it needs and is
+# missing; `make SETUP=: ...` leaves that out.
+SETUP ?= scripts/setup
+
+.PHONY: all demo test bench format clean help
+
+all: ## build the program: build/drape
+	@$(SETUP)
+	@cmake --preset release -DDRAPE_TESTS=OFF >/dev/null
+	@cmake --build --preset release
+
+demo: all ## build, simulate, and leave something to look at in demo/
+	@scripts/demo
+
+test: ## build and run every test, also under sanitizers, and the fuzzers for a while
+	@$(SETUP) --test
+	@scripts/test
+
+bench: all ## build and run the benchmarks
+	@build/bench/drape-bench
+
+format: ## lay out the C code with clang-format
+	@$(SETUP) --format
+	@find include src cli bench tests -name '*.[ch]' -exec clang-format -i {} +
+
+clean: ## remove everything that was built
+	rm -rf build build-* demo
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,38 @@
+# drape_add_objects(NAME SOURCES...): an object library. A source named *_simd.c is compiled once per
+# instruction set, each time with its own DRAPE_VARIANT (see src/base/simd.h); which one runs is decided at
+# run time. On anything but x86-64 there is the baseline alone.
+set(DRAPE_SIMD_VARIANTS baseline)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND DRAPE_SIMD_VARIANTS avx2 avx512)
+endif()
+set(DRAPE_SIMD_FLAGS_avx2 -mavx2 -DDRAPE_VARIANT_IS_AVX2)
+set(DRAPE_SIMD_FLAGS_avx512 -mavx2 -mavx512f -mavx512vl -mavx512dq -mprefer-vector-width=512 -DDRAPE_VARIANT_IS_AVX512)
+
+function(drape_add_objects name)
+  set(plain ${ARGN})
+  set(kernels ${ARGN})
+  list(FILTER plain EXCLUDE REGEX "_simd\\.c$")
+  list(FILTER kernels INCLUDE REGEX "_simd\\.c$")
+  add_library(${name} OBJECT ${plain})
+  if(kernels)
+    foreach(variant ${DRAPE_SIMD_VARIANTS})
+      add_library(${name}-${variant} OBJECT ${kernels})
+      target_compile_options(${name}-${variant} PRIVATE ${DRAPE_SIMD_FLAGS_${variant}})
+      target_compile_definitions(${name}-${variant} PRIVATE DRAPE_VARIANT=${variant})
+      set_property(GLOBAL APPEND PROPERTY ${name}_parts ${name}-${variant})
+    endforeach()
+  endif()
+endfunction()
+
+# drape_objects(VARIABLE NAME...): generator expressions of all objects of these libraries.
+function(drape_objects variable)
+  set(all)
+  foreach(name ${ARGN})
+    list(APPEND all $<TARGET_OBJECTS:${name}>)
+    get_property(parts GLOBAL PROPERTY ${name}_parts)
+    foreach(part ${parts})
+      list(APPEND all $<TARGET_OBJECTS:${part}>)
+    endforeach()
+  endforeach()
+  set(${variable} ${all} PARENT_SCOPE)
+endfunction()

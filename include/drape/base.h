@@ -1,0 +1,102 @@
+/* drape/base.h: what every other header stands on: status codes, the context.
+ *
+ *   drape_context *ctx;
+ *   if (drape_context_create(NULL, &ctx) != DRAPE_OK) return 1;
+ *   ...
+ *   drape_context_destroy(ctx);
+ *
+ * There is no global state: allocator, log, threads and the last error message live in a context.
+ * One context serves one calling thread at a time; any number of contexts may live side by side. */
+#ifndef DRAPE_BASE_H
+#define DRAPE_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define DRAPE_API __attribute__((visibility("default")))
+#else
+#define DRAPE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DRAPE_VERSION_MAJOR 0
+#define DRAPE_VERSION_MINOR 1
+#define DRAPE_VERSION_PATCH 0
+
+/* "0.1.0" */
+DRAPE_API const char *drape_version(void);
+
+/* What went wrong with a call. That an iteration did not converge is no error: see drape_reason. */
+typedef enum drape_status {
+    DRAPE_OK = 0,
+    DRAPE_ERROR_ARGUMENT,  /* a parameter outside its documented range, or a mesh that is no cloth */
+    DRAPE_ERROR_MEMORY,    /* the allocator returned NULL */
+    DRAPE_ERROR_IO,        /* a file could not be opened, read, written or renamed */
+    DRAPE_ERROR_FORMAT,    /* a file does not hold what its format promises */
+    DRAPE_ERROR_NUMBER,    /* the state became infinite or not a number */
+} drape_status;
+
+/* "ok", "bad argument", ...: never NULL. */
+DRAPE_API const char *drape_status_name(drape_status status);
+
+typedef struct drape_context drape_context;
+
+typedef enum drape_log_level { DRAPE_LOG_ERROR, DRAPE_LOG_WARNING, DRAPE_LOG_INFO } drape_log_level;
+
+/* The widest vector instructions a context may use. Results are the same bits with all of them. */
+typedef enum drape_simd {
+    DRAPE_SIMD_BASELINE, /* SSE2 on x86-64, NEON on arm64 */
+    DRAPE_SIMD_AVX2,
+    DRAPE_SIMD_AVX512,
+    DRAPE_SIMD_BEST, /* whatever this processor has */
+} drape_simd;
+
+/* A host program's own memory. Both functions must be set, or neither.
+ * alloc returns memory aligned to 64 bytes, or NULL; free gets the size that was asked for. */
+typedef struct drape_allocator {
+    void *(*alloc)(void *user, size_t bytes);
+    void (*free)(void *user, void *memory, size_t bytes);
+    void *user;
+} drape_allocator;
+
+/* A host program's own scheduler: calls task(data, i) once for every i in [0, count), in any order and on
+ * any threads, and returns when all are done. The bits of a result depend on neither. */
+typedef struct drape_scheduler {
+    void (*run)(void *user, int32_t count, void (*task)(void *data, int32_t index), void *data);
+    void *user;
+} drape_scheduler;
+
+typedef struct drape_context_settings {
+    drape_allocator allocator; /* default: aligned malloc of libc */
+    void (*log)(void *user, drape_log_level level, const char *message); /* default NULL: silence */
+    void *log_user;
+    int32_t threads;           /* 0: as many as there are processors; else 1..256; default 0 */
+    drape_simd simd;           /* default DRAPE_SIMD_BEST; a level the processor lacks is an error */
+    drape_scheduler scheduler; /* default: a pool of the context's own threads */
+} drape_context_settings;
+
+DRAPE_API drape_context_settings drape_context_defaults(void);
+
+/* settings may be NULL: the defaults. On failure *out is NULL. */
+DRAPE_API drape_status drape_context_create(const drape_context_settings *settings, drape_context **out);
+DRAPE_API void drape_context_destroy(drape_context *ctx); /* NULL is fine */
+
+/* The message of the last call that failed: one line, names file, line, vertex or triangle; never NULL. */
+DRAPE_API const char *drape_message(const drape_context *ctx);
+
+DRAPE_API int32_t drape_context_threads(const drape_context *ctx);
+DRAPE_API drape_simd drape_context_simd(const drape_context *ctx); /* what is in use, never BEST */
+DRAPE_API const char *drape_simd_name(drape_simd simd);            /* "sse2", "neon", "avx2", "avx512" */
+
+/* Memory held through this context right now, in bytes. */
+DRAPE_API int64_t drape_context_bytes(const drape_context *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,153 @@
+/* pool.c: threads that spin briefly for the next job, then sleep.
+ *
+ * A job is `count` tasks. Thread t first takes its own share, tasks [count t/T, count (t+1)/T), so that the
+ * same thread meets the same memory in loop after loop; when that is done it helps the others. A task is
+ * claimed by an atomic increment of the share's counter, so each runs once. Which thread runs a task is
+ * left open: nothing that is computed may depend on it.
+ *
+ * A job is announced by raising `generation`. Whoever waits spins some 20 microseconds (a CG iteration has
+ * loops that close together), then sleeps on a condition variable. Where threads share a processor, the one that
+ * is waited for runs only once the waiting one gives way, so spinning yields now and then. */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { SPINS = 1000, SPINS_PER_YIELD = 50, MAX_THREADS = 256 };
+
+typedef struct share {
+    _Alignas(64) atomic_int next;
+    int32_t end;
+} share;
+
+struct drape_i_pool {
+    share shares[MAX_THREADS];
+    _Alignas(64) atomic_uint generation;
+    _Alignas(64) atomic_int working; /* helpers that have not finished the present job */
+    atomic_int sleepers;
+    atomic_bool stop;
+    void (*task)(void *data, int32_t index);
+    void *data;
+    int32_t threads;
+    int32_t started; /* helpers that exist */
+    pthread_mutex_t mutex;
+    pthread_cond_t wake, done;
+    pthread_t helpers[MAX_THREADS];
+    struct helper_start {
+        drape_i_pool *pool;
+        int32_t index;
+    } starts[MAX_THREADS];
+};
+
+static void work(drape_i_pool *pool, int32_t self) {
+    for (int32_t k = 0; k < pool->threads; k++) {
+        share *s = &pool->shares[(self + k) % pool->threads];
+        for (;;) {
+            int32_t i = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+            if (i >= s->end) break;
+            pool->task(pool->data, i);
+        }
+    }
+}
+
+static void spin(int32_t round) {
+    DRAPE_PAUSE();
+    if (round % SPINS_PER_YIELD == SPINS_PER_YIELD - 1) sched_yield();
+}
+
+static unsigned wait_for_job(drape_i_pool *pool, unsigned seen) {
+    for (int32_t i = 0; i < SPINS; i++) {
+        unsigned now = atomic_load_explicit(&pool->generation, memory_order_acquire);
+        if (now != seen) return now;
+        spin(i);
+    }
+    pthread_mutex_lock(&pool->mutex);
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (atomic_load(&pool->generation) == seen) pthread_cond_wait(&pool->wake, &pool->mutex);
+    atomic_fetch_sub(&pool->sleepers, 1);
+    pthread_mutex_unlock(&pool->mutex);
+    return atomic_load(&pool->generation);
+}
+
+static void *helper_main(void *argument) {
+    struct helper_start *start = argument;
+    drape_i_pool *pool = start->pool;
+    unsigned seen = 0;
+    for (;;) {
+        seen = wait_for_job(pool, seen);
+        if (atomic_load(&pool->stop)) return NULL;
+        work(pool, start->index);
+        if (atomic_fetch_sub(&pool->working, 1) == 1) {
+            pthread_mutex_lock(&pool->mutex);
+            pthread_cond_signal(&pool->done);
+            pthread_mutex_unlock(&pool->mutex);
+        }
+    }
+}
+
+static void announce(drape_i_pool *pool) {
+    atomic_fetch_add(&pool->generation, 1);
+    if (atomic_load(&pool->sleepers) == 0) return;
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void wait_for_helpers(drape_i_pool *pool) {
+    for (int32_t i = 0; i < SPINS; i++) {
+        if (atomic_load_explicit(&pool->working, memory_order_acquire) == 0) return;
+        spin(i);
+    }
+    pthread_mutex_lock(&pool->mutex);
+    while (atomic_load(&pool->working) != 0) pthread_cond_wait(&pool->done, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void drape_i_pool_run(drape_i_pool *pool, int32_t count, void (*task)(void *data, int32_t index), void *data) {
+    pool->task = task;
+    pool->data = data;
+    for (int32_t t = 0; t < pool->threads; t++) {
+        int32_t begin = (int32_t)((int64_t)count * t / pool->threads);
+        atomic_store_explicit(&pool->shares[t].next, begin, memory_order_relaxed);
+        pool->shares[t].end = (int32_t)((int64_t)count * (t + 1) / pool->threads);
+    }
+    atomic_store(&pool->working, pool->threads - 1);
+    announce(pool);
+    work(pool, 0);
+    wait_for_helpers(pool);
+}
+
+void drape_i_pool_destroy(drape_context *ctx, drape_i_pool *pool) {
+    if (!pool) return;
+    atomic_store(&pool->stop, true);
+    announce(pool);
+    for (int32_t t = 0; t < pool->started; t++) pthread_join(pool->helpers[t], NULL);
+    pthread_cond_destroy(&pool->done);
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->mutex);
+    DRAPE_FREE(ctx, pool, 1);
+}
+
+drape_status drape_i_pool_create(drape_context *ctx, int32_t threads, drape_i_pool **out) {
+    drape_i_pool *pool;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, pool, 1)) return DRAPE_ERROR_MEMORY;
+    pool->threads = threads;
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    for (int32_t t = 0; t < threads - 1; t++) {
+        pool->starts[t] = (struct helper_start){pool, t + 1};
+        int failure = pthread_create(&pool->helpers[t], NULL, helper_main, &pool->starts[t]);
+        if (failure) {
+            drape_i_pool_destroy(ctx, pool);
+            return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "cannot start thread %d of %d: %s", t + 2, threads,
+                                strerror(failure));
+        }
+        pool->started++;
+    }
+    *out = pool;
+    return DRAPE_OK;
+}
