@@ -1,0 +1,113 @@
+/* drape/sparse.h: square sparse matrices of 3x3 blocks, one block row a vertex.
+ *
+ *   int32_t triangles[][3] = {{0, 1, 2}, {2, 1, 3}};
+ *   drape_elements mesh = {.nodes_per_element = 3, .count = 2, .nodes = triangles[0]};
+ *   drape_matrix *A;
+ *   drape_matrix_from_elements(ctx, 4, &mesh, 1, &A);    // the pattern, once
+ *   drape_bsr3 a = drape_matrix_view(A);                 // fill a.val, every step
+ *   drape_multiply(ctx, &a, x, y);                       // y = A x */
+#ifndef DRAPE_SPARSE_H
+#define DRAPE_SPARSE_H
+
+#include "drape/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A view of block rows; the arrays belong to the caller. Block k, rowptr[i] <= k < rowptr[i+1], stands in block
+ * row i and block column col[k]; its nine values stand row by row at val + 9k. Both triangles are stored. */
+typedef struct drape_bsr3 {
+    int32_t rows;          /* block rows and columns, >= 0 */
+    const int64_t *rowptr; /* rows + 1 offsets, rowptr[0] = 0, not decreasing */
+    const int32_t *col;    /* rowptr[rows] columns, increasing within a row */
+    double *val;           /* 9 rowptr[rows] values */
+} drape_bsr3;
+
+/* Checks all that the comments above promise (every offset and index, not the values). */
+DRAPE_API drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A);
+
+/* y = A x; x and y hold 3 rows values and do not overlap. */
+DRAPE_API drape_status drape_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x, double *y);
+
+/* A matrix that owns its arrays. */
+typedef struct drape_matrix drape_matrix;
+
+/* Elements of one kind: element e couples the nodes nodes[e k .. e k + k-1], k = nodes_per_element. */
+typedef struct drape_elements {
+    int32_t nodes_per_element; /* 1..8 */
+    int32_t count;
+    const int32_t *nodes;
+} drape_elements;
+
+/* The pattern in which every element couples all its nodes with each other, and every diagonal block is there.
+ * Values are zero. */
+DRAPE_API drape_status drape_matrix_from_elements(drape_context *ctx, int32_t rows, const drape_elements *sets,
+                                                  int32_t set_count, drape_matrix **out);
+/* A copy of a matrix, checked. A->val may be NULL: zeros. */
+DRAPE_API drape_status drape_matrix_copy(drape_context *ctx, const drape_bsr3 *A, drape_matrix **out);
+DRAPE_API void drape_matrix_destroy(drape_matrix *matrix); /* NULL is fine */
+DRAPE_API drape_bsr3 drape_matrix_view(const drape_matrix *matrix);
+
+/* ---- Entry by entry: a list of rows, each a list of (column, value) pairs ---- */
+
+typedef struct drape_builder drape_builder;
+
+/* rows: scalar rows and columns, 0 .. 3 (2^31 - 1). */
+DRAPE_API drape_status drape_builder_create(drape_context *ctx, int64_t rows, drape_builder **out);
+DRAPE_API void drape_builder_destroy(drape_builder *builder); /* NULL is fine */
+/* A(row, column) += value. Entries may come in any order, and again: they are summed in the order of the calls.
+ * Indices outside, values and sums that are not finite are DRAPE_ERROR_ARGUMENT, and change nothing. */
+DRAPE_API drape_status drape_builder_add(drape_builder *builder, int64_t row, int64_t column, double value);
+DRAPE_API int64_t drape_builder_rows(const drape_builder *builder);
+DRAPE_API int64_t drape_builder_entries(const drape_builder *builder); /* different (row, column) pairs */
+/* Turns into block rows; the builder stays as it is. Where rows is no multiple of three, the matrix is continued
+ * with ones on the diagonal, so that it stays positive definite. Every diagonal block is in the pattern. */
+DRAPE_API drape_status drape_builder_finish(const drape_builder *builder, drape_matrix **out);
+
+/* ---- Matrix Market ---- */
+
+/* Reads `matrix coordinate real|integer|pattern general|symmetric|skew-symmetric`, square, as scalar entries
+ * (a pattern's entries are 1; repeated ones are summed). At most 65536 rows and one a byte of the file, which every
+ * matrix without empty rows keeps. Messages are `file:line: what`. Needs no particular locale. */
+DRAPE_API drape_status drape_matrix_market_read(drape_context *ctx, const char *path, drape_builder **out);
+/* The same from memory; name stands in messages, and no zero byte need follow the data. */
+DRAPE_API drape_status drape_matrix_market_parse(drape_context *ctx, const char *name, const char *data,
+                                                 int64_t size, drape_builder **out);
+/* Writes all nine entries of each block with 17 digits, so that reading gives the same pattern and the same bits;
+ * symmetric nonzero: the lower triangle only, the caller vouches for it. Values must be finite. */
+DRAPE_API drape_status drape_matrix_market_write(drape_context *ctx, const char *path, const drape_bsr3 *A,
+                                                 int symmetric);
+
+/* ---- System files: a linear system with its constraints, as the step made it ----
+ *
+ * S A x = S b with (I - S) x = (I - S) z. Every diagonal block is in the pattern, every number is finite, every
+ * block of S is an orthogonal projection (S = S' = S S to 1e-9 an entry).
+ *
+ * Little-endian: char magic[8] = "DRAPESY1"; int64 n, nnzb, nconstrained; double h; int64 rowptr[n+1];
+ * int32 col[nnzb], zero-padded to 8 bytes; double val[9 nnzb], S[9 n], b[3 n], z[3 n], rest[3 n], cur[3 n]. */
+typedef struct drape_system {
+    drape_bsr3 A;
+    int64_t constrained; /* vertices with at least one prohibited direction: those whose S is not exactly I */
+    double h;            /* time step, s; > 0 */
+    double *S;           /* 9 rows: the filter's 3x3 block of each vertex, row by row */
+    double *b, *z;       /* 3 rows: right-hand side, prescribed values */
+    double *rest, *cur;  /* 3 rows: rest and current positions, m */
+} drape_system;
+
+/* Checks the system as the reader does (DRAPE_ERROR_ARGUMENT), then writes it whole or not at all. */
+DRAPE_API drape_status drape_system_write(drape_context *ctx, const char *path, const drape_system *system);
+/* All of the above is checked (DRAPE_ERROR_FORMAT, with a message that names file and vertex or row). The arrays
+ * belong to the system until drape_system_clear. On failure *out is empty. */
+DRAPE_API drape_status drape_system_read(drape_context *ctx, const char *path, drape_system *out);
+/* The same from memory, for those who have the bytes; name stands in messages. */
+DRAPE_API drape_status drape_system_parse(drape_context *ctx, const char *name, const void *data, int64_t size,
+                                          drape_system *out);
+/* Frees the arrays of a system that was read, and empties it; an empty one or NULL is fine. */
+DRAPE_API void drape_system_clear(drape_context *ctx, drape_system *system);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

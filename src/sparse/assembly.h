@@ -1,0 +1,48 @@
+/* assembly.h: adds element matrices and vectors into block rows, threaded, without atomics.
+ *
+ * The rows are cut into parts. A part goes through all elements that touch one of its rows, in ascending order,
+ * and adds to its own rows only; an element on the border of two parts is computed by both. So no two threads
+ * write the same memory, no element matrix is kept, and each row sums its elements in ascending order: the bits
+ * depend neither on the number of parts nor on who works on them. */
+#ifndef DRAPE_SPARSE_ASSEMBLY_H
+#define DRAPE_SPARSE_ASSEMBLY_H
+
+#include "base/context.h"
+#include "drape/sparse.h"
+
+enum {
+    DRAPE_I_LANES = 8,          /* elements computed together */
+    DRAPE_I_ELEMENT_NODES = 4,  /* most nodes of an element */
+    DRAPE_I_ELEMENT_VECTORS = 2 /* most vectors assembled beside the matrix */
+};
+
+/* Results of eight elements of k nodes, lane by lane: blocks[pair][9][lane] for the node pairs a <= b in the
+ * order (0,0) (0,1) .. (0,k-1) (1,1) ..; vectors[which][node][3][lane]. */
+typedef struct drape_i_batch {
+    double DRAPE_ALIGNED blocks[DRAPE_I_ELEMENT_NODES * (DRAPE_I_ELEMENT_NODES + 1) / 2 * 9][DRAPE_I_LANES];
+    double DRAPE_ALIGNED vectors[DRAPE_I_ELEMENT_VECTORS][DRAPE_I_ELEMENT_NODES * 3][DRAPE_I_LANES];
+} drape_i_batch;
+
+/* Computes eight elements (numbers may repeat towards the end) into the batch. */
+typedef void (*drape_i_batch_fn)(const void *data, const int32_t elements[DRAPE_I_LANES], drape_i_batch *out);
+
+typedef struct drape_i_assembly drape_i_assembly;
+
+/* A set's elements must all be in the matrix's pattern. The arrays of `sets` stay the caller's and must live on. */
+drape_status drape_i_assembly_create(drape_context *ctx, const drape_bsr3 *A, const drape_elements *sets,
+                                     int32_t set_count, drape_i_assembly **out);
+void drape_i_assembly_destroy(drape_i_assembly *assembly);
+
+typedef struct drape_i_assembly_job {
+    drape_bsr3 A;      /* val NULL: vectors only */
+    double *vectors[DRAPE_I_ELEMENT_VECTORS]; /* 3 rows each, or NULL */
+    /* Sets rows [begin, end) of the vectors and of the matrix (already zero) to what they start from. */
+    void (*start)(void *data, int32_t begin, int32_t end);
+    void *start_data;
+    const drape_i_batch_fn *kernels; /* one a set; NULL: the set is left out */
+    const void *const *kernel_data;
+} drape_i_assembly_job;
+
+void drape_i_assembly_run(drape_i_assembly *assembly, const drape_i_assembly_job *job);
+
+#endif

@@ -1,0 +1,115 @@
+/* matrix.c: owning block rows, and the check of a view that somebody else filled. */
+#include "sparse/matrix.h"
+
+#include <string.h>
+
+drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A) {
+    if (A->rows < 0 || !A->rowptr || A->rowptr[0] != 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: %d rows, or rowptr does not start with 0", A->rows);
+    if (!A->col && A->rowptr[A->rows] != 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: the columns are missing");
+    for (int32_t i = 0; i < A->rows; i++) {
+        if (A->rowptr[i + 1] < A->rowptr[i] || A->rowptr[i + 1] - A->rowptr[i] > A->rows ||
+            A->rowptr[i + 1] > A->rowptr[A->rows])
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: row %d has %lld blocks of %d possible", i,
+                                (long long)(A->rowptr[i + 1] - A->rowptr[i]), A->rows);
+        int32_t before = -1;
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; before = A->col[k++])
+            if (A->col[k] <= before || A->col[k] >= A->rows)
+                return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                                    "matrix: row %d has column %d behind %d; columns must increase and be below %d",
+                                    i, A->col[k], before, A->rows);
+    }
+    return DRAPE_OK;
+}
+
+drape_status drape_i_pattern_alloc(drape_context *ctx, int32_t rows, int64_t blocks, drape_matrix **out) {
+    drape_matrix *m;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, m, 1)) return DRAPE_ERROR_MEMORY;
+    m->ctx = ctx;
+    m->users = 1;
+    m->rows = rows;
+    m->blocks = blocks;
+    if (!DRAPE_NEW(ctx, m->rowptr, (int64_t)rows + 1) || !DRAPE_NEW(ctx, m->col, blocks)) {
+        drape_matrix_destroy(m);
+        return DRAPE_ERROR_MEMORY;
+    }
+    *out = m;
+    return DRAPE_OK;
+}
+
+static drape_status alloc_values(drape_matrix *m) {
+    if (m->blocks > INT64_MAX / 9)
+        return drape_i_fail(m->ctx, DRAPE_ERROR_MEMORY, "matrix: %lld blocks are too many", (long long)m->blocks);
+    return DRAPE_NEW(m->ctx, m->val, 9 * m->blocks) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
+}
+
+drape_status drape_i_matrix_alloc(drape_context *ctx, int32_t rows, int64_t blocks, drape_matrix **out) {
+    drape_status status = drape_i_pattern_alloc(ctx, rows, blocks, out);
+    if (!status) status = alloc_values(*out);
+    if (status) {
+        drape_matrix_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+drape_status drape_i_matrix_on_pattern(drape_matrix *pattern, drape_matrix **out) {
+    drape_context *ctx = pattern->ctx;
+    drape_matrix *m;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, m, 1)) return DRAPE_ERROR_MEMORY;
+    *m = *pattern;
+    m->val = NULL;
+    m->users = 1;
+    m->pattern = pattern;
+    pattern->users++;
+    if (alloc_values(m)) {
+        drape_matrix_destroy(m);
+        return DRAPE_ERROR_MEMORY;
+    }
+    *out = m;
+    return DRAPE_OK;
+}
+
+drape_status drape_matrix_copy(drape_context *ctx, const drape_bsr3 *A, drape_matrix **out) {
+    *out = NULL;
+    drape_status status = drape_bsr3_check(ctx, A);
+    if (!status) status = drape_i_matrix_alloc(ctx, A->rows, A->rowptr[A->rows], out);
+    if (status) return status;
+    drape_matrix *m = *out;
+    memcpy(m->rowptr, A->rowptr, ((size_t)A->rows + 1) * sizeof *m->rowptr);
+    if (m->blocks) memcpy(m->col, A->col, (size_t)m->blocks * sizeof *m->col);
+    if (m->blocks && A->val) memcpy(m->val, A->val, 9 * (size_t)m->blocks * sizeof *m->val);
+    return DRAPE_OK;
+}
+
+void drape_matrix_destroy(drape_matrix *m) {
+    if (!m || --m->users > 0) return;
+    drape_context *ctx = m->ctx;
+    DRAPE_FREE(ctx, m->val, 9 * m->blocks);
+    if (m->pattern) {
+        drape_matrix_destroy(m->pattern);
+    } else {
+        DRAPE_FREE(ctx, m->col, m->blocks);
+        DRAPE_FREE(ctx, m->rowptr, (int64_t)m->rows + 1);
+    }
+    DRAPE_FREE(ctx, m, 1);
+}
+
+drape_bsr3 drape_matrix_view(const drape_matrix *m) {
+    return (drape_bsr3){.rows = m->rows, .rowptr = m->rowptr, .col = m->col, .val = m->val};
+}
+
+int64_t drape_i_matrix_find(const drape_bsr3 *A, int32_t row, int32_t column) {
+    int64_t low = A->rowptr[row], high = A->rowptr[row + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (A->col[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < A->rowptr[row + 1] && A->col[low] == column ? low : -1;
+}

@@ -1,0 +1,32 @@
+/* matrix.h: a matrix from inside. */
+#ifndef DRAPE_SPARSE_MATRIX_H
+#define DRAPE_SPARSE_MATRIX_H
+
+#include "base/context.h"
+#include "drape/sparse.h"
+
+struct drape_matrix {
+    drape_context *ctx;
+    drape_matrix *pattern; /* whose rowptr and col these are; NULL: its own */
+    int32_t users;         /* matrices that share this one's pattern, and itself */
+    int32_t rows;
+    int64_t blocks; /* rowptr[rows] */
+    int64_t *rowptr;
+    int32_t *col;
+    double *val; /* NULL: a pattern alone */
+};
+
+/* A matrix with room for so many blocks, everything zero; the caller fills rowptr and col. */
+drape_status drape_i_matrix_alloc(drape_context *ctx, int32_t rows, int64_t blocks, drape_matrix **out);
+/* The same without values. */
+drape_status drape_i_pattern_alloc(drape_context *ctx, int32_t rows, int64_t blocks, drape_matrix **out);
+/* The pattern of drape_matrix_from_elements, without values. */
+drape_status drape_i_pattern_from_elements(drape_context *ctx, int32_t rows, const drape_elements *sets,
+                                           int32_t set_count, drape_matrix **out);
+/* Zero values on a pattern that is shared, not copied; it lives as long as its last user. */
+drape_status drape_i_matrix_on_pattern(drape_matrix *pattern, drape_matrix **out);
+
+/* Index k of the block (row, column), or -1 where the pattern has none. */
+int64_t drape_i_matrix_find(const drape_bsr3 *A, int32_t row, int32_t column);
+
+#endif

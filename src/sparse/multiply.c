@@ -1,0 +1,33 @@
+/* multiply.c: cuts the rows into chunks for the kernel of multiply_simd.c. */
+#include "sparse/multiply.h"
+
+#include "base/parallel.h"
+#include "sparse/kernels.h"
+
+enum { ROW_GRAIN = 128 }; /* some 100 KB of matrix: worth a thread's while */
+
+typedef struct product {
+    const drape_bsr3 *A;
+    const double *x;
+    double *y;
+    drape_simd simd;
+} product;
+
+static void multiply_chunk(void *data, int64_t begin, int64_t end, double *sums) {
+    product *p = data;
+    sums[0] = drape_i_multiply_rows_at[p->simd](p->A, p->x, p->y, begin, end);
+}
+
+double drape_i_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x, double *y) {
+    product p = {A, x, y, ctx->simd};
+    double dot;
+    drape_i_sum(ctx, A->rows, ROW_GRAIN, multiply_chunk, &p, 1, &dot);
+    return dot;
+}
+
+drape_status drape_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x, double *y) {
+    if (!A->rowptr || A->rows < 0 || !x || !y || (A->rows > 0 && x == y))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "multiply: an array is missing, or x and y are the same");
+    drape_i_multiply(ctx, A, x, y);
+    return DRAPE_OK;
+}
