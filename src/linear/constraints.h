@@ -1,0 +1,29 @@
+/* constraints.h: S and z, kept for the constrained vertices only. */
+#ifndef DRAPE_LINEAR_CONSTRAINTS_H
+#define DRAPE_LINEAR_CONSTRAINTS_H
+
+#include "base/context.h"
+#include "drape/solve.h"
+
+/* One constrained vertex. */
+typedef struct drape_i_held {
+    int32_t vertex;
+    double S[9]; /* I - sum of d d' over its directions, row by row */
+    double z[3]; /* (I-S) of what was given */
+} drape_i_held;
+
+struct drape_constraints {
+    drape_context *ctx;
+    int32_t vertices, count;
+    drape_i_held *held; /* count of them, ascending by vertex; room for `vertices` */
+    drape_i_held *next; /* where a new set is prepared; the two change places */
+    bool moving;        /* some z is not zero */
+};
+
+/* v = S v and v = (I-S) v, in place, on all vertices. set may be NULL: S = I. */
+void drape_i_filter(const drape_constraints *set, double *v);
+void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, double *v);
+/* x = S y + (I-S) z; y may be NULL (zero) or x. */
+void drape_i_blend(const drape_constraints *set, int32_t vertices, const double *y, double *x);
+
+#endif

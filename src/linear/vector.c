@@ -1,0 +1,47 @@
+/* vector.c: cuts the vectors into chunks for the kernels of vector_simd.c. */
+#include "linear/vector.h"
+
+#include "base/parallel.h"
+#include "linear/kernels.h"
+
+enum { GRAIN = 4096 };
+
+typedef struct operands {
+    drape_simd simd;
+    double scalar;
+    const double *in, *in2;
+    double *out, *out2;
+} operands;
+
+static void dot_chunk(void *data, int64_t begin, int64_t end, double *sums) {
+    const operands *o = data;
+    sums[0] = drape_i_dot_range_at[o->simd](o->in, o->in2, begin, end);
+}
+
+double drape_i_dot(drape_context *ctx, int64_t n, const double *x, const double *y) {
+    operands o = {ctx->simd, 0, x, y, NULL, NULL};
+    double sum;
+    drape_i_sum(ctx, n, GRAIN, dot_chunk, &o, 1, &sum);
+    return sum;
+}
+
+static void advance_chunk(void *data, int64_t begin, int64_t end) {
+    const operands *o = data;
+    drape_i_advance_range_at[o->simd](o->scalar, o->in, o->in2, o->out, o->out2, begin, end);
+}
+
+void drape_i_advance(drape_context *ctx, int64_t n, double a, const double *p, const double *s, double *x,
+                     double *r) {
+    operands o = {ctx->simd, a, p, s, x, r};
+    drape_i_loop(ctx, n, GRAIN, advance_chunk, &o);
+}
+
+static void direct_chunk(void *data, int64_t begin, int64_t end) {
+    const operands *o = data;
+    drape_i_direct_range_at[o->simd](o->scalar, o->in, o->out, begin, end);
+}
+
+void drape_i_direct(drape_context *ctx, int64_t n, double b, const double *h, double *p) {
+    operands o = {ctx->simd, b, h, NULL, p, NULL};
+    drape_i_loop(ctx, n, GRAIN, direct_chunk, &o);
+}
