@@ -1,0 +1,71 @@
+/* baraff_witkin.c: the model of Baraff and Witkin (1998) from materials: stretch and shear per triangle, bending per
+ * interior edge. The formulas stand in bw_triangle_simd.c and bw_hinge_simd.c.
+ *
+ * Bending rigidity B (N m) of the sheet becomes the hinge energy (B/2.4)/2 3 e^2/(A1 + A2) (theta - theta0)^2:
+ * weights 3 e^2/(A1+A2) with k give a strip of regular right triangles the rigidity 2.4 k. */
+#include "cloth/baraff_witkin.h"
+
+static const double RIGIDITY_OF_UNIT_HINGE = 2.4;
+
+typedef struct model_state {
+    int32_t triangles, hinges;
+    drape_i_bw_data triangle, hinge;
+} model_state;
+
+static void destroy(drape_context *ctx, void *state) {
+    model_state *s = state;
+    if (!s) return;
+    DRAPE_FREE(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles);
+    DRAPE_FREE(ctx, s->hinge.records, (int64_t)BW_HINGE_SIZE * s->hinges);
+    DRAPE_FREE(ctx, s, 1);
+}
+
+static void fill_triangle(const drape_i_rest_triangle *rest, const drape_material *m, double *r) {
+    r[BW_AREA] = rest->area;
+    r[BW_DU1] = rest->du[1], r[BW_DU2] = rest->du[2];
+    r[BW_DV1] = rest->dv[1], r[BW_DV2] = rest->dv[2];
+    r[BW_STRETCH_U] = m->stretch[0], r[BW_DAMP_U] = m->damping_stretch * m->stretch[0];
+    r[BW_STRETCH_V] = m->stretch[1], r[BW_DAMP_V] = m->damping_stretch * m->stretch[1];
+    r[BW_SHEAR] = m->shear, r[BW_DAMP_SHEAR] = m->damping_shear * m->shear;
+}
+
+static void fill_hinge(const drape_i_rest_hinge *rest, const drape_material *m, double *r) {
+    double k = m->bend / RIGIDITY_OF_UNIT_HINGE * 3 * rest->length2 / rest->area;
+    if (m->bend_hinge > 0) k = m->bend_hinge;
+    r[BW_BEND] = k;
+    r[BW_DAMP_BEND] = m->damping_bend * k;
+    r[BW_ANGLE] = rest->angle;
+}
+
+static drape_status create(drape_context *ctx, const drape_i_model_input *in, drape_i_term *terms,
+                           int32_t *term_count, void **state) {
+    model_state *s;
+    *state = NULL;
+    if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
+    s->triangles = in->triangles;
+    s->hinges = in->hinges->count;
+    s->triangle = (drape_i_bw_data){in->evaluation, in->triangle[0], NULL};
+    s->hinge = (drape_i_bw_data){in->evaluation, in->hinges->node[0], NULL};
+    if (!DRAPE_NEW(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles) ||
+        !DRAPE_NEW(ctx, s->hinge.records, (int64_t)BW_HINGE_SIZE * s->hinges)) {
+        destroy(ctx, s);
+        return DRAPE_ERROR_MEMORY;
+    }
+    for (int64_t t = 0; t < s->triangles; t++)
+        fill_triangle(&in->rest_triangle[t], &in->pieces[in->piece_of_triangle[t]].material,
+                      s->triangle.records + BW_TRIANGLE_SIZE * t);
+    for (int64_t i = 0; i < s->hinges; i++)
+        fill_hinge(&in->rest_hinge[i], &in->pieces[in->piece_of_triangle[in->hinges->triangle[i][0]]].material,
+                   s->hinge.records + BW_HINGE_SIZE * i);
+    terms[0] = (drape_i_term){{3, s->triangles, s->triangle.nodes},
+                              drape_i_bw_triangle_at,
+                              drape_i_bw_triangle_energy_at,
+                              &s->triangle};
+    terms[1] = (drape_i_term){{4, s->hinges, s->hinge.nodes}, drape_i_bw_hinge_at, drape_i_bw_hinge_energy_at,
+                              &s->hinge};
+    *term_count = 2;
+    *state = s;
+    return DRAPE_OK;
+}
+
+const drape_i_model drape_i_baraff_witkin = {"baraff_witkin", create, destroy};

@@ -1,0 +1,29 @@
+/* baraff_witkin.h: what the kernels of the Baraff-Witkin model read. */
+#ifndef DRAPE_CLOTH_BARAFF_WITKIN_H
+#define DRAPE_CLOTH_BARAFF_WITKIN_H
+
+#include "cloth/model.h"
+
+/* A triangle's record; stiffness in N/m, damping in N s/m. du0 = -(du1 + du2), dv0 likewise. */
+enum {
+    BW_AREA, BW_DU1, BW_DU2, BW_DV1, BW_DV2,
+    BW_STRETCH_U, BW_STRETCH_V, BW_SHEAR,
+    BW_DAMP_U, BW_DAMP_V, BW_DAMP_SHEAR,
+    BW_TRIANGLE_SIZE
+};
+
+/* A hinge's record; stiffness in N m, damping in N m s, rest angle in rad. */
+enum { BW_BEND, BW_DAMP_BEND, BW_ANGLE, BW_HINGE_SIZE };
+
+typedef struct drape_i_bw_data {
+    const drape_i_evaluation *at;
+    const int32_t *nodes;
+    double *records;
+} drape_i_bw_data;
+
+DRAPE_I_KERNEL(void, drape_i_bw_triangle, (const void *data, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_bw_triangle_energy, (const void *data, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_bw_hinge, (const void *data, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_bw_hinge_energy, (const void *data, const int32_t *elements, double *energy));
+
+#endif

@@ -1,0 +1,219 @@
+/* bw_triangle_simd.c: stretch and shear of Baraff and Witkin (1998, sections 4.2 and 4.3), eight triangles at a time.
+ *
+ * The map from material space (u, v) to space is linear on a triangle; w_u and w_v are its columns,
+ *     w_u = sum_i du_i x_i,   w_v = sum_i dv_i x_i   (constants du_i, dv_i; rest.c).
+ * Conditions and energy, with a the triangle's area in material space:
+ *     C_u = |w_u| - 1,  C_v = |w_v| - 1,  C_s = w_u . w_v,   E = a/2 (k_u C_u^2 + k_v C_v^2 + k_s C_s^2).
+ * (Baraff and Witkin put the area inside C, which makes the stiffness depend on the mesh.)
+ * Damping of a condition: force -a c Cdot dC/dx, with dC/dv of Cdot = dC/dx v.
+ *
+ * Everything is done in the six numbers (w_u, w_v) and pulled back to the corners at the end: with the
+ * tension of a condition s = k C + c Cdot, t_u = dE/dw_u and the 6x6 matrix H,
+ *     f_i = -a (du_i t_u + dv_i t_v),   K_ij = a (du_i du_j H_uu + du_i dv_j H_uv + dv_i du_j H_uv' + dv_i dv_j H_vv).
+ *
+ * H of a stretch condition: k n n' + s/|w| (I - n n'), n = w/|w|. Positive semidefinite: s/|w| >= 0 kept, else 0
+ * (Kim 2020, eq. for I_5: eigenvalues k and twice k (1 - 1/|w|)).
+ *
+ * H of the shear condition: k g g' + s J with g = (w_v, w_u), J = [0 I; I 0]. J has eigenvalue +1 on (d, d) and -1
+ * on (d, -d). In the orthonormal n+ = (d+, d+)/sqrt 2, n- = (d-, -d-)/sqrt 2, d+ and d- the directions of w_u + w_v
+ * and w_v - w_u, g = p n+ + q n-, p = |w_u + w_v|/sqrt 2, q = |w_v - w_u|/sqrt 2, so that H is the 2x2 matrix
+ *     [k p^2 + s, k p q; k p q, k q^2 - s]
+ * there, s on the rest of the +1 space and -s on the rest of the -1 space. The 2x2 matrix is clamped by its
+ * closed form; for s = k C_s its eigenvalues are those of Kim 2020, k/2 (I_2 +- sqrt(I_2^2 + 12 I_6^2)).
+ *
+ * The damping's tension enters s and is clamped with it, so K stays positive semidefinite whatever the velocity.
+ * Cost: some 700 flops a triangle. */
+#include "cloth/baraff_witkin.h"
+#include "cloth/lanes.h"
+
+typedef struct triangle {
+    vd area, du1, du2, dv1, dv2;
+    vd ku, kv, ks, cu, cv, cs;
+    vd3 wu, wv;         /* columns of the deformation gradient */
+    vd3 wu_dot, wv_dot; /* their rates */
+} triangle;
+
+/* The 6x6 matrix in (w_u, w_v), by blocks; the missing one is uv transposed. */
+typedef struct gradient_matrix {
+    vd33 uu, uv, vv;
+} gradient_matrix;
+
+/* The direction and length of a vector; a zero vector keeps direction zero. */
+DRAPE_INLINE vd3 direction(vd3 a, vd *length) {
+    const vd tiny = vd_set1(1e-150);
+    *length = vd_sqrt(vd3_dot(a, a));
+    return vd3_scale(vd_set1(1) / vd_max(*length, tiny), a);
+}
+
+DRAPE_INLINE vd3 combine(vd s, vd3 a, vd t, vd3 b) { return vd3_add(vd3_scale(s, a), vd3_scale(t, b)); }
+
+DRAPE_INLINE void load_shape(const drape_i_bw_data *d, const int32_t *e, triangle *t) {
+    const double *r = d->records;
+    vd3 x0 = lanes_gather(d->at->x, d->nodes, 3, 0, e);
+    vd3 e1 = vd3_sub(lanes_gather(d->at->x, d->nodes, 3, 1, e), x0);
+    vd3 e2 = vd3_sub(lanes_gather(d->at->x, d->nodes, 3, 2, e), x0);
+    t->area = lanes_field(r, BW_TRIANGLE_SIZE, BW_AREA, e);
+    t->du1 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DU1, e);
+    t->du2 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DU2, e);
+    t->dv1 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DV1, e);
+    t->dv2 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DV2, e);
+    t->ku = lanes_field(r, BW_TRIANGLE_SIZE, BW_STRETCH_U, e);
+    t->kv = lanes_field(r, BW_TRIANGLE_SIZE, BW_STRETCH_V, e);
+    t->ks = lanes_field(r, BW_TRIANGLE_SIZE, BW_SHEAR, e);
+    t->wu = combine(t->du1, e1, t->du2, e2);
+    t->wv = combine(t->dv1, e1, t->dv2, e2);
+}
+
+DRAPE_INLINE void load_motion(const drape_i_bw_data *d, const int32_t *e, triangle *t) {
+    const double *r = d->records;
+    vd3 v0 = lanes_gather(d->at->v, d->nodes, 3, 0, e);
+    vd3 e1 = vd3_sub(lanes_gather(d->at->v, d->nodes, 3, 1, e), v0);
+    vd3 e2 = vd3_sub(lanes_gather(d->at->v, d->nodes, 3, 2, e), v0);
+    t->cu = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_U, e);
+    t->cv = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_V, e);
+    t->cs = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_SHEAR, e);
+    t->wu_dot = combine(t->du1, e1, t->du2, e2);
+    t->wv_dot = combine(t->dv1, e1, t->dv2, e2);
+}
+
+/* k n n' + s/|w| (I - n n') */
+DRAPE_INLINE vd33 stretch_matrix(vd k, vd tension, vd length, vd3 n, int psd) {
+    vd across = tension / vd_max(length, vd_set1(1e-150));
+    if (psd) across = vd_max(across, vd_set1(0));
+    return vd33_add_outer(vd33_add_identity(vd33_zero(), across), k - across, n, n);
+}
+
+/* The positive semidefinite part of the symmetric [a b; b c]. */
+DRAPE_INLINE void clamp2(vd *a, vd *b, vd *c) {
+    const vd half = vd_set1(0.5), zero = vd_set1(0);
+    vd mean = half * (*a + *c), difference = half * (*a - *c);
+    vd radius = vd_sqrt(difference * difference + *b * *b);
+    vd high = vd_max(mean + radius, zero), low = vd_max(mean - radius, zero);
+    vd centre = half * (high + low);
+    vd scale = half * (high - low) / vd_max(radius, vd_set1(1e-290));
+    *a = centre + scale * difference;
+    *b = scale * *b;
+    *c = centre - scale * difference;
+}
+
+DRAPE_INLINE void add_shear(const triangle *t, vd tension, int psd, gradient_matrix *H) {
+    if (!psd) {
+        H->uu = vd33_add_outer(H->uu, t->ks, t->wv, t->wv);
+        H->uv = vd33_add_identity(vd33_add_outer(H->uv, t->ks, t->wv, t->wu), tension);
+        H->vv = vd33_add_outer(H->vv, t->ks, t->wu, t->wu);
+        return;
+    }
+    const vd half = vd_set1(0.5), zero = vd_set1(0);
+    vd p2, q2;
+    vd3 plus = direction(vd3_add(t->wu, t->wv), &p2), minus = direction(vd3_sub(t->wv, t->wu), &q2);
+    vd k_half = half * t->ks;
+    vd a = k_half * p2 * p2 + tension, b = k_half * p2 * q2, c = k_half * q2 * q2 - tension;
+    clamp2(&a, &b, &c);
+    a = half * (a - vd_max(tension, zero));
+    b = half * b;
+    c = half * (c - vd_max(-tension, zero));
+    vd spread = half * vd_abs(tension);
+    H->uu = vd33_add_identity(vd33_add_outer(vd33_add_outer(H->uu, a, plus, plus), c, minus, minus), spread);
+    H->vv = vd33_add_identity(vd33_add_outer(vd33_add_outer(H->vv, a, plus, plus), c, minus, minus), spread);
+    H->uu = vd33_add_outer(vd33_add_outer(H->uu, b, plus, minus), b, minus, plus);
+    H->vv = vd33_add_outer(vd33_add_outer(H->vv, -b, plus, minus), -b, minus, plus);
+    H->uv = vd33_add_outer(vd33_add_outer(H->uv, a, plus, plus), -c, minus, minus);
+    H->uv = vd33_add_outer(vd33_add_outer(H->uv, -b, plus, minus), b, minus, plus);
+    H->uv = vd33_add_identity(H->uv, half * tension);
+}
+
+/* stiffness H + damping (c_u n_u n_u' ... + c_s g g') */
+DRAPE_INLINE gradient_matrix add_damping(const triangle *t, vd3 nu, vd3 nv, vd stiffness, vd damping,
+                                         const gradient_matrix *H) {
+    gradient_matrix T;
+    for (int i = 0; i < 9; i++) {
+        T.uu.m[i] = stiffness * H->uu.m[i];
+        T.uv.m[i] = stiffness * H->uv.m[i];
+        T.vv.m[i] = stiffness * H->vv.m[i];
+    }
+    vd cs = damping * t->cs;
+    T.uu = vd33_add_outer(vd33_add_outer(T.uu, damping * t->cu, nu, nu), cs, t->wv, t->wv);
+    T.uv = vd33_add_outer(T.uv, cs, t->wv, t->wu);
+    T.vv = vd33_add_outer(vd33_add_outer(T.vv, damping * t->cv, nv, nv), cs, t->wu, t->wu);
+    return T;
+}
+
+/* Block (i, j) of a triangle matrix, i and j of corners 1 and 2. */
+DRAPE_INLINE vd33 pull_back(const gradient_matrix *T, vd area, vd du_i, vd dv_i, vd du_j, vd dv_j) {
+    vd uu = area * du_i * du_j, uv = area * du_i * dv_j, vu = area * dv_i * du_j, vv = area * dv_i * dv_j;
+    vd33 B, V = vd33_transpose(T->uv);
+    for (int i = 0; i < 9; i++)
+        B.m[i] = (uu * T->uu.m[i] + vv * T->vv.m[i]) + (uv * T->uv.m[i] + vu * V.m[i]);
+    return B;
+}
+
+/* The blocks of corner 0 follow from du_0 = -(du_1 + du_2): rows and columns sum to zero. */
+DRAPE_INLINE void store_blocks(const triangle *t, const gradient_matrix *T, int lane, drape_i_batch *out) {
+    const vd minus = vd_set1(-1), one = vd_set1(1);
+    vd33 b11 = pull_back(T, t->area, t->du1, t->dv1, t->du1, t->dv1);
+    vd33 b12 = pull_back(T, t->area, t->du1, t->dv1, t->du2, t->dv2);
+    vd33 b22 = pull_back(T, t->area, t->du2, t->dv2, t->du2, t->dv2);
+    vd33 b01 = vd33_combine(minus, b11, minus, vd33_transpose(b12));
+    vd33 b02 = vd33_combine(minus, b12, minus, b22);
+    vd33 b00 = vd33_combine(one, vd33_combine(one, b11, one, b22), one,
+                            vd33_combine(one, b12, one, vd33_transpose(b12)));
+    lanes_store_block(out->blocks, 0, lane, b00);
+    lanes_store_block(out->blocks, 1, lane, b01);
+    lanes_store_block(out->blocks, 2, lane, b02);
+    lanes_store_block(out->blocks, 3, lane, b11);
+    lanes_store_block(out->blocks, 4, lane, b12);
+    lanes_store_block(out->blocks, 5, lane, b22);
+}
+
+/* to_i = scale area (du_i t_u + dv_i t_v) for the three corners. */
+DRAPE_INLINE void store_corners(const triangle *t, double scale, vd3 tu, vd3 tv, int lane,
+                                double (*to)[DRAPE_I_LANES]) {
+    vd a = vd_set1(scale) * t->area;
+    vd3 c1 = vd3_scale(a, combine(t->du1, tu, t->dv1, tv));
+    vd3 c2 = vd3_scale(a, combine(t->du2, tu, t->dv2, tv));
+    lanes_store_vector(to, 0, lane, vd3_scale(vd_set1(-1), vd3_add(c1, c2)));
+    lanes_store_vector(to, 1, lane, c1);
+    lanes_store_vector(to, 2, lane, c2);
+}
+
+DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane, int psd, drape_i_batch *out) {
+    const vd one = vd_set1(1);
+    triangle t;
+    vd lu, lv;
+    load_shape(d, e, &t);
+    load_motion(d, e, &t);
+    vd3 nu = direction(t.wu, &lu), nv = direction(t.wv, &lv);
+    vd su = t.ku * (lu - one) + t.cu * vd3_dot(nu, t.wu_dot);
+    vd sv = t.kv * (lv - one) + t.cv * vd3_dot(nv, t.wv_dot);
+    vd ss = t.ks * vd3_dot(t.wu, t.wv) + t.cs * (vd3_dot(t.wu_dot, t.wv) + vd3_dot(t.wu, t.wv_dot));
+    gradient_matrix H = {stretch_matrix(t.ku, su, lu, nu, psd), vd33_zero(), stretch_matrix(t.kv, sv, lv, nv, psd)};
+    add_shear(&t, ss, psd, &H);
+    store_corners(&t, -1, combine(su, nu, ss, t.wv), combine(sv, nv, ss, t.wu), lane, out->vectors[0]);
+    vd3 Hv_u = vd3_add(vd33_times(H.uu, t.wu_dot), vd33_times(H.uv, t.wv_dot));
+    vd3 Hv_v = vd3_add(vd33_times(vd33_transpose(H.uv), t.wu_dot), vd33_times(H.vv, t.wv_dot));
+    store_corners(&t, 1, Hv_u, Hv_v, lane, out->vectors[1]);
+    gradient_matrix T = add_damping(&t, nu, nv, vd_set1(d->at->stiffness), vd_set1(d->at->damping), &H);
+    store_blocks(&t, &T, lane, out);
+}
+
+void DRAPE_NAME(drape_i_bw_triangle)(const void *data, const int32_t *elements, drape_i_batch *out) {
+    const drape_i_bw_data *d = data;
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
+        if (d->at->jacobian == DRAPE_JACOBIAN_PSD)
+            evaluate(d, elements + lane, lane, 1, out);
+        else
+            evaluate(d, elements + lane, lane, 0, out);
+    }
+}
+
+void DRAPE_NAME(drape_i_bw_triangle_energy)(const void *data, const int32_t *elements, double *energy) {
+    const drape_i_bw_data *d = data;
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
+        triangle t;
+        load_shape(d, elements + lane, &t);
+        vd cu = vd_sqrt(vd3_dot(t.wu, t.wu)) - vd_set1(1), cv = vd_sqrt(vd3_dot(t.wv, t.wv)) - vd_set1(1);
+        vd cs = vd3_dot(t.wu, t.wv);
+        vd twice = (t.ku * cu * cu + t.kv * cv * cv) + t.ks * cs * cs;
+        vd_store(energy + lane, vd_set1(0.5) * t.area * twice);
+    }
+}

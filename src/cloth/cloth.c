@@ -1,0 +1,206 @@
+/* cloth.c: puts pieces together: topology, rest geometry, masses, model, pattern, assembly plan. */
+#include "cloth/cloth.h"
+
+#include "cloth/rest.h"
+#include "sparse/matrix.h"
+
+#include <math.h>
+
+drape_material drape_material_defaults(void) {
+    return (drape_material){.density = 0.15,
+                            .stretch = {5000, 5000},
+                            .shear = 500,
+                            .bend = 1e-5,
+                            .damping_stretch = 2e-4,
+                            .damping_shear = 2e-4,
+                            .damping_bend = 2e-4};
+}
+
+drape_cloth_settings drape_cloth_defaults(void) {
+    return (drape_cloth_settings){.model = "baraff_witkin", .jacobian = DRAPE_JACOBIAN_PSD};
+}
+
+drape_forces drape_forces_defaults(void) { return (drape_forces){.gravity = {0, 0, -9.81}}; }
+
+/* ---- creation ---- */
+
+static drape_status count_pieces(drape_context *ctx, const drape_piece *pieces, int32_t count, drape_cloth *c) {
+    int64_t vertices = 0, triangles = 0;
+    if (count < 1) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a cloth needs at least one piece");
+    for (int32_t i = 0; i < count; i++) {
+        drape_status status = drape_i_piece_check(ctx, i, &pieces[i]);
+        if (status) return status;
+        vertices += pieces[i].vertices;
+        triangles += pieces[i].triangles;
+    }
+    if (vertices > INT32_MAX / 4 || triangles > INT32_MAX / 4)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%lld vertices and %lld triangles are too many",
+                            (long long)vertices, (long long)triangles);
+    c->vertices = (int32_t)vertices;
+    c->triangles = (int32_t)triangles;
+    return DRAPE_OK;
+}
+
+static drape_status copy_triangles(drape_cloth *c, const drape_piece *pieces, int32_t count, int32_t *piece_of) {
+    int32_t first_vertex = 0, t = 0;
+    for (int32_t p = 0; p < count; p++) {
+        for (int32_t i = 0; i < pieces[p].triangles; i++, t++) {
+            piece_of[t] = p;
+            for (int32_t k = 0; k < 3; k++)
+                c->triangle[t][k] = first_vertex + pieces[p].triangle[3 * (int64_t)i + k];
+            drape_status status = drape_i_rest_triangle_find(c->ctx, p, &pieces[p], i, &c->rest_triangle[t]);
+            if (status) return status;
+        }
+        first_vertex += pieces[p].vertices;
+    }
+    return DRAPE_OK;
+}
+
+/* Hinges never join pieces, so a hinge's numbers within its piece are its own less the piece's first. */
+static void find_rest_hinges(const drape_cloth *c, const drape_piece *pieces, const int32_t *piece_of,
+                             const int32_t *first_vertex, const int32_t *first_triangle, drape_i_rest_hinge *rest) {
+    for (int32_t i = 0; i < c->hinges.count; i++) {
+        const int32_t *t = c->hinges.triangle[i];
+        int32_t p = piece_of[t[0]], nodes[4], triangles[2];
+        for (int32_t k = 0; k < 4; k++) nodes[k] = c->hinges.node[i][k] - first_vertex[p];
+        for (int32_t k = 0; k < 2; k++) triangles[k] = t[k] - first_triangle[p];
+        drape_i_rest_hinge_find(&pieces[p], nodes, triangles, c->rest_triangle[t[0]].area + c->rest_triangle[t[1]].area,
+                                &rest[i]);
+    }
+}
+
+/* Lumped: a third of each triangle's area goes to each corner. */
+static drape_status lump_masses(drape_cloth *c, const drape_piece *pieces, int32_t count, const int32_t *piece_of) {
+    for (int32_t t = 0; t < c->triangles; t++)
+        for (int32_t k = 0; k < 3; k++) {
+            double third = c->rest_triangle[t].area / 3;
+            c->area[c->triangle[t][k]] += third;
+            c->mass[c->triangle[t][k]] += pieces[piece_of[t]].material.density * third;
+        }
+    for (int32_t p = 0, i = 0; p < count; p++)
+        for (int32_t k = 0; k < pieces[p].vertices; k++, i++) {
+            if (pieces[p].mass) c->mass[i] = pieces[p].mass[k];
+            if (!(c->mass[i] > 0))
+                return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
+                                    "piece %d: vertex %d belongs to no triangle and has no mass", p, k);
+        }
+    return DRAPE_OK;
+}
+
+static drape_status make_model(drape_cloth *c, const drape_piece *pieces, int32_t count, const int32_t *piece_of) {
+    drape_context *ctx = c->ctx;
+    int32_t *first_vertex = NULL, *first_triangle = NULL;
+    drape_i_rest_hinge *rest = NULL;
+    drape_status status = DRAPE_ERROR_MEMORY;
+    if (DRAPE_NEW(ctx, first_vertex, count) && DRAPE_NEW(ctx, first_triangle, count) &&
+        DRAPE_NEW(ctx, rest, c->hinges.count)) {
+        for (int32_t p = 0; p + 1 < count; p++) {
+            first_vertex[p + 1] = first_vertex[p] + pieces[p].vertices;
+            first_triangle[p + 1] = first_triangle[p] + pieces[p].triangles;
+        }
+        find_rest_hinges(c, pieces, piece_of, first_vertex, first_triangle, rest);
+        drape_i_model_input input = {c->triangles, (const int32_t(*)[3])c->triangle, &c->hinges, c->rest_triangle,
+                                     rest,         piece_of,                         pieces,     &c->evaluation};
+        status = c->model->create(ctx, &input, c->terms, &c->term_count, &c->model_state);
+    }
+    DRAPE_FREE(ctx, rest, c->hinges.count);
+    DRAPE_FREE(ctx, first_triangle, count);
+    DRAPE_FREE(ctx, first_vertex, count);
+    return status;
+}
+
+static void add_wind(drape_cloth *c) {
+    c->wind = (drape_i_wind_data){&c->evaluation, c->triangle[0], &c->forces};
+    c->terms[c->term_count++] =
+        (drape_i_term){{3, c->triangles, c->triangle[0]}, drape_i_wind_at, NULL, &c->wind};
+}
+
+static drape_status make_plan(drape_cloth *c) {
+    drape_elements sets[DRAPE_I_TERMS];
+    for (int32_t i = 0; i < c->term_count; i++) sets[i] = c->terms[i].elements;
+    drape_status status = drape_i_pattern_from_elements(c->ctx, c->vertices, sets, c->term_count, &c->pattern);
+    if (status) return status;
+    drape_bsr3 pattern = drape_matrix_view(c->pattern);
+    return drape_i_assembly_create(c->ctx, &pattern, sets, c->term_count, &c->plan);
+}
+
+static drape_status build(drape_cloth *c, const drape_piece *pieces, int32_t count) {
+    drape_context *ctx = c->ctx;
+    drape_status status = count_pieces(ctx, pieces, count, c);
+    if (status) return status;
+    int32_t *piece_of;
+    if (!DRAPE_NEW(ctx, piece_of, c->triangles)) return DRAPE_ERROR_MEMORY;
+    status = DRAPE_ERROR_MEMORY;
+    if (DRAPE_NEW(ctx, c->triangle, c->triangles) && DRAPE_NEW(ctx, c->rest_triangle, c->triangles) &&
+        DRAPE_NEW(ctx, c->mass, c->vertices) && DRAPE_NEW(ctx, c->area, c->vertices))
+        status = copy_triangles(c, pieces, count, piece_of);
+    if (!status)
+        status = drape_i_hinges_find(ctx, c->triangles, (const int32_t(*)[3])c->triangle, &c->hinges);
+    if (!status) status = lump_masses(c, pieces, count, piece_of);
+    if (!status) status = make_model(c, pieces, count, piece_of);
+    if (!status) add_wind(c);
+    if (!status) status = make_plan(c);
+    DRAPE_FREE(ctx, piece_of, c->triangles);
+    return status;
+}
+
+drape_status drape_cloth_create(drape_context *ctx, const drape_piece *pieces, int32_t piece_count,
+                                const drape_cloth_settings *settings, drape_cloth **out) {
+    drape_cloth *c;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, c, 1)) return DRAPE_ERROR_MEMORY;
+    c->ctx = ctx;
+    c->settings = settings ? *settings : drape_cloth_defaults();
+    c->forces = drape_forces_defaults();
+    c->model = drape_i_model_find(c->settings.model);
+    c->settings.model = c->model ? c->model->name : NULL;
+    drape_status status = DRAPE_OK;
+    if (!c->model)
+        status = drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no model \"%s\"",
+                              settings ? settings->model : "");
+    if (!status) status = build(c, pieces, piece_count);
+    if (status)
+        drape_cloth_destroy(c);
+    else
+        *out = c;
+    return status;
+}
+
+void drape_cloth_destroy(drape_cloth *c) {
+    if (!c) return;
+    drape_context *ctx = c->ctx;
+    drape_i_assembly_destroy(c->plan);
+    drape_matrix_destroy(c->pattern);
+    if (c->model) c->model->destroy(ctx, c->model_state);
+    drape_i_hinges_clear(ctx, &c->hinges);
+    DRAPE_FREE(ctx, c->area, c->vertices);
+    DRAPE_FREE(ctx, c->mass, c->vertices);
+    DRAPE_FREE(ctx, c->rest_triangle, c->triangles);
+    DRAPE_FREE(ctx, c->triangle, c->triangles);
+    DRAPE_FREE(ctx, c, 1);
+}
+
+/* ---- looking at it ---- */
+
+int32_t drape_cloth_vertices(const drape_cloth *c) { return c->vertices; }
+int32_t drape_cloth_triangles(const drape_cloth *c) { return c->triangles; }
+int32_t drape_cloth_hinges(const drape_cloth *c) { return c->hinges.count; }
+const int32_t *drape_cloth_triangle(const drape_cloth *c) { return c->triangle[0]; }
+const int32_t *drape_cloth_hinge(const drape_cloth *c) { return c->hinges.node[0]; }
+const double *drape_cloth_mass(const drape_cloth *c) { return c->mass; }
+const double *drape_cloth_area(const drape_cloth *c) { return c->area; }
+
+drape_status drape_cloth_matrix(const drape_cloth *c, drape_matrix **out) {
+    return drape_i_matrix_on_pattern(c->pattern, out);
+}
+
+drape_status drape_cloth_set_forces(drape_cloth *c, const drape_forces *f) {
+    for (int32_t k = 0; k < 3; k++)
+        if (!isfinite(f->gravity[k]) || !isfinite(f->wind[k]))
+            return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "forces: gravity and wind must be finite numbers");
+    if (!isfinite(f->drag) || f->drag < 0 || !isfinite(f->air_drag) || f->air_drag < 0)
+        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "forces: drag is %g and air_drag %g; both must be 0 or more",
+                            f->drag, f->air_drag);
+    c->forces = *f;
+    return DRAPE_OK;
+}

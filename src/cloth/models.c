@@ -1,0 +1,18 @@
+/* models.c: the table of force models. */
+#include "cloth/model.h"
+
+#include <string.h>
+
+static const drape_i_model *const models[] = {
+    &drape_i_baraff_witkin,
+};
+
+enum { COUNT = sizeof models / sizeof *models };
+
+const drape_i_model *drape_i_model_find(const char *name) {
+    for (int32_t i = 0; i < COUNT; i++)
+        if (strcmp(models[i]->name, name) == 0) return models[i];
+    return NULL;
+}
+
+const char *drape_model_name(int32_t index) { return index >= 0 && index < COUNT ? models[index]->name : NULL; }
