@@ -1,0 +1,104 @@
+/* drape/sim.h: scenes and time steps.
+ *
+ *   drape_scene *scene;
+ *   drape_sim *sim;
+ *   drape_scene_builtin(ctx, "drooping", 51, &scene);
+ *   drape_sim_create(ctx, scene, &sim);
+ *   while (drape_sim_time(sim) < 1.0) drape_sim_step(sim, NULL);
+ *   const double *x = drape_sim_positions(sim);            // 3 a vertex, m */
+#ifndef DRAPE_SIM_H
+#define DRAPE_SIM_H
+
+#include "drape/cloth.h"
+#include "drape/solve.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Scenes: plain data ---- */
+
+typedef enum drape_motion_kind {
+    DRAPE_MOTION_FIXED,  /* stays */
+    DRAPE_MOTION_LINEAR, /* displacement velocity t */
+    DRAPE_MOTION_SINE    /* displacement amplitude sin(2 pi frequency t) */
+} drape_motion_kind;
+
+typedef struct drape_motion {
+    drape_motion_kind kind;
+    double velocity[3];  /* m/s */
+    double amplitude[3]; /* m */
+    double frequency;    /* Hz */
+} drape_motion;
+
+/* Vertices that are held, all in the same way. They follow the motion exactly in the held directions. */
+typedef struct drape_pin {
+    int32_t count;
+    const int32_t *vertices; /* numbered over all pieces */
+    int32_t directions;      /* 1..3; 3: held in all */
+    double direction[3][3];  /* any length but zero; not looked at with 3 */
+    drape_motion motion;
+} drape_pin;
+
+typedef struct drape_scene {
+    const char *name;
+    drape_piece *pieces; /* positions at the start are the pieces' rest positions, velocities are zero */
+    int32_t piece_count;
+    drape_pin *pins; /* no vertex in two pins */
+    int32_t pin_count;
+    drape_forces forces;
+    drape_cloth_settings cloth;
+    drape_solve_settings solve;
+    double step;             /* s, > 0 */
+    int32_t steps_per_frame; /* >= 1 */
+    int32_t frames;          /* >= 0, after the one at the start */
+} drape_scene;
+
+/* Names and one-line descriptions of the built-in scenes; NULL past the end. */
+DRAPE_API const char *drape_scene_name(int32_t index);
+DRAPE_API const char *drape_scene_description(int32_t index);
+/* resolution: vertices along a side, 2..8192; 0: the scene's own. */
+DRAPE_API drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t resolution,
+                                           drape_scene **out);
+DRAPE_API void drape_scene_destroy(drape_context *ctx, drape_scene *scene); /* of drape_scene_builtin; NULL is fine */
+
+/* ---- Simulating ---- */
+
+/* What a step did, and how well. */
+typedef struct drape_certificate {
+    int64_t step; /* counts from 1 */
+    double time;  /* s, at the end of the step */
+    drape_reason reason;
+    int32_t iterations;
+    double residual, true_residual;  /* of the linear solve, relative */
+    double kinetic, elastic, weight; /* J; weight: - sum m g.(x - x at the start) */
+    double stretch;                  /* the largest; 1 at rest */
+    double assemble_seconds, precondition_seconds, solve_seconds, update_seconds;
+} drape_certificate;
+
+typedef struct drape_sim drape_sim;
+
+/* Copies what it needs of the scene, but for forces.vertex, which must live on. */
+DRAPE_API drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drape_sim **out);
+DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
+
+/* One linearised backward Euler step; see docs/architecture.md. certificate may be NULL. Allocates nothing from the
+ * second step on. DRAPE_ERROR_NUMBER: the state went wrong; the message names step and vertex, and the state is
+ * that of before the step. */
+DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
+
+DRAPE_API drape_cloth *drape_sim_cloth(drape_sim *sim);
+DRAPE_API double drape_sim_time(const drape_sim *sim);             /* s */
+DRAPE_API int64_t drape_sim_steps(const drape_sim *sim);           /* done so far */
+DRAPE_API double *drape_sim_positions(drape_sim *sim);             /* m, 3 a vertex; may be changed between steps */
+DRAPE_API double *drape_sim_velocities(drape_sim *sim);            /* m/s, likewise */
+DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim); /* N s, 3 a vertex: what held the pins in
+                                                                              the last step; NULL before it */
+/* The linear system of the last step, as a system file (drape/sparse.h); the unknown is the velocity change. */
+DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

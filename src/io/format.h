@@ -1,0 +1,18 @@
+/* format.h: what a mesh format is. To add one: a file that fills a drape_i_format, one line in writer.c. */
+#ifndef DRAPE_IO_FORMAT_H
+#define DRAPE_IO_FORMAT_H
+
+#include "base/context.h"
+#include "drape/io.h"
+
+typedef struct drape_i_format {
+    const char *extension, *description;
+    drape_status (*open)(drape_context *ctx, const char *path, const drape_cloth *cloth, void **state);
+    drape_status (*frame)(drape_context *ctx, void *state, const double *positions);
+    /* Frees the state in any case. */
+    drape_status (*close)(drape_context *ctx, void *state);
+} drape_i_format;
+
+extern const drape_i_format drape_i_format_obj;
+
+#endif

@@ -1,0 +1,106 @@
+/* report.c: what a run was and what each step did, as JSON. docs/report.md lists the keys. */
+#include "base/file.h"
+#include "io/format.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct drape_report {
+    drape_context *ctx;
+    json_t *root;  /* owns all below */
+    json_t *steps; /* borrowed from root */
+};
+
+static drape_status no_memory(drape_context *ctx) {
+    return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "report: out of memory, or a number that JSON cannot hold");
+}
+
+/* The processor's name as Linux gives it; unknown elsewhere. */
+static void processor_name(char *out, size_t size) {
+    char line[256];
+    snprintf(out, size, "unknown");
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    while (info && fgets(line, sizeof line, info)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+        colon[strcspn(colon, "\n")] = 0;
+        snprintf(out, size, "%s", colon + 2);
+        break;
+    }
+    if (info) fclose(info);
+}
+
+static json_t *machine(const drape_context *ctx) {
+    char processor[128];
+    processor_name(processor, sizeof processor);
+    return json_pack("{s:s, s:i, s:s, s:s, s:s}", "processor", processor, "threads", drape_context_threads(ctx),
+                     "simd", drape_simd_name(drape_context_simd(ctx)), "compiler", __VERSION__, "drape",
+                     drape_version());
+}
+
+static json_t *settings(const drape_scene *s) {
+    const drape_forces *f = &s->forces;
+    return json_pack("{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:f, s:i}", "step", s->step,
+                     "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
+                     f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag,
+                     "air_drag", f->air_drag, "model", s->cloth.model, "jacobian",
+                     s->cloth.jacobian == DRAPE_JACOBIAN_PSD ? "psd" : "full", "method", s->solve.method, "precond",
+                     s->solve.precond, "tolerance", s->solve.tol, "max_iterations", s->solve.max_iterations);
+}
+
+static json_t *cloth(drape_sim *sim) {
+    const drape_cloth *c = drape_sim_cloth(sim);
+    return json_pack("{s:i, s:i, s:i}", "vertices", drape_cloth_vertices(c), "triangles", drape_cloth_triangles(c),
+                     "hinges", drape_cloth_hinges(c));
+}
+
+drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, drape_sim *sim, drape_report **out) {
+    drape_report *r;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
+    r->ctx = ctx;
+    r->root = json_pack("{s:s, s:o, s:o, s:o, s:[]}", "scene", scene->name, "machine", machine(ctx), "cloth",
+                        cloth(sim), "settings", settings(scene), "steps");
+    r->steps = json_object_get(r->root, "steps");
+    if (!r->steps) {
+        drape_report_destroy(r);
+        return no_memory(ctx);
+    }
+    *out = r;
+    return DRAPE_OK;
+}
+
+drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
+    json_t *step = json_pack(
+        "{s:I, s:f, s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:f, s:f, s:f, s:f}}", "step", (json_int_t)c->step,
+        "time", c->time, "reason", drape_reason_name(c->reason), "iterations", c->iterations, "residual", c->residual,
+        "true_residual", c->true_residual, "kinetic", c->kinetic, "elastic", c->elastic, "weight", c->weight, "stretch",
+        c->stretch, "seconds", "assemble", c->assemble_seconds, "precondition", c->precondition_seconds, "solve",
+        c->solve_seconds, "update", c->update_seconds);
+    return step && json_array_append_new(r->steps, step) == 0 ? DRAPE_OK : no_memory(r->ctx);
+}
+
+static int write_text(const char *text, size_t size, void *file) {
+    drape_i_file_write(file, text, size);
+    return 0;
+}
+
+drape_status drape_report_write(drape_report *r, const char *path, const char *outcome) {
+    drape_i_file file;
+    if (json_object_set_new(r->root, "outcome", json_string(outcome)) != 0) return no_memory(r->ctx);
+    drape_status status = drape_i_file_create(r->ctx, path, &file);
+    if (status) return status;
+    if (json_dump_callback(r->root, write_text, &file, JSON_INDENT(1) | JSON_PRESERVE_ORDER) != 0) {
+        drape_i_file_abandon(r->ctx, &file);
+        return no_memory(r->ctx);
+    }
+    drape_i_file_write(&file, "\n", 1);
+    return drape_i_file_commit(r->ctx, &file);
+}
+
+void drape_report_destroy(drape_report *r) {
+    if (!r) return;
+    json_decref(r->root);
+    DRAPE_FREE(r->ctx, r, 1);
+}

@@ -1,0 +1,111 @@
+/* sim.c: creating a simulation from a scene, looking at it, exporting its linear system. */
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The vectors of three numbers a vertex, one after the other; NULL past the end. */
+static double **vectors(drape_sim *sim, int32_t which) {
+    double **all[] = {&sim->x, &sim->v, &sim->start, &sim->x_old, &sim->v_old, &sim->dv, &sim->f, &sim->Kv};
+    return which < (int32_t)(sizeof all / sizeof *all) ? all[which] : NULL;
+}
+
+static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
+    if (!isfinite(s->step) || !(s->step > 0))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the time step is %g s; it must be above 0", s->step);
+    if (s->steps_per_frame < 1 || s->frames < 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%d steps a frame and %d frames: at least 1 and 0 wanted",
+                            s->steps_per_frame, s->frames);
+    return DRAPE_OK;
+}
+
+static drape_status allocate(drape_sim *sim) {
+    double **vector;
+    for (int32_t i = 0; (vector = vectors(sim, i)); i++)
+        if (!DRAPE_NEW(sim->ctx, *vector, 3 * (int64_t)sim->vertices)) return DRAPE_ERROR_MEMORY;
+    sim->b = sim->f;
+    return DRAPE_OK;
+}
+
+static void place(drape_sim *sim, const drape_scene *scene) {
+    double *x = sim->x;
+    for (int32_t p = 0; p < scene->piece_count; p++) {
+        size_t count = 3 * (size_t)scene->pieces[p].vertices;
+        memcpy(x, scene->pieces[p].rest, count * sizeof *x);
+        x += count;
+    }
+    memcpy(sim->start, sim->x, 3 * (size_t)sim->vertices * sizeof *sim->x);
+}
+
+static drape_status build(drape_sim *sim, const drape_scene *scene) {
+    drape_context *ctx = sim->ctx;
+    drape_status status = check_scene(ctx, scene);
+    if (!status) status = drape_cloth_create(ctx, scene->pieces, scene->piece_count, &scene->cloth, &sim->cloth);
+    if (status) return status;
+    sim->vertices = drape_cloth_vertices(sim->cloth);
+    sim->h = scene->step;
+    memcpy(sim->gravity, scene->forces.gravity, sizeof sim->gravity);
+    status = allocate(sim);
+    if (!status) status = drape_cloth_set_forces(sim->cloth, &scene->forces);
+    if (!status) status = drape_cloth_matrix(sim->cloth, &sim->A);
+    if (!status) status = drape_solver_create(ctx, &scene->solve, &sim->solver);
+    if (!status) status = drape_constraints_create(ctx, sim->vertices, &sim->constraints);
+    if (!status) status = drape_i_sim_hold(sim, scene);
+    if (!status) place(sim, scene);
+    return status;
+}
+
+drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drape_sim **out) {
+    drape_sim *sim;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, sim, 1)) return DRAPE_ERROR_MEMORY;
+    sim->ctx = ctx;
+    drape_status status = build(sim, scene);
+    if (status)
+        drape_sim_destroy(sim);
+    else
+        *out = sim;
+    return status;
+}
+
+void drape_sim_destroy(drape_sim *sim) {
+    if (!sim) return;
+    drape_context *ctx = sim->ctx;
+    double **vector;
+    drape_i_sim_release(sim);
+    drape_constraints_destroy(sim->constraints);
+    drape_solver_destroy(sim->solver);
+    drape_matrix_destroy(sim->A);
+    for (int32_t i = 0; (vector = vectors(sim, i)); i++) DRAPE_FREE(ctx, *vector, 3 * (int64_t)sim->vertices);
+    drape_cloth_destroy(sim->cloth);
+    DRAPE_FREE(ctx, sim, 1);
+}
+
+drape_cloth *drape_sim_cloth(drape_sim *sim) { return sim->cloth; }
+double drape_sim_time(const drape_sim *sim) { return (double)sim->steps * sim->h; }
+int64_t drape_sim_steps(const drape_sim *sim) { return sim->steps; }
+double *drape_sim_positions(drape_sim *sim) { return sim->x; }
+double *drape_sim_velocities(drape_sim *sim) { return sim->v; }
+const double *drape_sim_constraint_forces(const drape_sim *sim) { return sim->constraint_force; }
+
+drape_status drape_sim_export_system(drape_sim *sim, const char *path) {
+    drape_context *ctx = sim->ctx;
+    double *S = NULL, *z = NULL;
+    if (sim->steps == 0) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: there was no step yet");
+    drape_status status = DRAPE_ERROR_MEMORY;
+    if (DRAPE_NEW(ctx, S, 9 * (int64_t)sim->vertices) && DRAPE_NEW(ctx, z, 3 * (int64_t)sim->vertices)) {
+        drape_constraints_filter(sim->constraints, S, z);
+        drape_system system = {.A = drape_matrix_view(sim->A),
+                               .constrained = drape_constraints_count(sim->constraints),
+                               .h = sim->h,
+                               .S = S,
+                               .b = sim->b,
+                               .z = z,
+                               .rest = sim->start,
+                               .cur = sim->x_old};
+        status = drape_system_write(ctx, path, &system);
+    }
+    DRAPE_FREE(ctx, S, 9 * (int64_t)sim->vertices);
+    DRAPE_FREE(ctx, z, 3 * (int64_t)sim->vertices);
+    return status;
+}

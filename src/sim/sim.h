@@ -1,0 +1,39 @@
+/* sim.h: a simulation from inside. */
+#ifndef DRAPE_SIM_SIM_H
+#define DRAPE_SIM_SIM_H
+
+#include "base/context.h"
+#include "drape/sim.h"
+
+struct drape_sim {
+    drape_context *ctx;
+    drape_cloth *cloth;
+    drape_solver *solver;
+    drape_matrix *A;
+    drape_constraints *constraints;
+    int32_t vertices;
+    double h; /* s */
+    int64_t steps;
+    double gravity[3]; /* m/s^2 */
+
+    double *x, *v;   /* state: m, m/s */
+    double *start;   /* positions at time 0, where the pins' motions begin and weight is zero */
+    double *x_old;   /* state at the start of the last step */
+    double *v_old;
+    double *dv;      /* velocity change of the last step: the guess for the next */
+    double *f, *Kv;  /* force, stiffness times velocity; f becomes the right-hand side */
+    double *b;       /* the same memory as f */
+
+    int32_t held_count, pin_count;
+    drape_constraint *held; /* what the solver gets; z is set every step */
+    int32_t *pin_of;        /* of each held vertex */
+    drape_motion *motions;  /* one a pin */
+    const double *constraint_force; /* of the last step; NULL before it */
+};
+
+/* Sets each held vertex's z to what takes it along its pin's motion from the present time to the next. */
+drape_status drape_i_sim_constrain(drape_sim *sim);
+drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene);
+void drape_i_sim_release(drape_sim *sim);
+
+#endif

@@ -1,0 +1,127 @@
+/* step.c: one linearised step of backward Euler (Baraff and Witkin 1998, eq. 16):
+ *
+ *     (M + h D + h^2 K) dv = h (f - h K v),   K = -df/dx, D = -df/dv,
+ *     v <- v + dv,   x <- x + h v. */
+#include "base/parallel.h"
+#include "base/timer.h"
+#include "sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GRAIN = 4096 };
+
+static void remember(drape_sim *sim) {
+    size_t bytes = 3 * (size_t)sim->vertices * sizeof *sim->x;
+    memcpy(sim->x_old, sim->x, bytes);
+    memcpy(sim->v_old, sim->v, bytes);
+}
+
+static void rhs_chunk(void *data, int64_t begin, int64_t end) {
+    drape_sim *sim = data;
+    for (int64_t i = begin; i < end; i++) sim->b[i] = sim->h * (sim->f[i] - sim->h * sim->Kv[i]);
+}
+
+/* A = M + h D + h^2 K, b = h (f - h K v) */
+static drape_status assemble(drape_sim *sim) {
+    drape_assembly what = {.x = sim->x,
+                           .v = sim->v,
+                           .mass = 1,
+                           .damping = sim->h,
+                           .stiffness = sim->h * sim->h,
+                           .force = sim->f,
+                           .stiff_v = sim->Kv};
+    drape_status status = drape_cloth_assemble(sim->cloth, &what, sim->A);
+    if (!status) drape_i_loop(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, rhs_chunk, sim);
+    return status;
+}
+
+static drape_status solve(drape_sim *sim, drape_solve_result *result) {
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    drape_problem problem = {.A = &A, .b = sim->b, .constraints = sim->constraints, .guess = sim->dv};
+    drape_status status = drape_solver_solve(sim->solver, &problem, sim->dv, result);
+    if (!status) sim->constraint_force = result->constraint_force;
+    return status;
+}
+
+static void advance_chunk(void *data, int64_t begin, int64_t end) {
+    drape_sim *sim = data;
+    for (int64_t i = begin; i < end; i++) {
+        sim->v[i] += sim->dv[i];
+        sim->x[i] += sim->h * sim->v[i];
+    }
+}
+
+static void advance(drape_sim *sim) {
+    drape_i_loop(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, advance_chunk, sim);
+    sim->steps++;
+}
+
+static void count_wrong(void *data, int64_t begin, int64_t end, double *sums) {
+    const drape_sim *sim = data;
+    for (int64_t i = begin; i < end; i++) sums[0] += isfinite(sim->x[i]) && isfinite(sim->v[i]) ? 0 : 1;
+}
+
+/* Takes the step back where it led to a number that is not finite. */
+static drape_status check(drape_sim *sim) {
+    double wrong;
+    int64_t i = 0;
+    drape_i_sum(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, count_wrong, sim, 1, &wrong);
+    if (wrong == 0) return DRAPE_OK;
+    while (isfinite(sim->x[i]) && isfinite(sim->v[i])) i++;
+    size_t bytes = 3 * (size_t)sim->vertices * sizeof *sim->x;
+    memcpy(sim->x, sim->x_old, bytes);
+    memcpy(sim->v, sim->v_old, bytes);
+    memset(sim->dv, 0, bytes);
+    sim->steps--;
+    return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
+                        "step %lld (t = %g s): vertex %lld is no longer at a finite position; the state is that of "
+                        "before this step",
+                        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, (long long)(i / 3));
+}
+
+static void sum_energies(void *data, int64_t begin, int64_t end, double *sums) {
+    const drape_sim *sim = data;
+    const double *mass = drape_cloth_mass(sim->cloth);
+    for (int64_t i = begin; i < end; i++) {
+        const double *v = sim->v + 3 * i, *x = sim->x + 3 * i, *x0 = sim->start + 3 * i, *g = sim->gravity;
+        sums[0] += mass[i] * ((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
+        sums[1] += mass[i] * ((g[0] * (x[0] - x0[0]) + g[1] * (x[1] - x0[1])) + g[2] * (x[2] - x0[2]));
+    }
+}
+
+static void certify(drape_sim *sim, const drape_solve_result *solved, drape_certificate *c) {
+    double sums[2];
+    drape_i_sum(sim->ctx, sim->vertices, GRAIN, sum_energies, sim, 2, sums);
+    *c = (drape_certificate){.step = sim->steps,
+                             .time = drape_sim_time(sim),
+                             .reason = solved->reason,
+                             .iterations = solved->iterations,
+                             .residual = solved->residual,
+                             .true_residual = solved->true_residual,
+                             .kinetic = sums[0] / 2,
+                             .elastic = drape_cloth_energy(sim->cloth, sim->x),
+                             .weight = -sums[1],
+                             .stretch = drape_cloth_stretch(sim->cloth, sim->x),
+                             .precondition_seconds = solved->setup_seconds,
+                             .solve_seconds = solved->solve_seconds};
+}
+
+drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
+    drape_solve_result solved;
+    double begin = drape_i_seconds();
+    remember(sim);
+    drape_status status = assemble(sim);
+    double assembled = drape_i_seconds();
+    if (!status) status = drape_i_sim_constrain(sim);
+    if (!status) status = solve(sim, &solved);
+    if (status) return status;
+    double updating = drape_i_seconds();
+    advance(sim);
+    status = check(sim);
+    if (status || !certificate) return status;
+    certify(sim, &solved, certificate);
+    certificate->assemble_seconds = assembled - begin;
+    certificate->update_seconds = drape_i_seconds() - updating;
+    return DRAPE_OK;
+}
