@@ -1,0 +1,42 @@
+/* main.c: the program `drape`: finds the command. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name, *about;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"run", "simulate a scene", command_run},
+    {"scenes", "list the built-in scenes", command_scenes},
+};
+
+enum { COUNT = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *to) {
+    fprintf(to, "usage: drape COMMAND [options]\n\nImplicit cloth simulation.\n\ncommands:\n");
+    for (int i = 0; i < COUNT; i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].about);
+    fprintf(to, "\n  drape COMMAND --help   options of a command\n  drape --version        the version\n\n"
+                "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"
+                "are the same.\nExit codes: 0 good, 1 a run failed on its way, 2 bad input (nothing was written).\n");
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_BAD_INPUT;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return EXIT_GOOD;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("drape %s\n", drape_version());
+        return EXIT_GOOD;
+    }
+    for (int i = 0; i < COUNT; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);
+    complain("there is no command %s; drape --help lists them", argv[1]);
+    return EXIT_BAD_INPUT;
+}
