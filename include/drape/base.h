@@ -33,11 +33,11 @@ DRAPE_API const char *drape_version(void);
 /* What went wrong with a call. That an iteration did not converge is no error: see drape_reason. */
 typedef enum drape_status {
     DRAPE_OK = 0,
-    DRAPE_ERROR_ARGUMENT,  /* a parameter outside its documented range, or a mesh that is no cloth */
-    DRAPE_ERROR_MEMORY,    /* the allocator returned NULL */
-    DRAPE_ERROR_IO,        /* a file could not be opened, read, written or renamed */
-    DRAPE_ERROR_FORMAT,    /* a file does not hold what its format promises */
-    DRAPE_ERROR_NUMBER,    /* the state became infinite or not a number */
+    DRAPE_ERROR_ARGUMENT, /* a parameter outside its documented range, or a mesh that is no cloth */
+    DRAPE_ERROR_MEMORY,   /* the allocator returned NULL */
+    DRAPE_ERROR_IO,       /* a file could not be opened, read, written or renamed */
+    DRAPE_ERROR_FORMAT,   /* a file does not hold what its format promises */
+    DRAPE_ERROR_NUMBER,   /* the state became infinite or not a number */
 } drape_status;
 
 /* "ok", "bad argument", ...: never NULL. */
@@ -71,7 +71,7 @@ typedef struct drape_scheduler {
 } drape_scheduler;
 
 typedef struct drape_context_settings {
-    drape_allocator allocator; /* default: aligned malloc of libc */
+    drape_allocator allocator;                                           /* default: aligned malloc of libc */
     void (*log)(void *user, drape_log_level level, const char *message); /* default NULL: silence */
     void *log_user;
     int32_t threads;           /* 0: as many as there are processors; else 1..256; default 0 */

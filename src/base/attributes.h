@@ -3,9 +3,9 @@
 #define DRAPE_BASE_ATTRIBUTES_H
 
 #define DRAPE_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#define DRAPE_UNUSED __attribute__((unused))
-#define DRAPE_INLINE static inline __attribute__((always_inline, unused))
-#define DRAPE_ALIGNED __attribute__((aligned(64)))
+#define DRAPE_UNUSED              __attribute__((unused))
+#define DRAPE_INLINE              static inline __attribute__((always_inline, unused))
+#define DRAPE_ALIGNED             __attribute__((aligned(64)))
 
 #if defined(__x86_64__)
 #define DRAPE_PAUSE() __builtin_ia32_pause()

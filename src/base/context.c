@@ -13,14 +13,14 @@
 enum { ALIGNMENT = 64, MAX_THREADS = 256 };
 
 #define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
+#define TEXT(x)  TEXT_(x)
 
 const char *drape_version(void) {
     return TEXT(DRAPE_VERSION_MAJOR) "." TEXT(DRAPE_VERSION_MINOR) "." TEXT(DRAPE_VERSION_PATCH);
 }
 
 const char *drape_status_name(drape_status status) {
-    static const char *const names[] = {"ok",          "bad argument", "out of memory",
+    static const char *const names[] = {"ok",           "bad argument", "out of memory",
                                         "input/output", "bad format",   "not a finite number"};
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";
 }
@@ -35,9 +35,7 @@ static void libc_free(void *user, void *memory, size_t bytes) {
     free(memory);
 }
 
-drape_context_settings drape_context_defaults(void) {
-    return (drape_context_settings){.simd = DRAPE_SIMD_BEST};
-}
+drape_context_settings drape_context_defaults(void) { return (drape_context_settings){.simd = DRAPE_SIMD_BEST}; }
 
 static int32_t processors(void) {
     long count = sysconf(_SC_NPROCESSORS_ONLN);

@@ -33,8 +33,7 @@ void *drape_i_alloc(drape_context *ctx, int64_t count, size_t size);
 void drape_i_free(drape_context *ctx, void *memory, int64_t count, size_t size);
 
 /* Typed shorthand: if (!DRAPE_NEW(ctx, x, n)) goto fail; */
-#define DRAPE_NEW(ctx, pointer, count) \
-    (((pointer) = drape_i_alloc((ctx), (count), sizeof *(pointer))) != NULL)
+#define DRAPE_NEW(ctx, pointer, count)  (((pointer) = drape_i_alloc((ctx), (count), sizeof *(pointer))) != NULL)
 #define DRAPE_FREE(ctx, pointer, count) drape_i_free((ctx), (pointer), (count), sizeof *(pointer))
 
 #endif

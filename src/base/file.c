@@ -76,10 +76,8 @@ drape_status drape_i_file_commit(drape_context *ctx, drape_i_file *file) {
     file->stream = NULL;
     drape_status status = DRAPE_OK;
     errno = why;
-    if (!written || !closed)
-        status = fail_errno(ctx, file->path, "write");
-    else if (rename(file->temporary, file->path) != 0)
-        status = fail_errno(ctx, file->path, "rename");
+    if (!written || !closed) status = fail_errno(ctx, file->path, "write");
+    else if (rename(file->temporary, file->path) != 0) status = fail_errno(ctx, file->path, "rename");
     if (status) unlink(file->temporary);
     forget(ctx, file);
     return status;
@@ -106,12 +104,9 @@ drape_status drape_i_file_read(drape_context *ctx, const char *path, char **data
     FILE *stream = fopen(path, "rb");
     if (!stream) return fail_errno(ctx, path, "open");
     drape_status status = DRAPE_OK;
-    if (fstat(fileno(stream), &info) != 0)
-        status = fail_errno(ctx, path, "inspect");
-    else if (!S_ISREG(info.st_mode))
-        status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: not a regular file", path);
-    else if (!DRAPE_NEW(ctx, *data, (int64_t)info.st_size + 1))
-        status = DRAPE_ERROR_MEMORY;
+    if (fstat(fileno(stream), &info) != 0) status = fail_errno(ctx, path, "inspect");
+    else if (!S_ISREG(info.st_mode)) status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: not a regular file", path);
+    else if (!DRAPE_NEW(ctx, *data, (int64_t)info.st_size + 1)) status = DRAPE_ERROR_MEMORY;
     if (!status) status = read_stream(ctx, path, stream, *data, (int64_t)info.st_size);
     fclose(stream);
     if (status && *data) {

@@ -11,10 +11,8 @@ int64_t drape_i_chunk_length(int64_t n, int64_t grain) {
 }
 
 void drape_i_tasks(drape_context *ctx, int32_t count, void (*task)(void *data, int32_t index), void *data) {
-    if (count > 1 && ctx->scheduler.run)
-        ctx->scheduler.run(ctx->scheduler.user, count, task, data);
-    else if (count > 1 && ctx->pool)
-        drape_i_pool_run(ctx->pool, count, task, data);
+    if (count > 1 && ctx->scheduler.run) ctx->scheduler.run(ctx->scheduler.user, count, task, data);
+    else if (count > 1 && ctx->pool) drape_i_pool_run(ctx->pool, count, task, data);
     else
         for (int32_t i = 0; i < count; i++) task(data, i);
 }

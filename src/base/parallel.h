@@ -10,9 +10,9 @@
 #include "base/context.h"
 
 enum {
-    DRAPE_I_CHUNKS = 256,  /* most pieces a range is cut into */
-    DRAPE_I_SUMS = 4,      /* most sums carried along by one loop */
-    DRAPE_I_GRAIN = 1024,  /* default least length of a piece, in items */
+    DRAPE_I_CHUNKS = 256, /* most pieces a range is cut into */
+    DRAPE_I_SUMS = 4,     /* most sums carried along by one loop */
+    DRAPE_I_GRAIN = 1024, /* default least length of a piece, in items */
 };
 
 typedef void (*drape_i_loop_fn)(void *data, int64_t begin, int64_t end);

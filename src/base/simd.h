@@ -1,9 +1,9 @@
 /* simd.h: vectors of DRAPE_W doubles for kernels that are compiled once per instruction set.
  *
  * A kernel file is compiled with DRAPE_VARIANT set to baseline, avx2 or avx512 (and DRAPE_VARIANT_IS_...),
- * which sets DRAPE_W to 2, 4 or 8 and names its functions name_baseline, ... through DRAPE_NAME(name). Arithmetic goes lane by lane with
- * IEEE operations (no fused multiply-add, no approximate reciprocals), so the bits of a lane do not depend
- * on DRAPE_W as long as lanes are not mixed; sums over lanes always use eight of them, see vd_sum8. */
+ * which sets DRAPE_W to 2, 4 or 8 and names its functions name_baseline, ... through DRAPE_NAME(name). Arithmetic
+ * goes lane by lane with IEEE operations (no fused multiply-add, no approximate reciprocals), so the bits of a lane
+ * do not depend on DRAPE_W as long as lanes are not mixed; sums over lanes always use eight of them, see vd_sum8. */
 #ifndef DRAPE_BASE_SIMD_H
 #define DRAPE_BASE_SIMD_H
 
@@ -32,8 +32,8 @@
 #endif
 
 #define DRAPE_PASTE_(a, b) a##_##b
-#define DRAPE_PASTE(a, b) DRAPE_PASTE_(a, b)
-#define DRAPE_NAME(name) DRAPE_PASTE(name, DRAPE_VARIANT)
+#define DRAPE_PASTE(a, b)  DRAPE_PASTE_(a, b)
+#define DRAPE_NAME(name)   DRAPE_PASTE(name, DRAPE_VARIANT)
 
 typedef double vd __attribute__((vector_size(8 * DRAPE_W)));
 typedef int64_t vi __attribute__((vector_size(8 * DRAPE_W)));
@@ -82,9 +82,7 @@ DRAPE_INLINE vd vd_abs(vd a) { return (vd)((vi)a & INT64_C(0x7fffffffffffffff));
 #if DRAPE_W == 8
 DRAPE_INLINE vd vd_load3(const double *p) { return (vd)_mm512_maskz_loadu_pd(7, p); }
 #elif DRAPE_W == 4
-DRAPE_INLINE vd vd_load3(const double *p) {
-    return (vd)_mm256_maskload_pd(p, _mm256_setr_epi64x(-1, -1, -1, 0));
-}
+DRAPE_INLINE vd vd_load3(const double *p) { return (vd)_mm256_maskload_pd(p, _mm256_setr_epi64x(-1, -1, -1, 0)); }
 #endif
 
 /* Eight running sums, the same eight whatever DRAPE_W: lane l sums the items whose index is l modulo 8. */

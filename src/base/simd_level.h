@@ -16,17 +16,17 @@ drape_simd drape_i_simd_best(void);
  *   DRAPE_I_KERNEL(void, drape_i_thing, (int n, double *x));
  *   drape_i_thing_at[ctx->simd](n, x); */
 #if defined(__x86_64__)
-#define DRAPE_I_KERNEL(result, name, parameters)                                              \
-    result name##_baseline parameters;                                                        \
-    result name##_avx2 parameters;                                                            \
-    result name##_avx512 parameters;                                                          \
-    static result(*const name##_at[DRAPE_I_SIMD_LEVELS]) parameters DRAPE_UNUSED = {          \
-        name##_baseline, name##_avx2, name##_avx512}
+#define DRAPE_I_KERNEL(result, name, parameters)                                                                     \
+    result name##_baseline parameters;                                                                               \
+    result name##_avx2 parameters;                                                                                   \
+    result name##_avx512 parameters;                                                                                 \
+    static result(*const name##_at[DRAPE_I_SIMD_LEVELS])                                                             \
+        parameters DRAPE_UNUSED = {name##_baseline, name##_avx2, name##_avx512}
 #else
-#define DRAPE_I_KERNEL(result, name, parameters)                                              \
-    result name##_baseline parameters;                                                        \
-    static result(*const name##_at[DRAPE_I_SIMD_LEVELS]) parameters DRAPE_UNUSED = {          \
-        name##_baseline, name##_baseline, name##_baseline}
+#define DRAPE_I_KERNEL(result, name, parameters)                                                                     \
+    result name##_baseline parameters;                                                                               \
+    static result(*const name##_at[DRAPE_I_SIMD_LEVELS])                                                             \
+        parameters DRAPE_UNUSED = {name##_baseline, name##_baseline, name##_baseline}
 #endif
 
 #endif
