@@ -72,8 +72,8 @@ DRAPE_API drape_status drape_builder_finish(const drape_builder *builder, drape_
  * matrix without empty rows keeps. Messages are `file:line: what`. Needs no particular locale. */
 DRAPE_API drape_status drape_matrix_market_read(drape_context *ctx, const char *path, drape_builder **out);
 /* The same from memory; name stands in messages, and no zero byte need follow the data. */
-DRAPE_API drape_status drape_matrix_market_parse(drape_context *ctx, const char *name, const char *data,
-                                                 int64_t size, drape_builder **out);
+DRAPE_API drape_status drape_matrix_market_parse(drape_context *ctx, const char *name, const char *data, int64_t size,
+                                                 drape_builder **out);
 /* Writes all nine entries of each block with 17 digits, so that reading gives the same pattern and the same bits;
  * symmetric nonzero: the lower triangle only, the caller vouches for it. Values must be finite. */
 DRAPE_API drape_status drape_matrix_market_write(drape_context *ctx, const char *path, const drape_bsr3 *A,

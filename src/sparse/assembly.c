@@ -101,10 +101,8 @@ drape_status drape_i_assembly_create(drape_context *ctx, const drape_bsr3 *A, co
         status = find_slots(ctx, A, &as->sets[s]);
         if (!status) status = list_elements(as, &as->sets[s]);
     }
-    if (status)
-        drape_i_assembly_destroy(as);
-    else
-        *out = as;
+    if (status) drape_i_assembly_destroy(as);
+    else *out = as;
     return status;
 }
 
@@ -184,8 +182,7 @@ static void run_part(void *data, int32_t part) {
     }
     job->start(job->start_data, begin, end);
     for (int32_t s = 0; s < r->as->set_count; s++)
-        if (job->kernels[s])
-            run_set(job, &r->as->sets[s], part, job->kernels[s], job->kernel_data[s], begin, end);
+        if (job->kernels[s]) run_set(job, &r->as->sets[s], part, job->kernels[s], job->kernel_data[s], begin, end);
 }
 
 void drape_i_assembly_run(drape_i_assembly *as, const drape_i_assembly_job *job) {

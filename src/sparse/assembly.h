@@ -34,7 +34,7 @@ drape_status drape_i_assembly_create(drape_context *ctx, const drape_bsr3 *A, co
 void drape_i_assembly_destroy(drape_i_assembly *assembly);
 
 typedef struct drape_i_assembly_job {
-    drape_bsr3 A;      /* val NULL: vectors only */
+    drape_bsr3 A;                             /* val NULL: vectors only */
     double *vectors[DRAPE_I_ELEMENT_VECTORS]; /* 3 rows each, or NULL */
     /* Sets rows [begin, end) of the vectors and of the matrix (already zero) to what they start from. */
     void (*start)(void *data, int32_t begin, int32_t end);

@@ -11,8 +11,8 @@ drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A) {
     for (int32_t i = 0; i < A->rows; i++) {
         if (A->rowptr[i + 1] < A->rowptr[i] || A->rowptr[i + 1] - A->rowptr[i] > A->rows ||
             A->rowptr[i + 1] > A->rowptr[A->rows])
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: row %d has %lld blocks of %d possible", i,
-                                (long long)(A->rowptr[i + 1] - A->rowptr[i]), A->rows);
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: row %d goes from block %lld to %lld of %lld", i,
+                                (long long)A->rowptr[i], (long long)A->rowptr[i + 1], (long long)A->rowptr[A->rows]);
         int32_t before = -1;
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; before = A->col[k++])
             if (A->col[k] <= before || A->col[k] >= A->rows)
@@ -106,10 +106,8 @@ int64_t drape_i_matrix_find(const drape_bsr3 *A, int32_t row, int32_t column) {
     int64_t low = A->rowptr[row], high = A->rowptr[row + 1];
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (A->col[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
+        if (A->col[middle] < column) low = middle + 1;
+        else high = middle;
     }
     return low < A->rowptr[row + 1] && A->col[low] == column ? low : -1;
 }

@@ -26,7 +26,8 @@ double drape_i_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x
 }
 
 drape_status drape_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x, double *y) {
-    if (!A->rowptr || A->rows < 0 || !x || !y || (A->rows > 0 && x == y))
+    bool blocks = A->rowptr && A->rows >= 0 && A->rowptr[A->rows] > 0;
+    if (!A->rowptr || A->rows < 0 || (blocks && (!A->col || !A->val)) || !x || !y || (A->rows > 0 && x == y))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "multiply: an array is missing, or x and y are the same");
     drape_i_multiply(ctx, A, x, y);
     return DRAPE_OK;

@@ -15,7 +15,7 @@ typedef struct incidence {
     int64_t *first;
     struct pair {
         int32_t set, element;
-    } *incident;
+    } * incident;
 } incidence;
 
 static drape_status check_sets(drape_context *ctx, int32_t rows, const drape_elements *sets, int32_t set_count) {
@@ -44,8 +44,7 @@ static drape_status find_incidence(drape_context *ctx, int32_t rows, const drape
     if (!DRAPE_NEW(ctx, inc->first, (int64_t)rows + 2)) return DRAPE_ERROR_MEMORY;
     int64_t *next = inc->first + 1; /* next[i]: where node i's next element goes; ends as first[i + 1] */
     for (int32_t s = 0; s < set_count; s++)
-        for (int64_t i = 0; i < (int64_t)sets[s].nodes_per_element * sets[s].count; i++)
-            next[sets[s].nodes[i] + 1]++;
+        for (int64_t i = 0; i < (int64_t)sets[s].nodes_per_element * sets[s].count; i++) next[sets[s].nodes[i] + 1]++;
     for (int32_t i = 0; i < rows; i++) next[i + 1] += next[i];
     inc->total = next[rows];
     if (!DRAPE_NEW(ctx, inc->incident, inc->total)) {
@@ -55,8 +54,7 @@ static drape_status find_incidence(drape_context *ctx, int32_t rows, const drape
     }
     for (int32_t s = 0; s < set_count; s++)
         for (int64_t i = 0; i < (int64_t)sets[s].nodes_per_element * sets[s].count; i++)
-            inc->incident[next[sets[s].nodes[i]]++] =
-                (struct pair){s, (int32_t)(i / sets[s].nodes_per_element)};
+            inc->incident[next[sets[s].nodes[i]]++] = (struct pair){s, (int32_t)(i / sets[s].nodes_per_element)};
     return DRAPE_OK;
 }
 
@@ -110,10 +108,8 @@ drape_status drape_i_pattern_from_elements(drape_context *ctx, int32_t rows, con
     drape_status status = check_sets(ctx, rows, sets, set_count);
     if (!status) status = find_incidence(ctx, rows, sets, set_count, &inc);
     if (status) return status;
-    if (DRAPE_NEW(ctx, seen, rows))
-        status = fill_pattern(ctx, rows, sets, &inc, seen, out);
-    else
-        status = DRAPE_ERROR_MEMORY;
+    if (DRAPE_NEW(ctx, seen, rows)) status = fill_pattern(ctx, rows, sets, &inc, seen, out);
+    else status = DRAPE_ERROR_MEMORY;
     DRAPE_FREE(ctx, seen, rows);
     free_incidence(ctx, rows, &inc);
     return status;
