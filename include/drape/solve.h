@@ -45,7 +45,7 @@ typedef struct drape_problem {
     const double *b;                      /* 3 a vertex */
     const drape_constraints *constraints; /* NULL: none */
     const double *guess;                  /* y, 3 a vertex, a guess for the case without constraints; NULL: zero.
-                                             The methods "mpcg_original" and "mpcg_printed" start from z instead */
+                                             The methods "mpcg_original" and "mpcg_printed" start from (I-S) z */
 } drape_problem;
 
 /* Why the iteration stopped: not an error, an answer. */
@@ -62,7 +62,7 @@ typedef struct drape_solve_settings {
     const char *method;     /* see drape_method_name; default "mpcg":
                                "mpcg"           corrected: starts from S y + (I-S) z, relative to b^'P^-1 b^,
                                                 b^ = S (b - A (I-S) z)
-                               "mpcg_original"  Baraff and Witkin's: starts from z, relative to (Sb)'P^-1 (Sb)
+                               "mpcg_original"  Baraff and Witkin's: starts from (I-S) z, relative to (Sb)'P^-1 (Sb)
                                "mpcg_printed"   the same relative to (Sb)'P (Sb), as the papers print it; depends
                                                 on the units of A */
     const char *precond;    /* see drape_precond_name: "none", "diagonal", "block_diagonal"; default the last */

@@ -2,9 +2,9 @@
  *
  *     S_i = I - sum_k d_k d_k',  d_k orthonormal,
  *
- * so S_i is an orthogonal projection. Directions come in any length and at any angle; Gram-Schmidt (twice, so that the
- * result is orthogonal to rounding) makes them orthonormal. A direction that lies in the span of those before it to
- * 1e-8 is degenerate. */
+ * so S_i is an orthogonal projection. Directions come in any length and at any angle; Gram-Schmidt (twice, so that
+ * the result is orthogonal to rounding) makes them orthonormal. A direction that lies in the span of those before it
+ * to 1e-8 is degenerate. */
 #include "linear/constraints.h"
 
 #include <math.h>
@@ -117,21 +117,38 @@ static void times(const double *S, const double *v, double out[3]) {
     for (int32_t k = 0; k < 3; k++) out[k] = (S[3 * k] * v[0] + S[3 * k + 1] * v[1]) + S[3 * k + 2] * v[2];
 }
 
-/* The prepared set becomes the present one; of z the part in the held directions is kept. */
-static drape_status adopt(drape_constraints *set, int32_t count) {
+static drape_status named_twice(drape_constraints *set, int32_t vertex) {
+    return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT, "constraints: vertex %d is named twice", vertex);
+}
+
+static drape_status sort_next(drape_constraints *set, int32_t count) {
     sort_held(set->next, count);
     for (int32_t i = 1; i < count; i++)
-        if (set->next[i - 1].vertex == set->next[i].vertex)
-            return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT, "constraints: vertex %d is named twice",
-                                set->next[i].vertex);
+        if (set->next[i - 1].vertex == set->next[i].vertex) return named_twice(set, set->next[i].vertex);
+    return DRAPE_OK;
+}
+
+static bool is_identity(const double *S) {
+    for (int32_t i = 0; i < 9; i++)
+        if (S[i] != (i % 4 == 0 ? 1 : 0)) return false;
+    return true;
+}
+
+/* The prepared set becomes the present one, without vertices that are free; of z the part in the held directions is
+ * kept. */
+static drape_status adopt(drape_constraints *set, int32_t count) {
+    drape_status status = sort_next(set, count);
+    if (status) return status;
     drape_i_held *old = set->held;
     set->held = set->next;
     set->next = old;
-    set->count = count;
+    set->count = 0;
     set->moving = false;
     for (int32_t i = 0; i < count; i++) {
-        drape_i_held *h = &set->held[i];
+        if (is_identity(set->held[i].S)) continue;
+        drape_i_held *h = &set->held[set->count++];
         double Sz[3];
+        *h = set->held[i];
         times(h->S, h->z, Sz);
         for (int32_t k = 0; k < 3; k++) {
             h->z[k] -= Sz[k];
@@ -142,20 +159,22 @@ static drape_status adopt(drape_constraints *set, int32_t count) {
 }
 
 drape_status drape_constraints_set(drape_constraints *set, const drape_constraint *list, int32_t count) {
-    int32_t used = 0;
+    if (count < 0 || (count > 0 && !list))
+        return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT, "constraints: no list, or %d in it", count);
     for (int32_t i = 0; i < count; i++) {
         const drape_constraint *c = &list[i];
         if (c->vertex < 0 || c->vertex >= set->vertices || c->directions < 0 || c->directions > 3)
             return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT,
                                 "constraints: vertex %d of %d with %d directions (0 to 3 wanted)", c->vertex,
                                 set->vertices, c->directions);
-        if (c->directions == 0) continue;
-        if (used == set->vertices)
-            return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT, "constraints: more of them than vertices");
-        drape_status status = make_held(set->ctx, c, &set->next[used++]);
+        if (i == set->vertices) { /* one is there twice already, or this one is */
+            drape_status status = sort_next(set, i);
+            return status ? status : named_twice(set, c->vertex);
+        }
+        drape_status status = make_held(set->ctx, c, &set->next[i]);
         if (status) return status;
     }
-    return adopt(set, used);
+    return adopt(set, count);
 }
 
 static bool is_projection(const double *S) {
@@ -170,10 +189,9 @@ static bool is_projection(const double *S) {
 }
 
 drape_status drape_constraints_set_filter(drape_constraints *set, const double *S, const double *z) {
-    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     int32_t used = 0;
     for (int64_t i = 0; i < set->vertices; i++) {
-        if (memcmp(S + 9 * i, identity, sizeof identity) == 0) continue;
+        if (is_identity(S + 9 * i)) continue;
         if (!is_projection(S + 9 * i) || !isfinite(z[3 * i]) || !isfinite(z[3 * i + 1]) || !isfinite(z[3 * i + 2]))
             return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT,
                                 "constraints: vertex %d: S is no orthogonal projection, or z is not finite", (int)i);
@@ -218,10 +236,8 @@ void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, d
 }
 
 void drape_i_blend(const drape_constraints *set, int32_t vertices, const double *y, double *x) {
-    if (!y)
-        memset(x, 0, 3 * (size_t)vertices * sizeof *x);
-    else if (y != x)
-        memcpy(x, y, 3 * (size_t)vertices * sizeof *x);
+    if (!y) memset(x, 0, 3 * (size_t)vertices * sizeof *x);
+    else if (y != x) memcpy(x, y, 3 * (size_t)vertices * sizeof *x);
     for (int32_t i = 0; set && i < set->count; i++) {
         const drape_i_held *h = &set->held[i];
         double Sy[3], *at = x + 3 * (int64_t)h->vertex;

@@ -15,7 +15,7 @@ typedef struct drape_i_solve {
     const drape_problem *problem;
     const drape_solve_settings *settings;
     const drape_i_precond *precond;
-    const void *precond_state;         /* refreshed with A's values */
+    const void *precond_state;          /* refreshed with A's values */
     double *work[DRAPE_I_WORK_VECTORS]; /* 3 rows each */
     double *x;
     drape_solve_result *result; /* reason, iterations, residual: the method fills these */

@@ -18,7 +18,9 @@ static const drape_i_precond *const preconds[] = {
 enum { METHODS = sizeof methods / sizeof *methods, PRECONDS = sizeof preconds / sizeof *preconds };
 
 const char *drape_method_name(int32_t index) { return index >= 0 && index < METHODS ? methods[index]->name : NULL; }
-const char *drape_precond_name(int32_t index) { return index >= 0 && index < PRECONDS ? preconds[index]->name : NULL; }
+const char *drape_precond_name(int32_t index) {
+    return index >= 0 && index < PRECONDS ? preconds[index]->name : NULL;
+}
 
 const drape_i_method *drape_i_method_find(const char *name) {
     for (int32_t i = 0; i < METHODS; i++)

@@ -35,7 +35,8 @@ const char *drape_reason_name(drape_reason reason) {
 
 static drape_status check_settings(drape_context *ctx, const drape_solve_settings *s) {
     if (!s->method || !drape_i_method_find(s->method))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no method \"%s\"", s->method ? s->method : "");
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no method \"%s\"",
+                            s->method ? s->method : "");
     if (!s->precond || !drape_i_precond_find(s->precond))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no preconditioner \"%s\"",
                             s->precond ? s->precond : "");
@@ -106,6 +107,7 @@ static drape_status check_problem(drape_solver *solver, const drape_problem *p, 
     drape_context *ctx = solver->ctx;
     if (!p->A || !p->A->rowptr || !p->A->val || !p->b || !x)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: A, b or x is missing");
+    if (p->A->rows < 0) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: a matrix of %d rows", p->A->rows);
     if (p->constraints && p->constraints->vertices != p->A->rows)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: constraints for %d vertices, matrix of %d rows",
                             p->constraints->vertices, p->A->rows);
@@ -141,8 +143,8 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *probl
     if (!status) status = prepare(solver, problem->A);
     if (status) return status;
     solver->precond->refresh(solver->ctx, solver->precond_state, problem->A);
-    drape_i_solve s = {solver->ctx,     problem, &solver->settings, solver->precond, solver->precond_state,
-                       {0}, x,       &local};
+    drape_i_solve s = {solver->ctx, problem, &solver->settings, solver->precond, solver->precond_state, {0},
+                       x,           &local};
     memcpy(s.work, solver->work, sizeof s.work);
     double ready = drape_i_seconds();
     solver->method->solve(&s);

@@ -6,8 +6,7 @@ double DRAPE_NAME(drape_i_dot_range)(const double *x, const double *y, int64_t b
     vd8 sum = vd8_zero();
     int64_t i = begin;
     for (; i + 8 <= end; i += 8)
-        for (int v = 0; v < VD_PER8; v++)
-            sum.part[v] += vd_load(x + i + v * DRAPE_W) * vd_load(y + i + v * DRAPE_W);
+        for (int v = 0; v < VD_PER8; v++) sum.part[v] += vd_load(x + i + v * DRAPE_W) * vd_load(y + i + v * DRAPE_W);
     double rest = 0;
     for (; i < end; i++) rest += x[i] * y[i];
     return vd8_sum(sum) + rest;

@@ -3,15 +3,17 @@
  * nobody forms.
  *
  *   A matrix, b right-hand side, S filter, z prescribed values, P preconditioner; r residual, p direction,
- *   s = S A p, h = P^-1 r, delta = r'P^-1 r, b_delta what it is compared with.
+ *   s = A p, h = P^-1 r, delta = r'P^-1 r, b_delta what it is compared with.
  *
  * Corrected: starts from S y + (I-S) z with a guess y, b_delta = b^'P^-1 b^ with b^ = S (b - A (I-S) z).
  * Original:  starts from z,                             b_delta = (Sb)'P^-1 (Sb).
  * Printed:   the same with (Sb)'P (Sb), which depends on the units of A and b.
  *
- * Departures from the paper: b_delta = 0 ends at once with x = (I-S) z (the printed loop never ends); where Sb = 0 but
- * b^ is not, the original forms compare with b^'P^-1 b^; p'Ap <= 0 and numbers that are not finite stop with a reason.
- * Cost an iteration: one multiply, one application of P^-1, 9 reads and 4 writes of a vector. */
+ * Departures from the paper: b_delta = 0 ends at once with x = (I-S) z (the printed loop never ends); where Sb = 0
+ * but b^ is not, the original forms compare with b^'P^-1 b^; p'Ap <= 0 and numbers that are not finite stop with a
+ * reason. r is filtered where the paper filters s = S A p: the same in exact arithmetic, and what rounding leaves
+ * outside the range of S, which p never gets to see, does not stay in delta and make the iteration diverge near the
+ * end. Cost an iteration: one multiply, one application of P^-1, 9 reads and 4 writes of a vector. */
 #include "linear/method.h"
 #include "linear/vector.h"
 #include "sparse/multiply.h"
@@ -71,34 +73,38 @@ static double start(drape_i_solve *s, form f, vectors *v) {
     return original > 0 ? original : corrected;
 }
 
+enum { GO_ON = -1 };
+
+/* A drape_reason to stop before the next iteration, or GO_ON. */
+static int verdict(const drape_i_solve *s, double delta, double b_delta) {
+    const double tol = s->settings->tol;
+    if (!isfinite(delta) || !isfinite(b_delta)) return DRAPE_NOT_FINITE;
+    if (delta < 0) return DRAPE_INDEFINITE;
+    if (delta <= tol * tol * b_delta) return DRAPE_CONVERGED;
+    return s->result->iterations < s->settings->max_iterations ? GO_ON : DRAPE_ITERATION_LIMIT;
+}
+
 static void iterate(drape_i_solve *s, double b_delta, vectors *v) {
     const drape_constraints *set = s->problem->constraints;
-    const double stop = s->settings->tol * s->settings->tol * b_delta;
     drape_solve_result *result = s->result;
+    int reason;
     double delta = apply_inverse(s, v->r, v->p); /* p = S P^-1 r */
     drape_i_filter(set, v->p);
-    result->reason = DRAPE_CONVERGED;
-    for (result->iterations = 0; !(delta <= stop); result->iterations++) {
-        if (!isfinite(delta)) {
-            result->reason = DRAPE_NOT_FINITE;
-            break;
-        }
-        if (result->iterations == s->settings->max_iterations) {
-            result->reason = DRAPE_ITERATION_LIMIT;
-            break;
-        }
+    for (result->iterations = 0; (reason = verdict(s, delta, b_delta)) == GO_ON; result->iterations++) {
         double curvature = drape_i_multiply(s->ctx, s->problem->A, v->p, v->s); /* p'Ap; p = S p makes it p's */
         if (!(curvature > 0)) {
-            result->reason = isfinite(curvature) ? DRAPE_INDEFINITE : DRAPE_NOT_FINITE;
+            reason = isfinite(curvature) ? DRAPE_INDEFINITE : DRAPE_NOT_FINITE;
             break;
         }
-        drape_i_filter(set, v->s);                                                 /* s <- S A p */
-        drape_i_advance(s->ctx, length(s), delta / curvature, v->p, v->s, s->x, v->r); /* x += alpha p, r -= alpha s */
+        drape_i_advance(s->ctx, length(s), delta / curvature, v->p, v->s, s->x,
+                        v->r); /* x += alpha p, r -= alpha s */
+        drape_i_filter(set, v->r);
         double before = delta;
-        delta = apply_inverse(s, v->r, v->h);                      /* h <- P^-1 r, delta <- r'h */
+        delta = apply_inverse(s, v->r, v->h);                          /* h <- P^-1 r, delta <- r'h */
         drape_i_direct(s->ctx, length(s), delta / before, v->h, v->p); /* p <- S (h + beta p) */
         drape_i_filter(set, v->p);
     }
+    result->reason = (drape_reason)reason;
     result->residual = b_delta > 0 ? sqrt(delta / b_delta) : 0;
 }
 

@@ -38,18 +38,21 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, void **out) 
     return DRAPE_OK;
 }
 
-/* The inverse by cofactors; false where the block is not positive definite. */
+/* The inverse by cofactors of b over its largest number, so that no determinant overflows or vanishes; false where
+ * the block is not positive definite. */
 static bool invert(const double b[NUMBERS], double inverse[NUMBERS]) {
-    double xx = b[3] * b[5] - b[4] * b[4], xy = b[2] * b[4] - b[1] * b[5], xz = b[1] * b[4] - b[2] * b[3];
-    double minor = b[0] * b[3] - b[1] * b[1], determinant = b[0] * xx + b[1] * xy + b[2] * xz;
-    if (!(b[0] > 0 && minor > 0 && determinant > 0)) return false;
-    double scale = 1 / determinant;
-    if (!isfinite(scale)) return false;
+    double size = fmax(fmax(b[0], b[3]), b[5]), a[NUMBERS];
+    for (int32_t k = 0; k < NUMBERS; k++) a[k] = b[k] / size;
+    double xx = a[3] * a[5] - a[4] * a[4], xy = a[2] * a[4] - a[1] * a[5], xz = a[1] * a[4] - a[2] * a[3];
+    double minor = a[0] * a[3] - a[1] * a[1], determinant = a[0] * xx + a[1] * xy + a[2] * xz;
+    if (!(size > 0 && a[0] > 0 && minor > 0 && determinant > 0)) return false;
+    double scale = 1 / determinant / size;
+    if (!(scale > 0) || !isfinite(scale)) return false;
     inverse[0] = xx * scale;
     inverse[1] = xy * scale;
     inverse[2] = xz * scale;
-    inverse[3] = (b[0] * b[5] - b[2] * b[2]) * scale;
-    inverse[4] = (b[1] * b[2] - b[0] * b[4]) * scale;
+    inverse[3] = (a[0] * a[5] - a[2] * a[2]) * scale;
+    inverse[4] = (a[1] * a[2] - a[0] * a[4]) * scale;
     inverse[5] = minor * scale;
     return true;
 }
