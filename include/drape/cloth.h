@@ -34,6 +34,7 @@ DRAPE_API drape_material drape_material_defaults(void);
 
 /* One connected or unconnected sheet. Arrays belong to the caller and are copied where needed. */
 typedef struct drape_piece {
+    const char *name; /* for messages and files; NULL: "cloth" */
     int32_t vertices;
     const double *rest; /* 3 a vertex, m: the rest angles come from here, and without uv the rest lengths too */
     int32_t triangles;
@@ -70,22 +71,32 @@ DRAPE_API void drape_cloth_destroy(drape_cloth *cloth); /* NULL is fine */
 
 DRAPE_API int32_t drape_cloth_vertices(const drape_cloth *cloth);
 DRAPE_API int32_t drape_cloth_triangles(const drape_cloth *cloth);
-DRAPE_API int32_t drape_cloth_hinges(const drape_cloth *cloth);         /* interior edges */
+DRAPE_API int32_t drape_cloth_hinges(const drape_cloth *cloth);          /* interior edges */
 DRAPE_API const int32_t *drape_cloth_triangle(const drape_cloth *cloth); /* 3 each */
 DRAPE_API const int32_t *drape_cloth_hinge(const drape_cloth *cloth); /* 4 each: edge ends, then the two opposite */
-DRAPE_API const double *drape_cloth_mass(const drape_cloth *cloth); /* kg, one a vertex */
-DRAPE_API const double *drape_cloth_area(const drape_cloth *cloth); /* m^2 of material space, one a vertex */
+DRAPE_API const double *drape_cloth_mass(const drape_cloth *cloth);   /* kg, one a vertex */
+DRAPE_API const double *drape_cloth_area(const drape_cloth *cloth);   /* m^2 of material space, one a vertex */
+
+/* Where a piece's vertices and triangles stand among all. */
+typedef struct drape_piece_range {
+    const char *name; /* never NULL; lives as long as the cloth */
+    int32_t first_vertex, vertices;
+    int32_t first_triangle, triangles;
+} drape_piece_range;
+
+DRAPE_API int32_t drape_cloth_pieces(const drape_cloth *cloth);
+DRAPE_API const drape_piece_range *drape_cloth_piece(const drape_cloth *cloth, int32_t index);
 
 /* A matrix with the pattern that this cloth's Jacobians need; the caller destroys it. */
 DRAPE_API drape_status drape_cloth_matrix(const drape_cloth *cloth, drape_matrix **out);
 
 /* What acts from outside. */
 typedef struct drape_forces {
-    double gravity[3];  /* m/s^2; default 0, 0, -9.81 */
-    double wind[3];     /* velocity of the air, m/s; default 0 */
-    double drag;        /* kg/m^3, >= 0: density of the air times drag coefficient; pressure drag/2 vn |vn| on
-                           each triangle, vn the air's velocity along its normal; default 0 */
-    double air_drag;    /* N s/m^3, >= 0: force per area and relative velocity, in all directions; default 0 */
+    double gravity[3];    /* m/s^2; default 0, 0, -9.81 */
+    double wind[3];       /* velocity of the air, m/s; default 0 */
+    double drag;          /* kg/m^3, >= 0: density of the air times drag coefficient; pressure drag/2 vn |vn| on
+                             each triangle, vn the air's velocity along its normal; default 0 */
+    double air_drag;      /* N s/m^3, >= 0: force per area and relative velocity, in all directions; default 0 */
     const double *vertex; /* N, 3 a vertex, or NULL */
 } drape_forces;
 
@@ -95,11 +106,11 @@ DRAPE_API drape_status drape_cloth_set_forces(drape_cloth *cloth, const drape_fo
 
 /* What to assemble, with K = -df/dx and D = -df/dv. */
 typedef struct drape_assembly {
-    const double *x; /* positions, m; 3 a vertex */
-    const double *v; /* velocities, m/s; 3 a vertex */
+    const double *x;                 /* positions, m; 3 a vertex */
+    const double *v;                 /* velocities, m/s; 3 a vertex */
     double mass, damping, stiffness; /* A = mass M + damping D + stiffness K */
-    double *force;    /* f(x, v), N, or NULL */
-    double *stiff_v;  /* K v, N/s, or NULL */
+    double *force;                   /* f(x, v), N, or NULL */
+    double *stiff_v;                 /* K v, N/s, or NULL */
 } drape_assembly;
 
 /* A may be NULL: vectors only. A must come from drape_cloth_matrix of the same cloth. Allocates nothing.

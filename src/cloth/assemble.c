@@ -2,7 +2,6 @@
 #include "cloth/cloth.h"
 #include "sparse/matrix.h"
 
-
 typedef struct job {
     const drape_cloth *cloth;
     const drape_assembly *what;
@@ -30,8 +29,9 @@ drape_status drape_cloth_assemble(drape_cloth *c, const drape_assembly *what, dr
     if (!what->x || !what->v)
         return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "assemble: positions or velocities are missing");
     if (A && A->pattern != c->pattern)
-        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "assemble: the matrix was not made by drape_cloth_matrix "
-                                                          "of this cloth");
+        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
+                            "assemble: the matrix was not made by drape_cloth_matrix "
+                            "of this cloth");
     c->evaluation = (drape_i_evaluation){what->x, what->v, what->damping, what->stiffness, c->settings.jacobian};
     drape_bsr3 view = drape_matrix_view(A ? A : c->pattern);
     job j = {c, what, view};

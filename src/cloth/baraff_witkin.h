@@ -6,9 +6,17 @@
 
 /* A triangle's record; stiffness in N/m, damping in N s/m. du0 = -(du1 + du2), dv0 likewise. */
 enum {
-    BW_AREA, BW_DU1, BW_DU2, BW_DV1, BW_DV2,
-    BW_STRETCH_U, BW_STRETCH_V, BW_SHEAR,
-    BW_DAMP_U, BW_DAMP_V, BW_DAMP_SHEAR,
+    BW_AREA,
+    BW_DU1,
+    BW_DU2,
+    BW_DV1,
+    BW_DV2,
+    BW_STRETCH_U,
+    BW_STRETCH_V,
+    BW_SHEAR,
+    BW_DAMP_U,
+    BW_DAMP_V,
+    BW_DAMP_SHEAR,
     BW_TRIANGLE_SIZE
 };
 

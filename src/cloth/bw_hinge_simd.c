@@ -1,6 +1,7 @@
 /* bw_hinge_simd.c: bending by dihedral angle, eight hinges at a time.
  *
- *     E = k/2 (theta - theta0)^2,   damping force -c thetadot dtheta/dx,   tension s = k (theta - theta0) + c thetadot.
+ *     E = k/2 (theta - theta0)^2,   damping force -c thetadot dtheta/dx,   tension s = k (theta - theta0) + c
+ * thetadot.
  *
  * A hinge has the edge x0 x1 (length L, direction e) and the opposite corners x2, x3. Corner i stands at height h_i
  * above the edge's line in the direction m_i, its foot at the fraction t_i of the edge; n_i = e x m_i. theta is the
@@ -38,8 +39,11 @@ typedef struct form {
     vd3 g[4];
 } form;
 
-DRAPE_INLINE vd3 unit(vd3 a, vd *length) {
-    *length = vd_max(vd_sqrt(vd3_dot(a, a)), vd_set1(1e-150));
+/* Direction and length. A vector no longer than `least` counts as endless, so that nothing is divided by it: a corner
+ * on the line of its edge, where rounding decides the direction, feels nothing. */
+DRAPE_INLINE vd3 unit(vd3 a, vd least, vd *length) {
+    vd l = vd_sqrt(vd3_dot(a, a));
+    *length = vd_select(l > least, l, vd_set1(1e150));
     return vd3_scale(vd_set1(1) / *length, a);
 }
 
@@ -49,10 +53,11 @@ DRAPE_INLINE hinge load_hinge(const drape_i_bw_data *d, const int32_t *elements)
     vd3 a = vd3_sub(lanes_gather(d->at->x, d->nodes, 4, 1, elements), x0);
     vd3 b = vd3_sub(lanes_gather(d->at->x, d->nodes, 4, 2, elements), x0);
     vd3 c = vd3_sub(lanes_gather(d->at->x, d->nodes, 4, 3, elements), x0);
-    h.e = unit(a, &h.length);
+    h.e = unit(a, vd_set1(1e-150), &h.length);
+    vd least = vd_set1(1e-12) * h.length; /* of a height: below it there is but rounding */
     vd along2 = vd3_dot(b, h.e), along3 = vd3_dot(c, h.e);
-    h.m2 = unit(vd3_sub(b, vd3_scale(along2, h.e)), &h.h2);
-    h.m3 = unit(vd3_sub(c, vd3_scale(along3, h.e)), &h.h3);
+    h.m2 = unit(vd3_sub(b, vd3_scale(along2, h.e)), least, &h.h2);
+    h.m3 = unit(vd3_sub(c, vd3_scale(along3, h.e)), least, &h.h3);
     h.n2 = vd3_cross(h.e, h.m2);
     h.n3 = vd3_cross(h.e, h.m3);
     h.t2 = along2 / h.length;
@@ -183,10 +188,8 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane,
 void DRAPE_NAME(drape_i_bw_hinge)(const void *data, const int32_t *elements, drape_i_batch *out) {
     const drape_i_bw_data *d = data;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
-        if (d->at->jacobian == DRAPE_JACOBIAN_PSD)
-            evaluate(d, elements + lane, lane, 1, out);
-        else
-            evaluate(d, elements + lane, lane, 0, out);
+        if (d->at->jacobian == DRAPE_JACOBIAN_PSD) evaluate(d, elements + lane, lane, 1, out);
+        else evaluate(d, elements + lane, lane, 0, out);
     }
 }
 

@@ -9,7 +9,8 @@
  *
  * Everything is done in the six numbers (w_u, w_v) and pulled back to the corners at the end: with the
  * tension of a condition s = k C + c Cdot, t_u = dE/dw_u and the 6x6 matrix H,
- *     f_i = -a (du_i t_u + dv_i t_v),   K_ij = a (du_i du_j H_uu + du_i dv_j H_uv + dv_i du_j H_uv' + dv_i dv_j H_vv).
+ *     f_i = -a (du_i t_u + dv_i t_v),   K_ij = a (du_i du_j H_uu + du_i dv_j H_uv + dv_i du_j H_uv' + dv_i dv_j
+ * H_vv).
  *
  * H of a stretch condition: k n n' + s/|w| (I - n n'), n = w/|w|. Positive semidefinite: s/|w| >= 0 kept, else 0
  * (Kim 2020, eq. for I_5: eigenvalues k and twice k (1 - 1/|w|)).
@@ -142,8 +143,7 @@ DRAPE_INLINE gradient_matrix add_damping(const triangle *t, vd3 nu, vd3 nv, vd s
 DRAPE_INLINE vd33 pull_back(const gradient_matrix *T, vd area, vd du_i, vd dv_i, vd du_j, vd dv_j) {
     vd uu = area * du_i * du_j, uv = area * du_i * dv_j, vu = area * dv_i * du_j, vv = area * dv_i * dv_j;
     vd33 B, V = vd33_transpose(T->uv);
-    for (int i = 0; i < 9; i++)
-        B.m[i] = (uu * T->uu.m[i] + vv * T->vv.m[i]) + (uv * T->uv.m[i] + vu * V.m[i]);
+    for (int i = 0; i < 9; i++) B.m[i] = (uu * T->uu.m[i] + vv * T->vv.m[i]) + (uv * T->uv.m[i] + vu * V.m[i]);
     return B;
 }
 
@@ -155,8 +155,8 @@ DRAPE_INLINE void store_blocks(const triangle *t, const gradient_matrix *T, int 
     vd33 b22 = pull_back(T, t->area, t->du2, t->dv2, t->du2, t->dv2);
     vd33 b01 = vd33_combine(minus, b11, minus, vd33_transpose(b12));
     vd33 b02 = vd33_combine(minus, b12, minus, b22);
-    vd33 b00 = vd33_combine(one, vd33_combine(one, b11, one, b22), one,
-                            vd33_combine(one, b12, one, vd33_transpose(b12)));
+    vd33 b00 =
+        vd33_combine(one, vd33_combine(one, b11, one, b22), one, vd33_combine(one, b12, one, vd33_transpose(b12)));
     lanes_store_block(out->blocks, 0, lane, b00);
     lanes_store_block(out->blocks, 1, lane, b01);
     lanes_store_block(out->blocks, 2, lane, b02);
@@ -199,10 +199,8 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane,
 void DRAPE_NAME(drape_i_bw_triangle)(const void *data, const int32_t *elements, drape_i_batch *out) {
     const drape_i_bw_data *d = data;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
-        if (d->at->jacobian == DRAPE_JACOBIAN_PSD)
-            evaluate(d, elements + lane, lane, 1, out);
-        else
-            evaluate(d, elements + lane, lane, 0, out);
+        if (d->at->jacobian == DRAPE_JACOBIAN_PSD) evaluate(d, elements + lane, lane, 1, out);
+        else evaluate(d, elements + lane, lane, 0, out);
     }
 }
 

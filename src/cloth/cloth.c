@@ -5,6 +5,7 @@
 #include "sparse/matrix.h"
 
 #include <math.h>
+#include <string.h>
 
 drape_material drape_material_defaults(void) {
     return (drape_material){.density = 0.15,
@@ -41,43 +42,58 @@ static drape_status count_pieces(drape_context *ctx, const drape_piece *pieces, 
     return DRAPE_OK;
 }
 
-static drape_status copy_triangles(drape_cloth *c, const drape_piece *pieces, int32_t count, int32_t *piece_of) {
-    int32_t first_vertex = 0, t = 0;
+/* Numbers of the pieces' first vertices and triangles, and their names. */
+static drape_status place_pieces(drape_cloth *c, const drape_piece *pieces, int32_t count) {
+    if (!DRAPE_NEW(c->ctx, c->piece, count)) return DRAPE_ERROR_MEMORY;
+    c->piece_count = count;
+    int32_t vertex = 0, triangle = 0;
     for (int32_t p = 0; p < count; p++) {
-        for (int32_t i = 0; i < pieces[p].triangles; i++, t++) {
+        const char *name = pieces[p].name ? pieces[p].name : "cloth";
+        char *copy = drape_i_arena_get(c->ctx, &c->names, (int64_t)strlen(name) + 1, 1);
+        if (!copy) return DRAPE_ERROR_MEMORY;
+        memcpy(copy, name, strlen(name));
+        c->piece[p] = (drape_piece_range){copy, vertex, pieces[p].vertices, triangle, pieces[p].triangles};
+        vertex += pieces[p].vertices;
+        triangle += pieces[p].triangles;
+    }
+    return DRAPE_OK;
+}
+
+static drape_status copy_triangles(drape_cloth *c, const drape_piece *pieces, int32_t *piece_of) {
+    for (int32_t p = 0; p < c->piece_count; p++)
+        for (int32_t i = 0; i < pieces[p].triangles; i++) {
+            int32_t t = c->piece[p].first_triangle + i;
             piece_of[t] = p;
             for (int32_t k = 0; k < 3; k++)
-                c->triangle[t][k] = first_vertex + pieces[p].triangle[3 * (int64_t)i + k];
+                c->triangle[t][k] = c->piece[p].first_vertex + pieces[p].triangle[3 * (int64_t)i + k];
             drape_status status = drape_i_rest_triangle_find(c->ctx, p, &pieces[p], i, &c->rest_triangle[t]);
             if (status) return status;
         }
-        first_vertex += pieces[p].vertices;
-    }
     return DRAPE_OK;
 }
 
 /* Hinges never join pieces, so a hinge's numbers within its piece are its own less the piece's first. */
 static void find_rest_hinges(const drape_cloth *c, const drape_piece *pieces, const int32_t *piece_of,
-                             const int32_t *first_vertex, const int32_t *first_triangle, drape_i_rest_hinge *rest) {
+                             drape_i_rest_hinge *rest) {
     for (int32_t i = 0; i < c->hinges.count; i++) {
         const int32_t *t = c->hinges.triangle[i];
         int32_t p = piece_of[t[0]], nodes[4], triangles[2];
-        for (int32_t k = 0; k < 4; k++) nodes[k] = c->hinges.node[i][k] - first_vertex[p];
-        for (int32_t k = 0; k < 2; k++) triangles[k] = t[k] - first_triangle[p];
-        drape_i_rest_hinge_find(&pieces[p], nodes, triangles, c->rest_triangle[t[0]].area + c->rest_triangle[t[1]].area,
-                                &rest[i]);
+        for (int32_t k = 0; k < 4; k++) nodes[k] = c->hinges.node[i][k] - c->piece[p].first_vertex;
+        for (int32_t k = 0; k < 2; k++) triangles[k] = t[k] - c->piece[p].first_triangle;
+        drape_i_rest_hinge_find(&pieces[p], nodes, triangles,
+                                c->rest_triangle[t[0]].area + c->rest_triangle[t[1]].area, &rest[i]);
     }
 }
 
 /* Lumped: a third of each triangle's area goes to each corner. */
-static drape_status lump_masses(drape_cloth *c, const drape_piece *pieces, int32_t count, const int32_t *piece_of) {
+static drape_status lump_masses(drape_cloth *c, const drape_piece *pieces, const int32_t *piece_of) {
     for (int32_t t = 0; t < c->triangles; t++)
         for (int32_t k = 0; k < 3; k++) {
             double third = c->rest_triangle[t].area / 3;
             c->area[c->triangle[t][k]] += third;
             c->mass[c->triangle[t][k]] += pieces[piece_of[t]].material.density * third;
         }
-    for (int32_t p = 0, i = 0; p < count; p++)
+    for (int32_t p = 0, i = 0; p < c->piece_count; p++)
         for (int32_t k = 0; k < pieces[p].vertices; k++, i++) {
             if (pieces[p].mass) c->mass[i] = pieces[p].mass[k];
             if (!(c->mass[i] > 0))
@@ -87,32 +103,27 @@ static drape_status lump_masses(drape_cloth *c, const drape_piece *pieces, int32
     return DRAPE_OK;
 }
 
-static drape_status make_model(drape_cloth *c, const drape_piece *pieces, int32_t count, const int32_t *piece_of) {
+static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const int32_t *piece_of) {
     drape_context *ctx = c->ctx;
-    int32_t *first_vertex = NULL, *first_triangle = NULL;
-    drape_i_rest_hinge *rest = NULL;
-    drape_status status = DRAPE_ERROR_MEMORY;
-    if (DRAPE_NEW(ctx, first_vertex, count) && DRAPE_NEW(ctx, first_triangle, count) &&
-        DRAPE_NEW(ctx, rest, c->hinges.count)) {
-        for (int32_t p = 0; p + 1 < count; p++) {
-            first_vertex[p + 1] = first_vertex[p] + pieces[p].vertices;
-            first_triangle[p + 1] = first_triangle[p] + pieces[p].triangles;
-        }
-        find_rest_hinges(c, pieces, piece_of, first_vertex, first_triangle, rest);
-        drape_i_model_input input = {c->triangles, (const int32_t(*)[3])c->triangle, &c->hinges, c->rest_triangle,
-                                     rest,         piece_of,                         pieces,     &c->evaluation};
-        status = c->model->create(ctx, &input, c->terms, &c->term_count, &c->model_state);
-    }
+    drape_i_rest_hinge *rest;
+    if (!DRAPE_NEW(ctx, rest, c->hinges.count)) return DRAPE_ERROR_MEMORY;
+    find_rest_hinges(c, pieces, piece_of, rest);
+    drape_i_model_input input = {.triangles = c->triangles,
+                                 .triangle = (const int32_t(*)[3])c->triangle,
+                                 .hinges = &c->hinges,
+                                 .rest_triangle = c->rest_triangle,
+                                 .rest_hinge = rest,
+                                 .piece_of_triangle = piece_of,
+                                 .pieces = pieces,
+                                 .evaluation = &c->evaluation};
+    drape_status status = c->model->create(ctx, &input, c->terms, &c->term_count, &c->model_state);
     DRAPE_FREE(ctx, rest, c->hinges.count);
-    DRAPE_FREE(ctx, first_triangle, count);
-    DRAPE_FREE(ctx, first_vertex, count);
     return status;
 }
 
 static void add_wind(drape_cloth *c) {
     c->wind = (drape_i_wind_data){&c->evaluation, c->triangle[0], &c->forces};
-    c->terms[c->term_count++] =
-        (drape_i_term){{3, c->triangles, c->triangle[0]}, drape_i_wind_at, NULL, &c->wind};
+    c->terms[c->term_count++] = (drape_i_term){{3, c->triangles, c->triangle[0]}, drape_i_wind_at, NULL, &c->wind};
 }
 
 static drape_status make_plan(drape_cloth *c) {
@@ -131,13 +142,13 @@ static drape_status build(drape_cloth *c, const drape_piece *pieces, int32_t cou
     int32_t *piece_of;
     if (!DRAPE_NEW(ctx, piece_of, c->triangles)) return DRAPE_ERROR_MEMORY;
     status = DRAPE_ERROR_MEMORY;
-    if (DRAPE_NEW(ctx, c->triangle, c->triangles) && DRAPE_NEW(ctx, c->rest_triangle, c->triangles) &&
-        DRAPE_NEW(ctx, c->mass, c->vertices) && DRAPE_NEW(ctx, c->area, c->vertices))
-        status = copy_triangles(c, pieces, count, piece_of);
-    if (!status)
-        status = drape_i_hinges_find(ctx, c->triangles, (const int32_t(*)[3])c->triangle, &c->hinges);
-    if (!status) status = lump_masses(c, pieces, count, piece_of);
-    if (!status) status = make_model(c, pieces, count, piece_of);
+    if (!place_pieces(c, pieces, count) && DRAPE_NEW(ctx, c->triangle, c->triangles) &&
+        DRAPE_NEW(ctx, c->rest_triangle, c->triangles) && DRAPE_NEW(ctx, c->mass, c->vertices) &&
+        DRAPE_NEW(ctx, c->area, c->vertices))
+        status = copy_triangles(c, pieces, piece_of);
+    if (!status) status = drape_i_hinges_find(ctx, c->triangles, (const int32_t(*)[3])c->triangle, &c->hinges);
+    if (!status) status = lump_masses(c, pieces, piece_of);
+    if (!status) status = make_model(c, pieces, piece_of);
     if (!status) add_wind(c);
     if (!status) status = make_plan(c);
     DRAPE_FREE(ctx, piece_of, c->triangles);
@@ -157,12 +168,10 @@ drape_status drape_cloth_create(drape_context *ctx, const drape_piece *pieces, i
     drape_status status = DRAPE_OK;
     if (!c->model)
         status = drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no model \"%s\"",
-                              settings ? settings->model : "");
+                              settings && settings->model ? settings->model : "");
     if (!status) status = build(c, pieces, piece_count);
-    if (status)
-        drape_cloth_destroy(c);
-    else
-        *out = c;
+    if (status) drape_cloth_destroy(c);
+    else *out = c;
     return status;
 }
 
@@ -177,11 +186,15 @@ void drape_cloth_destroy(drape_cloth *c) {
     DRAPE_FREE(ctx, c->mass, c->vertices);
     DRAPE_FREE(ctx, c->rest_triangle, c->triangles);
     DRAPE_FREE(ctx, c->triangle, c->triangles);
+    DRAPE_FREE(ctx, c->piece, c->piece_count);
+    drape_i_arena_free(ctx, &c->names);
     DRAPE_FREE(ctx, c, 1);
 }
 
 /* ---- looking at it ---- */
 
+int32_t drape_cloth_pieces(const drape_cloth *c) { return c->piece_count; }
+const drape_piece_range *drape_cloth_piece(const drape_cloth *c, int32_t index) { return &c->piece[index]; }
 int32_t drape_cloth_vertices(const drape_cloth *c) { return c->vertices; }
 int32_t drape_cloth_triangles(const drape_cloth *c) { return c->triangles; }
 int32_t drape_cloth_hinges(const drape_cloth *c) { return c->hinges.count; }
@@ -199,8 +212,8 @@ drape_status drape_cloth_set_forces(drape_cloth *c, const drape_forces *f) {
         if (!isfinite(f->gravity[k]) || !isfinite(f->wind[k]))
             return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "forces: gravity and wind must be finite numbers");
     if (!isfinite(f->drag) || f->drag < 0 || !isfinite(f->air_drag) || f->air_drag < 0)
-        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "forces: drag is %g and air_drag %g; both must be 0 or more",
-                            f->drag, f->air_drag);
+        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
+                            "forces: drag is %g and air_drag %g; both must be 0 or more", f->drag, f->air_drag);
     c->forces = *f;
     return DRAPE_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef DRAPE_CLOTH_CLOTH_H
 #define DRAPE_CLOTH_CLOTH_H
 
+#include "base/arena.h"
 #include "cloth/model.h"
 #include "cloth/wind.h"
 
@@ -10,7 +11,9 @@ enum { DRAPE_I_TERMS = DRAPE_I_MODEL_TERMS + 1 }; /* the model's, then the wind 
 struct drape_cloth {
     drape_context *ctx;
     drape_cloth_settings settings;
-    int32_t vertices, triangles;
+    int32_t piece_count, vertices, triangles;
+    drape_i_arena names;
+    drape_piece_range *piece;
     int32_t (*triangle)[3];
     drape_i_hinges hinges;
     drape_i_rest_triangle *rest_triangle;

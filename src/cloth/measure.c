@@ -15,8 +15,7 @@ static void sum_energy(void *data, int64_t begin, int64_t end, double *sums) {
     double lanes[DRAPE_I_LANES] = {0}, energy[DRAPE_I_LANES];
     for (int64_t first = begin; first < end; first += DRAPE_I_LANES) {
         int32_t elements[DRAPE_I_LANES];
-        for (int32_t l = 0; l < DRAPE_I_LANES; l++)
-            elements[l] = (int32_t)(first + l < end ? first + l : end - 1);
+        for (int32_t l = 0; l < DRAPE_I_LANES; l++) elements[l] = (int32_t)(first + l < end ? first + l : end - 1);
         job->term->energy[job->simd](job->term->data, elements, energy);
         for (int32_t l = 0; l < DRAPE_I_LANES && first + l < end; l++) lanes[l] += energy[l];
     }

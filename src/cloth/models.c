@@ -10,7 +10,7 @@ static const drape_i_model *const models[] = {
 enum { COUNT = sizeof models / sizeof *models };
 
 const drape_i_model *drape_i_model_find(const char *name) {
-    for (int32_t i = 0; i < COUNT; i++)
+    for (int32_t i = 0; i < COUNT && name; i++)
         if (strcmp(models[i]->name, name) == 0) return models[i];
     return NULL;
 }

@@ -112,8 +112,7 @@ drape_status drape_i_rest_triangle_find(drape_context *ctx, int32_t piece, const
     material_coordinates(p, t, m);
     double u1 = m[1][0] - m[0][0], u2 = m[2][0] - m[0][0], v1 = m[1][1] - m[0][1], v2 = m[2][1] - m[0][1];
     double determinant = u1 * v2 - u2 * v1;
-    double longest = fmax(fmax(u1 * u1 + v1 * v1, u2 * u2 + v2 * v2),
-                          (u2 - u1) * (u2 - u1) + (v2 - v1) * (v2 - v1));
+    double longest = fmax(fmax(u1 * u1 + v1 * v1, u2 * u2 + v2 * v2), (u2 - u1) * (u2 - u1) + (v2 - v1) * (v2 - v1));
     const double least = 1e-12; /* height over length below which the inverse means nothing */
     if (!(fabs(determinant) > least * longest))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "piece %d: triangle %d has no area in material space", piece,
@@ -153,8 +152,8 @@ static double rest_angle(const drape_piece *p, const int32_t nodes[4]) {
 
 void drape_i_rest_hinge_find(const drape_piece *p, const int32_t nodes[4], const int32_t triangles[2], double area,
                              drape_i_rest_hinge *out) {
-    out->length2 = 0.5 * (edge_length2(p, triangles[0], nodes[0], nodes[1]) +
-                          edge_length2(p, triangles[1], nodes[0], nodes[1]));
+    out->length2 =
+        0.5 * (edge_length2(p, triangles[0], nodes[0], nodes[1]) + edge_length2(p, triangles[1], nodes[0], nodes[1]));
     out->area = area;
     out->angle = rest_angle(p, nodes);
 }

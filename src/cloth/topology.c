@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-
-
 typedef struct half_edge {
     int32_t low, high, triangle, opposite;
 } half_edge;
@@ -48,8 +46,8 @@ static drape_status pair_halves(drape_context *ctx, int64_t n, const half_edge *
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                                 "the edge from vertex %d to %d belongs to three triangles or more (%d, %d, %d)",
                                 h[i].low, h[i].high, h[i].triangle, h[i + 1].triangle, h[i + 2].triangle);
-        hinges[(*count)++] = (hinge){{h[i].low, h[i].high, h[i].opposite, h[i + 1].opposite},
-                                     {h[i].triangle, h[i + 1].triangle}};
+        hinges[(*count)++] =
+            (hinge){{h[i].low, h[i].high, h[i].opposite, h[i + 1].opposite}, {h[i].triangle, h[i + 1].triangle}};
         i++;
     }
     qsort(hinges, (size_t)*count, sizeof *hinges, compare_hinges);
@@ -57,12 +55,11 @@ static drape_status pair_halves(drape_context *ctx, int64_t n, const half_edge *
 }
 
 static drape_status copy_hinges(drape_context *ctx, int32_t count, const hinge *hinges, drape_i_hinges *out) {
-    if (!DRAPE_NEW(ctx, out->node, count)) return DRAPE_ERROR_MEMORY;
-    if (!DRAPE_NEW(ctx, out->triangle, count)) {
-        DRAPE_FREE(ctx, out->node, count);
+    out->count = count;
+    if (!DRAPE_NEW(ctx, out->node, count) || !DRAPE_NEW(ctx, out->triangle, count)) {
+        drape_i_hinges_clear(ctx, out);
         return DRAPE_ERROR_MEMORY;
     }
-    out->count = count;
     for (int32_t i = 0; i < count; i++) {
         for (int32_t k = 0; k < 4; k++) out->node[i][k] = hinges[i].node[k];
         for (int32_t k = 0; k < 2; k++) out->triangle[i][k] = hinges[i].triangle[k];

@@ -1,0 +1,112 @@
+/* crumpled.h: a cloth of two pieces in a wild state, in which no term of the model is small against the others.
+ *
+ * Both pieces are irregular and curved at rest. The first has uv turned against x and y and bends by `bend`, the
+ * second has none and bends by `bend_hinge`; all stiffnesses differ. Every vertex is displaced by up to 30 % of an
+ * edge, but no hinge is folded so far that the step of a difference could take it through itself. */
+#ifndef DRAPE_TESTS_CRUMPLED_H
+#define DRAPE_TESTS_CRUMPLED_H
+
+#include "base/attributes.h"
+#include "base/vec3.h"
+#include "support/dense.h"
+#include "support/meshes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct crumpled {
+    drape_context *ctx;
+    drape_cloth *cloth;
+    drape_matrix *A;
+    int32_t n;     /* numbers in x: three a vertex */
+    double *rest;  /* of all pieces */
+    double *x, *v; /* the wild state */
+} crumpled;
+
+static void crumpled_curve(test_mesh *m) {
+    for (int32_t i = 0; i < m->vertices; i++) {
+        double x = m->rest[3 * i], y = m->rest[3 * i + 1];
+        m->rest[3 * i + 2] = 0.06 * sin(7 * x + 2 * y) + 0.3 * x * y;
+    }
+}
+
+static void crumpled_materials(double damping, drape_material *first, drape_material *second) {
+    *first = (drape_material){.density = 0.2, .stretch = {40, 70}, .shear = 25, .bend = 0.1};
+    first->damping_stretch = 0.3 * damping, first->damping_shear = 0.5 * damping, first->damping_bend = 0.4 * damping;
+    *second = (drape_material){.density = 0.1, .stretch = {60, 30}, .shear = 35, .bend = 9, .bend_hinge = 0.2};
+    second->damping_stretch = 0.6 * damping, second->damping_shear = 0.2 * damping;
+    second->damping_bend = 0.7 * damping;
+}
+
+/* Cosine of the angle at hinge h: -1 where its triangles lie on each other, and the energy jumps. */
+static double crumpled_cosine(const double *x, const int32_t *h) {
+    vec3 x0 = vec3_at(x + 3 * h[0]), e = vec3_sub(vec3_at(x + 3 * h[1]), x0);
+    vec3 n2 = vec3_cross(e, vec3_sub(vec3_at(x + 3 * h[2]), x0));
+    vec3 n3 = vec3_cross(e, vec3_sub(vec3_at(x + 3 * h[3]), x0));
+    return -vec3_dot(n2, n3) / (vec3_length(n2) * vec3_length(n3));
+}
+
+static bool crumpled_is_smooth(const crumpled *c) {
+    double least = 1;
+    for (int32_t i = 0; i < drape_cloth_hinges(c->cloth); i++)
+        least = fmin(least, crumpled_cosine(c->x, drape_cloth_hinge(c->cloth) + 4 * i));
+    return least > cos(2.8);
+}
+
+static void crumpled_state(crumpled *c, const test_mesh *m, int32_t count, double amount, test_random *r) {
+    c->n = 3 * drape_cloth_vertices(c->cloth);
+    c->rest = dense_new(c->n), c->x = dense_new(c->n), c->v = dense_new(c->n);
+    for (int32_t p = 0, at = 0; p < count; p++)
+        for (int32_t i = 0; i < 3 * m[p].vertices; i++, at++) c->rest[at] = m[p].rest[i];
+    for (int32_t i = 0; i < c->n; i++) c->v[i] = test_random_between(r, -1, 1);
+    do
+        for (int32_t i = 0; i < c->n; i++) c->x[i] = c->rest[i] + test_random_between(r, -amount, amount);
+    while (!crumpled_is_smooth(c));
+}
+
+/* damping: 0 none, 1 as much as matters. */
+DRAPE_UNUSED static crumpled crumpled_create(uint64_t seed, double damping, drape_jacobian jacobian) {
+    const double edge = 0.1;
+    test_random r = {seed};
+    crumpled c = {.ctx = test_context(1)};
+    test_mesh m[2] = {test_mesh_irregular(4, 5, 4 * edge, 5 * edge, &r),
+                      test_mesh_irregular(4, 4, 4 * edge, 4 * edge, &r)};
+    for (int32_t p = 0; p < 2; p++) crumpled_curve(&m[p]);
+    test_mesh_turn_uv(&m[0], 0.4);
+    drape_piece piece[2] = {test_mesh_piece(&m[0]), test_mesh_piece(&m[1])};
+    piece[1].uv = NULL;
+    crumpled_materials(damping, &piece[0].material, &piece[1].material);
+    drape_cloth_settings settings = drape_cloth_defaults();
+    settings.jacobian = jacobian;
+    ASSERT_OK(c.ctx, drape_cloth_create(c.ctx, piece, 2, &settings, &c.cloth));
+    ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){0}));
+    ASSERT_OK(c.ctx, drape_cloth_matrix(c.cloth, &c.A));
+    crumpled_state(&c, m, 2, 0.3 / sqrt(3) * edge, &r);
+    for (int32_t p = 0; p < 2; p++) test_mesh_clear(&m[p]);
+    return c;
+}
+
+DRAPE_UNUSED static void crumpled_destroy(crumpled *c) {
+    free(c->rest);
+    free(c->x);
+    free(c->v);
+    drape_matrix_destroy(c->A);
+    drape_cloth_destroy(c->cloth);
+    drape_context_destroy(c->ctx);
+}
+
+DRAPE_UNUSED static void crumpled_force(const crumpled *c, const double *x, const double *v, double *force) {
+    ASSERT_OK(c->ctx, drape_cloth_assemble(c->cloth, &(drape_assembly){.x = x, .v = v, .force = force}, NULL));
+}
+
+/* mass M + damping D + stiffness K as n x n numbers. */
+DRAPE_UNUSED static void crumpled_matrix(const crumpled *c, const double *x, const double *v, double mass,
+                                         double damping, double stiffness, double *dense) {
+    drape_assembly what = {.x = x, .v = v, .mass = mass, .damping = damping, .stiffness = stiffness};
+    ASSERT_OK(c->ctx, drape_cloth_assemble(c->cloth, &what, c->A));
+    drape_bsr3 view = drape_matrix_view(c->A);
+    dense_from_bsr3(&view, dense);
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* Results have the same bits with any number of threads and any vector instructions. */
+#include "support/dense.h"
+#include "support/meshes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS = 40 };
+
+/* A crumpled 40 x 40 cloth: the mesh and a state. */
+typedef struct scene {
+    test_mesh mesh;
+    double *x, *v;
+} scene;
+
+static scene scene_create(void) {
+    test_random r = {1};
+    const double edge = 1.0 / CELLS;
+    scene s = {.mesh = test_mesh_irregular(CELLS, CELLS, 1, 1, &r)};
+    int32_t n = 3 * s.mesh.vertices;
+    s.x = dense_new(n), s.v = dense_new(n);
+    for (int32_t i = 0; i < n; i++) {
+        s.x[i] = s.mesh.rest[i] + test_random_between(&r, -0.3 * edge, 0.3 * edge);
+        s.v[i] = test_random_between(&r, -1, 1);
+    }
+    return s;
+}
+
+static void scene_destroy(scene *s) {
+    free(s->x), free(s->v);
+    test_mesh_clear(&s->mesh);
+}
+
+typedef struct answer {
+    double measures[2]; /* energy, stretch */
+    int64_t n, values;
+    double *f, *stiff_v, *A;
+} answer;
+
+static void answer_clear(answer *a) { free(a->f), free(a->stiff_v), free(a->A); }
+
+static void answer_allocate(answer *a, const drape_bsr3 *A) {
+    a->n = 3 * (int64_t)A->rows, a->values = 9 * A->rowptr[A->rows];
+    a->f = dense_new(a->n), a->stiff_v = dense_new(a->n), a->A = dense_new(a->values);
+}
+
+static answer evaluate(drape_context *ctx, const scene *s, drape_jacobian jacobian) {
+    drape_cloth *cloth;
+    drape_matrix *A;
+    answer a;
+    drape_piece piece = test_mesh_piece(&s->mesh);
+    drape_cloth_settings settings = {.model = "baraff_witkin", .jacobian = jacobian};
+    drape_forces forces = {.gravity = {0, 0, -9.81}, .wind = {3, 4, 5}, .drag = 1.2, .air_drag = 0.3};
+    ASSERT_OK(ctx, drape_cloth_create(ctx, &piece, 1, &settings, &cloth));
+    ASSERT_OK(ctx, drape_cloth_set_forces(cloth, &forces));
+    ASSERT_OK(ctx, drape_cloth_matrix(cloth, &A));
+    drape_bsr3 view = drape_matrix_view(A);
+    answer_allocate(&a, &view);
+    drape_assembly what = {.x = s->x, .v = s->v, .mass = 1, .damping = 0.02, .stiffness = 4e-4};
+    what.force = a.f, what.stiff_v = a.stiff_v;
+    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &what, A));
+    memcpy(a.A, view.val, (size_t)a.values * sizeof *a.A);
+    a.measures[0] = drape_cloth_energy(cloth, s->x);
+    a.measures[1] = drape_cloth_stretch(cloth, s->x);
+    drape_matrix_destroy(A);
+    drape_cloth_destroy(cloth);
+    return a;
+}
+
+static void assert_same_bits(const answer *a, const answer *b) {
+    assert_int_equal(a->n, b->n);
+    assert_int_equal(a->values, b->values);
+    assert_memory_equal(a->measures, b->measures, sizeof a->measures);
+    assert_memory_equal(a->f, b->f, (size_t)a->n * sizeof *a->f);
+    assert_memory_equal(a->stiff_v, b->stiff_v, (size_t)a->n * sizeof *a->f);
+    assert_memory_equal(a->A, b->A, (size_t)a->values * sizeof *a->A);
+}
+
+/* NULL: the processor has no such instructions. */
+static drape_context *make_context(int32_t threads, drape_simd simd) {
+    drape_context_settings settings = drape_context_defaults();
+    drape_context *ctx = NULL;
+    settings.threads = threads;
+    settings.simd = simd;
+    drape_status status = drape_context_create(&settings, &ctx);
+    if (status != DRAPE_OK) assert_int_equal(status, DRAPE_ERROR_ARGUMENT);
+    return ctx;
+}
+
+static void check_level(const scene *s, drape_jacobian jacobian, const answer *want, drape_simd simd) {
+    static const int32_t threads[] = {1, 2, 3, 7};
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        drape_context *ctx = make_context(threads[i], simd);
+        if (!ctx) {
+            print_message("no %s on this processor: skipped\n", drape_simd_name(simd));
+            return;
+        }
+        answer got = evaluate(ctx, s, jacobian);
+        assert_same_bits(&got, want);
+        answer_clear(&got);
+        drape_context_destroy(ctx);
+    }
+}
+
+static void check_jacobian(drape_jacobian jacobian) {
+    scene s = scene_create();
+    drape_context *ctx = make_context(1, DRAPE_SIMD_BASELINE);
+    assert_non_null(ctx);
+    answer want = evaluate(ctx, &s, jacobian);
+    assert_true(want.measures[0] > 0 && want.measures[1] > 1);
+    for (int level = DRAPE_SIMD_BASELINE; level <= DRAPE_SIMD_BEST; level++)
+        check_level(&s, jacobian, &want, (drape_simd)level);
+    answer_clear(&want);
+    drape_context_destroy(ctx);
+    scene_destroy(&s);
+}
+
+static void test_psd_jacobian(void **state) {
+    (void)state;
+    check_jacobian(DRAPE_JACOBIAN_PSD);
+}
+
+static void test_full_jacobian(void **state) {
+    (void)state;
+    check_jacobian(DRAPE_JACOBIAN_FULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_psd_jacobian),
+        cmocka_unit_test(test_full_jacobian),
+    };
+    return cmocka_run_group_tests_name("cloth.bits", tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+/* Forces and Jacobians against central differences, whose error must fall with the square of the step. */
+#include "cloth/crumpled.h"
+
+enum { SEEDS = 3, HALVINGS = 3, STEPS = 7 };
+
+/* ---- errors of differences as functions of the step, relative ---- */
+
+typedef struct problem {
+    const crumpled *c;
+    double *want;               /* what the differences should give */
+    double *got, *plus, *minus; /* n x n numbers each */
+    double *state;              /* n: x, displaced */
+} problem;
+
+static problem problem_create(const crumpled *c) {
+    int64_t n2 = (int64_t)c->n * c->n;
+    problem p = {c, dense_new(n2), dense_new(n2), dense_new(n2), dense_new(n2), dense_new(c->n)};
+    memcpy(p.state, c->x, (size_t)c->n * sizeof *p.state);
+    return p;
+}
+
+static void problem_destroy(problem *p) {
+    free(p->want), free(p->got), free(p->plus), free(p->minus), free(p->state);
+}
+
+/* want = f; got = -dE/dx */
+static double force_error(const problem *p, double step) {
+    int32_t n = p->c->n;
+    for (int32_t i = 0; i < n; i++) {
+        p->state[i] = p->c->x[i] + step;
+        double high = drape_cloth_energy(p->c->cloth, p->state);
+        p->state[i] = p->c->x[i] - step;
+        double low = drape_cloth_energy(p->c->cloth, p->state);
+        p->state[i] = p->c->x[i];
+        p->got[i] = -(high - low) / (2 * step);
+    }
+    return dense_difference(n, p->got, p->want);
+}
+
+/* to = scale df/dx at velocity v, n x n */
+static void difference_force(const problem *p, const double *v, double scale, double step, double *to) {
+    int32_t n = p->c->n;
+    for (int32_t j = 0; j < n; j++) {
+        p->state[j] = p->c->x[j] + step;
+        crumpled_force(p->c, p->state, v, p->plus);
+        p->state[j] = p->c->x[j] - step;
+        crumpled_force(p->c, p->state, v, p->minus);
+        p->state[j] = p->c->x[j];
+        for (int32_t i = 0; i < n; i++) to[i * n + j] = scale * (p->plus[i] - p->minus[i]) / (2 * step);
+    }
+}
+
+/* want = K; got = -df/dx without velocity */
+static double jacobian_error(const problem *p, double step) {
+    double *rest = dense_new(p->c->n);
+    difference_force(p, rest, -1, step, p->got);
+    free(rest);
+    return dense_difference((int64_t)p->c->n * p->c->n, p->got, p->want);
+}
+
+/* got -= half the derivative of D along v */
+static void subtract_half_of_d_along_v(const problem *p, double step) {
+    int32_t n = p->c->n;
+    for (int32_t i = 0; i < n; i++) p->state[i] = p->c->x[i] + step * p->c->v[i];
+    crumpled_matrix(p->c, p->state, p->c->v, 0, 1, 0, p->plus);
+    for (int32_t i = 0; i < n; i++) p->state[i] = p->c->x[i] - step * p->c->v[i];
+    crumpled_matrix(p->c, p->state, p->c->v, 0, 1, 0, p->minus);
+    memcpy(p->state, p->c->x, (size_t)n * sizeof *p->state);
+    for (int32_t i = 0; i < n * n; i++) p->got[i] -= 0.5 * (p->plus[i] - p->minus[i]) / (2 * step);
+}
+
+/* want = K with damping and velocity.
+ *
+ * With g = dC/dx and H = d2C/dx2 of the conditions and D = sum c g g', the damping force is -D v, so that
+ *     -df/dx = K0 + G,   G = d(D v)/dx = sum c (g.v) H + c g (H v)',
+ * and the documented part to leave out is R = sum c g (H v)'. In w, z: R(z, w) = sum c (g.z) (v'H w) is a Christoffel
+ * symbol of D: with S_w(y, z) the derivative of y'D z along w,
+ *     2 R(z, w) = S_w(v, z) + S_v(w, z) - S_z(v, w),   R = (G - G' + dD/dv)/2.
+ * Hence got = -df/dx - R = -df/dx - (G - G')/2 - (dD along v)/2. Since K0 is symmetric, -df/dx has G's antisymmetric
+ * part, so the first two are the symmetric part of -df/dx. */
+static double damped_jacobian_error(const problem *p, double step) {
+    int32_t n = p->c->n;
+    double *J = dense_new((int64_t)n * n);
+    difference_force(p, p->c->v, -1, step, J);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++) p->got[i * n + j] = 0.5 * (J[i * n + j] + J[j * n + i]);
+    free(J);
+    subtract_half_of_d_along_v(p, step);
+    return dense_difference((int64_t)n * n, p->got, p->want);
+}
+
+/* The order over the first halvings is 2, and the best error of all steps is below `best`. */
+static void check_order(const char *what, double (*error)(const problem *, double), const problem *p, double step,
+                        double best) {
+    double e[STEPS], least = INFINITY;
+    for (int32_t i = 0; i < STEPS; step /= i++ < HALVINGS ? 2 : 4) {
+        e[i] = error(p, step);
+        least = fmin(least, e[i]);
+    }
+    print_message("%s: errors %.2e %.2e %.2e %.2e, orders", what, e[0], e[1], e[2], e[3]);
+    for (int32_t i = 0; i < HALVINGS; i++) print_message(" %.3f", log2(e[i] / e[i + 1]));
+    print_message(", best %.1e\n", least);
+    for (int32_t i = 0; i < HALVINGS; i++) ASSERT_NEAR(log2(e[i] / e[i + 1]), 2, 0.3);
+    ASSERT_NEAR(least, 0, best);
+}
+
+/* ---- tests ---- */
+
+static void test_force_is_minus_the_gradient_of_energy(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        crumpled c = crumpled_create(seed, 1, DRAPE_JACOBIAN_FULL);
+        problem p = problem_create(&c);
+        double *still = dense_new(c.n);
+        crumpled_force(&c, c.x, still, p.want);
+        check_order("force", force_error, &p, 4e-4, 1e-9);
+        free(still);
+        problem_destroy(&p);
+        crumpled_destroy(&c);
+    }
+}
+
+static void test_full_jacobian_is_that_of_the_force(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        crumpled c = crumpled_create(seed, 1, DRAPE_JACOBIAN_FULL);
+        problem p = problem_create(&c);
+        double *still = dense_new(c.n);
+        crumpled_matrix(&c, c.x, still, 0, 0, 1, p.want);
+        check_order("jacobian", jacobian_error, &p, 4e-4, 1e-8);
+        free(still);
+        problem_destroy(&p);
+        crumpled_destroy(&c);
+    }
+}
+
+static void test_full_jacobian_with_damping_leaves_out_what_it_says(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        crumpled c = crumpled_create(seed, 1, DRAPE_JACOBIAN_FULL);
+        problem p = problem_create(&c);
+        double *still = dense_new(c.n), *elastic = dense_new((int64_t)c.n * c.n);
+        crumpled_matrix(&c, c.x, still, 0, 0, 1, elastic);
+        crumpled_matrix(&c, c.x, c.v, 0, 0, 1, p.want);
+        assert_true(dense_difference((int64_t)c.n * c.n, p.want, elastic) > 0.1); /* damping does matter here */
+        check_order("damped jacobian", damped_jacobian_error, &p, 2e-4, 1e-7);
+        free(still), free(elastic);
+        problem_destroy(&p);
+        crumpled_destroy(&c);
+    }
+}
+
+/* Central differences in v have no error of their own: damping is linear in v, drag quadratic. */
+static void check_d(const crumpled *c, const char *what) {
+    int32_t n = c->n;
+    const double step = 1e-3;
+    double *D = dense_new((int64_t)n * n), *J = dense_new((int64_t)n * n), *v = dense_new(n);
+    double *plus = dense_new(n), *minus = dense_new(n);
+    crumpled_matrix(c, c->x, c->v, 0, 1, 0, D);
+    memcpy(v, c->v, (size_t)n * sizeof *v);
+    for (int32_t j = 0; j < n; j++) {
+        v[j] = c->v[j] + step;
+        crumpled_force(c, c->x, v, plus);
+        v[j] = c->v[j] - step;
+        crumpled_force(c, c->x, v, minus);
+        v[j] = c->v[j];
+        for (int32_t i = 0; i < n; i++) J[i * n + j] = -(plus[i] - minus[i]) / (2 * step);
+    }
+    double error = dense_difference((int64_t)n * n, J, D);
+    print_message("%s: D off by %.1e\n", what, error);
+    ASSERT_NEAR(error, 0, 1e-10);
+    free(D), free(J), free(v), free(plus), free(minus);
+}
+
+static void test_d_is_the_derivative_in_v(void **state) {
+    (void)state;
+    drape_forces drag = {.wind = {9, -5, 7}, .drag = 3}, air = {.wind = {2, 3, 4}, .air_drag = 5}, all = drag;
+    all.air_drag = 5;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        crumpled c = crumpled_create(seed, 1, seed % 2 ? DRAPE_JACOBIAN_FULL : DRAPE_JACOBIAN_PSD);
+        check_d(&c, "damping");
+        ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &all));
+        check_d(&c, "damping, drag and air_drag");
+        crumpled_destroy(&c);
+        c = crumpled_create(seed, 0, DRAPE_JACOBIAN_PSD);
+        ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &drag));
+        check_d(&c, "drag");
+        ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &air));
+        check_d(&c, "air_drag");
+        crumpled_destroy(&c);
+    }
+}
+
+static void check_stiff_v(drape_jacobian jacobian, uint64_t seed) {
+    crumpled c = crumpled_create(seed, 1, jacobian);
+    int32_t n = c.n;
+    double *K = dense_new((int64_t)n * n), *Kv = dense_new(n), *stiff_v = dense_new(n);
+    ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){.wind = {9, 5, 7}, .drag = 3, .air_drag = 2}));
+    crumpled_matrix(&c, c.x, c.v, 0, 0, 1, K);
+    dense_multiply(n, n, 1, K, c.v, Kv);
+    /* whatever the scales of the matrix are */
+    drape_assembly what = {.x = c.x, .v = c.v, .mass = 3, .damping = 5, .stiffness = 7, .stiff_v = stiff_v};
+    ASSERT_OK(c.ctx, drape_cloth_assemble(c.cloth, &what, c.A));
+    ASSERT_NEAR(dense_difference(n, stiff_v, Kv), 0, 1e-13);
+    free(K), free(Kv), free(stiff_v);
+    crumpled_destroy(&c);
+}
+
+static void test_stiff_v_is_k_times_v(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        check_stiff_v(DRAPE_JACOBIAN_FULL, seed);
+        check_stiff_v(DRAPE_JACOBIAN_PSD, seed);
+    }
+}
+
+static void test_a_is_the_sum_of_its_parts(void **state) {
+    (void)state;
+    crumpled c = crumpled_create(7, 1, DRAPE_JACOBIAN_PSD);
+    int64_t n2 = (int64_t)c.n * c.n;
+    double *M = dense_new(n2), *D = dense_new(n2), *K = dense_new(n2), *A = dense_new(n2);
+    ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){.wind = {9, 5, 7}, .drag = 3, .air_drag = 2}));
+    crumpled_matrix(&c, c.x, c.v, 1, 0, 0, M);
+    crumpled_matrix(&c, c.x, c.v, 0, 1, 0, D);
+    crumpled_matrix(&c, c.x, c.v, 0, 0, 1, K);
+    crumpled_matrix(&c, c.x, c.v, 900, 0.4, 0.02, A);
+    for (int64_t i = 0; i < n2; i++) K[i] = 900 * M[i] + 0.4 * D[i] + 0.02 * K[i];
+    ASSERT_NEAR(dense_difference(n2, A, K), 0, 1e-14);
+    for (int32_t i = 0; i < c.n; i++)
+        for (int32_t j = 0; j < c.n; j++)
+            assert_true(M[i * c.n + j] == (i == j ? drape_cloth_mass(c.cloth)[i / 3] : 0));
+    free(M), free(D), free(K), free(A);
+    crumpled_destroy(&c);
+}
+
+static void test_vectors_alone_have_the_same_bits(void **state) {
+    (void)state;
+    crumpled c = crumpled_create(5, 1, DRAPE_JACOBIAN_PSD);
+    size_t bytes = (size_t)c.n * sizeof(double);
+    double *f = dense_new(c.n), *s = dense_new(c.n), *f2 = dense_new(c.n), *s2 = dense_new(c.n);
+    drape_assembly what = {
+        .x = c.x, .v = c.v, .mass = 1, .damping = 0.1, .stiffness = 0.01, .force = f, .stiff_v = s};
+    ASSERT_OK(c.ctx, drape_cloth_assemble(c.cloth, &what, c.A));
+    what.force = f2, what.stiff_v = s2;
+    ASSERT_OK(c.ctx, drape_cloth_assemble(c.cloth, &what, NULL));
+    assert_memory_equal(f, f2, bytes);
+    assert_memory_equal(s, s2, bytes);
+    memset(f2, 0, bytes);
+    what.stiff_v = NULL;
+    ASSERT_OK(c.ctx, drape_cloth_assemble(c.cloth, &what, NULL));
+    assert_memory_equal(f, f2, bytes);
+    free(f), free(s), free(f2), free(s2);
+    crumpled_destroy(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_force_is_minus_the_gradient_of_energy),
+        cmocka_unit_test(test_full_jacobian_is_that_of_the_force),
+        cmocka_unit_test(test_full_jacobian_with_damping_leaves_out_what_it_says),
+        cmocka_unit_test(test_d_is_the_derivative_in_v),
+        cmocka_unit_test(test_stiff_v_is_k_times_v),
+        cmocka_unit_test(test_a_is_the_sum_of_its_parts),
+        cmocka_unit_test(test_vectors_alone_have_the_same_bits),
+    };
+    return cmocka_run_group_tests_name("cloth.derivatives", tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+/* Every way in which a cloth can be refused, and what happens when memory ends. */
+#include "sparse/counting_allocator.h"
+#include "support/meshes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Two triangles on a square, which each test spoils in one place. */
+typedef struct square {
+    double rest[12], uv[8], mass[4];
+    int32_t triangle[9], uv_triangle[9];
+    drape_piece piece;
+    drape_cloth_settings settings;
+} square;
+
+static void square_init(square *s) {
+    *s = (square){.rest = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0},
+                  .uv = {0, 0, 1, 0, 0, 1, 1, 1},
+                  .mass = {1, 1, 1, 1},
+                  .triangle = {0, 1, 2, 2, 1, 3, 1, 2, 0},
+                  .uv_triangle = {0, 1, 2, 2, 1, 3, 1, 2, 0},
+                  .settings = drape_cloth_defaults()};
+    s->piece = (drape_piece){.vertices = 4,
+                             .rest = s->rest,
+                             .triangles = 2,
+                             .triangle = s->triangle,
+                             .uv = s->uv,
+                             .uv_triangle = s->uv_triangle,
+                             .uv_vertices = 4,
+                             .mass = s->mass,
+                             .material = drape_material_defaults()};
+}
+
+/* The second of two pieces is the spoilt one: DRAPE_ERROR_ARGUMENT, with this in the message, and nothing is left. */
+static void assert_refused(const square *spoilt, const char *fragment) {
+    drape_context *ctx = test_context(1);
+    square good;
+    square_init(&good);
+    int64_t before = drape_context_bytes(ctx);
+    drape_cloth *cloth = (drape_cloth *)&good;
+    const drape_piece pieces[2] = {good.piece, spoilt->piece};
+    assert_int_equal(drape_cloth_create(ctx, pieces, 2, &spoilt->settings, &cloth), DRAPE_ERROR_ARGUMENT);
+    assert_null(cloth);
+    if (!strstr(drape_message(ctx), fragment))
+        fail_msg("\"%s\" is not in the message \"%s\"", fragment, drape_message(ctx));
+    assert_int_equal(drape_context_bytes(ctx), before);
+    drape_context_destroy(ctx);
+}
+
+/* Spoils a fresh square by `change` and expects the message. */
+#define REFUSED(change, fragment)                                                                                    \
+    do {                                                                                                             \
+        square s;                                                                                                    \
+        square_init(&s);                                                                                             \
+        change;                                                                                                      \
+        assert_refused(&s, fragment);                                                                                \
+    } while (0)
+
+static void test_the_square_itself_is_fine(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    square s;
+    square_init(&s);
+    drape_cloth *cloth;
+    ASSERT_OK(ctx, drape_cloth_create(ctx, &s.piece, 1, NULL, &cloth));
+    assert_int_equal(drape_cloth_vertices(cloth), 4);
+    assert_int_equal(drape_cloth_triangles(cloth), 2);
+    assert_int_equal(drape_cloth_hinges(cloth), 1);
+    const int32_t hinge[4] = {1, 2, 0, 3};
+    assert_memory_equal(drape_cloth_hinge(cloth), hinge, sizeof hinge);
+    assert_memory_equal(drape_cloth_triangle(cloth), s.triangle, 6 * sizeof *s.triangle);
+    drape_cloth_destroy(cloth);
+    drape_cloth_destroy(NULL);
+    assert_int_equal(drape_context_bytes(ctx), 0);
+    drape_context_destroy(ctx);
+}
+
+static void test_counts_and_arrays(void **state) {
+    (void)state;
+    REFUSED(s.piece.vertices = 0, "piece 1: 0 vertices");
+    REFUSED(s.piece.vertices = -3, "piece 1: -3 vertices");
+    REFUSED(s.piece.triangles = -1, "piece 1: 4 vertices and -1 triangles");
+    REFUSED(s.piece.rest = NULL, "array missing");
+    REFUSED(s.piece.triangle = NULL, "array missing");
+    drape_context *ctx = test_context(1);
+    drape_cloth *cloth;
+    assert_int_equal(drape_cloth_create(ctx, NULL, 0, NULL, &cloth), DRAPE_ERROR_ARGUMENT);
+    assert_null(cloth);
+    assert_non_null(strstr(drape_message(ctx), "at least one piece"));
+    drape_context_destroy(ctx);
+}
+
+static void test_triangles(void **state) {
+    (void)state;
+    REFUSED(s.triangle[4] = 4, "piece 1: triangle 1 names vertex 4 of 4");
+    REFUSED(s.triangle[2] = -1, "piece 1: triangle 0 names vertex -1");
+    REFUSED(s.triangle[0] = 1, "piece 1: triangle 0 has vertex 1 twice");
+    REFUSED(s.triangle[4] = 3, "piece 1: triangle 1 has vertex 3 twice");
+    REFUSED(s.triangle[5] = 2, "piece 1: triangle 1 has vertex 2 twice");
+    REFUSED(s.uv_triangle[5] = 4, "piece 1: triangle 1 names material-space vertex 4 of 4");
+    REFUSED(s.uv_triangle[0] = -7, "piece 1: triangle 0 names material-space vertex -7");
+    REFUSED(s.piece.uv_vertices = 3, "piece 1: triangle 1 names material-space vertex 3 of 3");
+    REFUSED((s.piece.triangles = 3), "belongs to three triangles");
+}
+
+static void test_material_space(void **state) {
+    (void)state;
+    REFUSED(s.uv_triangle[1] = 0, "piece 1: triangle 0 has no area in material space");
+    REFUSED((s.uv[6] = 0.5, s.uv[7] = 0.5), "piece 1: triangle 1 has no area in material space");
+    REFUSED((s.uv[6] = 0.5, s.uv[7] = 0.5 + 1e-14), "piece 1: triangle 1 has no area in material space");
+    REFUSED((s.piece.uv = NULL, s.rest[3] = s.rest[6] = 0.5, s.rest[7] = 0), "triangle 0 has no area");
+    REFUSED((s.piece.uv = NULL, s.rest[3] = s.rest[7] = 1e200), "triangle 0 has no area");
+}
+
+static void test_numbers(void **state) {
+    (void)state;
+    REFUSED(s.rest[11] = NAN, "piece 1: vertex 3 is not a finite point");
+    REFUSED(s.rest[4] = INFINITY, "piece 1: vertex 1 is not a finite point");
+    REFUSED(s.uv[5] = -INFINITY, "piece 1: material-space vertex 2 is not a finite point");
+    REFUSED((s.piece.uv_triangle = NULL, s.piece.uv_vertices = 0, s.uv[7] = NAN), "material-space vertex 3");
+    REFUSED(s.mass[2] = 0, "piece 1: vertex 2 has mass 0");
+    REFUSED(s.mass[1] = -1, "piece 1: vertex 1 has mass -1");
+    REFUSED(s.mass[0] = NAN, "piece 1: vertex 0 has mass");
+}
+
+static void test_materials(void **state) {
+    (void)state;
+    REFUSED(s.piece.material.density = 0, "density is 0; it must be above 0");
+    REFUSED(s.piece.material.density = -0.1, "density is -0.1");
+    REFUSED(s.piece.material.density = NAN, "density");
+    REFUSED(s.piece.material.stretch[0] = -1, "stretch along warp is -1; it must be 0 or more");
+    REFUSED(s.piece.material.stretch[1] = -1, "stretch along weft is -1");
+    REFUSED(s.piece.material.shear = INFINITY, "shear is inf");
+    REFUSED(s.piece.material.bend = -1, "piece 1: material: bend is -1");
+    REFUSED(s.piece.material.bend_hinge = -2, "bend_hinge is -2");
+    REFUSED(s.piece.material.damping_stretch = -1, "damping_stretch is -1");
+    REFUSED(s.piece.material.damping_shear = -1, "damping_shear is -1");
+    REFUSED(s.piece.material.damping_bend = NAN, "damping_bend");
+}
+
+static void test_loose_vertices(void **state) {
+    (void)state;
+    REFUSED((s.piece.triangles = 1, s.piece.mass = NULL), "piece 1: vertex 3 belongs to no triangle and has no mass");
+    drape_context *ctx = test_context(1);
+    square s;
+    square_init(&s);
+    s.piece.triangles = 1;
+    drape_cloth *cloth;
+    ASSERT_OK(ctx, drape_cloth_create(ctx, &s.piece, 1, NULL, &cloth)); /* with a mass of its own it is fine */
+    assert_int_equal(drape_cloth_hinges(cloth), 0);
+    drape_cloth_destroy(cloth);
+    s.piece.triangles = 0;
+    ASSERT_OK(ctx, drape_cloth_create(ctx, &s.piece, 1, NULL, &cloth)); /* points alone: only their weight */
+    double f[12];
+    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &(drape_assembly){.x = s.rest, .v = s.rest, .force = f}, NULL));
+    for (int32_t i = 0; i < 12; i++) assert_true(f[i] == (i % 3 == 2 ? -9.81 : 0));
+    assert_true(drape_cloth_energy(cloth, s.rest) == 0 && drape_cloth_stretch(cloth, s.rest) == 0);
+    drape_cloth_destroy(cloth);
+    drape_context_destroy(ctx);
+}
+
+static void test_models(void **state) {
+    (void)state;
+    REFUSED(s.settings.model = "jelly", "no model \"jelly\"");
+    REFUSED(s.settings.model = NULL, "no model \"\"");
+    for (int32_t i = 0; drape_model_name(i); i++) {
+        drape_context *ctx = test_context(1);
+        square s;
+        square_init(&s);
+        s.settings.model = drape_model_name(i);
+        drape_cloth *cloth;
+        ASSERT_OK(ctx, drape_cloth_create(ctx, &s.piece, 1, &s.settings, &cloth));
+        drape_cloth_destroy(cloth);
+        drape_context_destroy(ctx);
+    }
+    assert_null(drape_model_name(-1));
+    assert_string_equal(drape_model_name(0), "baraff_witkin");
+}
+
+/* ---- what a finished cloth refuses ---- */
+
+static drape_cloth *square_cloth(drape_context *ctx) {
+    square s;
+    square_init(&s);
+    drape_cloth *cloth;
+    ASSERT_OK(ctx, drape_cloth_create(ctx, &s.piece, 1, NULL, &cloth));
+    return cloth;
+}
+
+static void assert_forces_refused(drape_context *ctx, drape_cloth *cloth, drape_forces forces, const char *fragment) {
+    assert_int_equal(drape_cloth_set_forces(cloth, &forces), DRAPE_ERROR_ARGUMENT);
+    if (!strstr(drape_message(ctx), fragment))
+        fail_msg("\"%s\" is not in the message \"%s\"", fragment, drape_message(ctx));
+}
+
+static void test_forces(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    drape_cloth *cloth = square_cloth(ctx);
+    double before[12], after[12], v[12] = {0}, x[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0.3};
+    ASSERT_OK(ctx, drape_cloth_set_forces(cloth, &(drape_forces){.wind = {0, 0, 3}, .drag = 1}));
+    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &(drape_assembly){.x = x, .v = v, .force = before}, NULL));
+    assert_forces_refused(ctx, cloth, (drape_forces){.gravity = {0, NAN, 0}}, "gravity and wind must be finite");
+    assert_forces_refused(ctx, cloth, (drape_forces){.wind = {0, 0, INFINITY}}, "gravity and wind must be finite");
+    assert_forces_refused(ctx, cloth, (drape_forces){.drag = -1},
+                          "drag is -1 and air_drag 0; both must be 0 or more");
+    assert_forces_refused(ctx, cloth, (drape_forces){.drag = NAN}, "drag is");
+    assert_forces_refused(ctx, cloth, (drape_forces){.air_drag = -2}, "air_drag -2");
+    assert_forces_refused(ctx, cloth, (drape_forces){.air_drag = INFINITY}, "air_drag inf");
+    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &(drape_assembly){.x = x, .v = v, .force = after}, NULL));
+    assert_memory_equal(before, after, sizeof before); /* what was refused changed nothing */
+    drape_cloth_destroy(cloth);
+    drape_context_destroy(ctx);
+}
+
+static void test_assembly(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    drape_cloth *cloth = square_cloth(ctx), *twin = square_cloth(ctx);
+    drape_matrix *theirs, *own;
+    double x[12] = {0};
+    ASSERT_OK(ctx, drape_cloth_matrix(twin, &theirs));
+    drape_assembly what = {.x = x, .v = x};
+    assert_int_equal(drape_cloth_assemble(cloth, &what, theirs), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "not made by drape_cloth_matrix of this cloth"));
+    drape_bsr3 view = drape_matrix_view(theirs);
+    ASSERT_OK(ctx, drape_matrix_copy(ctx, &view, &own)); /* the same pattern, but a matrix of its own */
+    assert_int_equal(drape_cloth_assemble(cloth, &what, own), DRAPE_ERROR_ARGUMENT);
+    what.v = NULL;
+    assert_int_equal(drape_cloth_assemble(cloth, &what, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "positions or velocities are missing"));
+    what.v = x, what.x = NULL;
+    assert_int_equal(drape_cloth_assemble(cloth, &what, NULL), DRAPE_ERROR_ARGUMENT);
+    drape_matrix_destroy(own);
+    drape_matrix_destroy(theirs);
+    drape_cloth_destroy(twin);
+    drape_cloth_destroy(cloth);
+    assert_int_equal(drape_context_bytes(ctx), 0);
+    drape_context_destroy(ctx);
+}
+
+/* ---- memory ---- */
+
+static drape_status create_all(drape_context *ctx, const test_mesh *m, drape_cloth **cloth, drape_matrix **A) {
+    drape_piece piece[2] = {test_mesh_piece(m), test_mesh_piece(m)};
+    *A = NULL;
+    drape_status status = drape_cloth_create(ctx, piece, 2, NULL, cloth);
+    return status ? status : drape_cloth_matrix(*cloth, A);
+}
+
+static void test_every_allocation_may_fail(void **state) {
+    (void)state;
+    test_mesh m = test_mesh_grid(4, 3, 1, 1);
+    int64_t n = 0;
+    for (bool failed = true; failed; n++) {
+        counting_allocator memory = {.left = -1};
+        drape_context *ctx = counting_context(&memory);
+        int64_t before = drape_context_bytes(ctx);
+        drape_cloth *cloth;
+        drape_matrix *A;
+        memory.left = n;
+        drape_status status = create_all(ctx, &m, &cloth, &A);
+        failed = memory.failed;
+        memory.left = -1;
+        assert_int_equal(status, failed ? DRAPE_ERROR_MEMORY : DRAPE_OK);
+        if (failed) assert_true(strlen(drape_message(ctx)) > 0);
+        drape_matrix_destroy(A);
+        drape_cloth_destroy(cloth);
+        assert_int_equal(drape_context_bytes(ctx), before);
+        drape_context_destroy(ctx);
+        assert_int_equal(memory.live, 0);
+    }
+    print_message("%d allocations\n", (int)n - 1);
+    assert_true(n > 15);
+    test_mesh_clear(&m);
+}
+
+/* Assembly allocates nothing, and a matrix outlives its cloth. */
+static void test_assembly_allocates_nothing(void **state) {
+    (void)state;
+    test_mesh m = test_mesh_grid(4, 3, 1, 1);
+    counting_allocator memory = {.left = -1};
+    drape_context *ctx = counting_context(&memory);
+    drape_cloth *cloth;
+    drape_matrix *A;
+    ASSERT_OK(ctx, create_all(ctx, &m, &cloth, &A));
+    double x[2 * 3 * 20], f[2 * 3 * 20];
+    assert_int_equal(drape_cloth_vertices(cloth), 2 * m.vertices);
+    for (int32_t i = 0; i < 6 * m.vertices; i++) x[i] = m.rest[i % (3 * m.vertices)];
+    memory.left = 0;
+    drape_assembly what = {.x = x, .v = x, .mass = 1, .damping = 1, .stiffness = 1, .force = f, .stiff_v = NULL};
+    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &what, A));
+    drape_cloth_energy(cloth, x);
+    drape_cloth_stretch(cloth, x);
+    assert_false(memory.failed);
+    drape_cloth_destroy(cloth);
+    drape_bsr3 view = drape_matrix_view(A);
+    ASSERT_OK(ctx, drape_multiply(ctx, &view, x, f));
+    drape_matrix_destroy(A);
+    assert_int_equal(drape_context_bytes(ctx), 0);
+    drape_context_destroy(ctx);
+    test_mesh_clear(&m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_square_itself_is_fine),
+        cmocka_unit_test(test_counts_and_arrays),
+        cmocka_unit_test(test_triangles),
+        cmocka_unit_test(test_material_space),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_materials),
+        cmocka_unit_test(test_loose_vertices),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_forces),
+        cmocka_unit_test(test_assembly),
+        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_assembly_allocates_nothing),
+    };
+    return cmocka_run_group_tests_name("cloth.errors", tests, NULL, NULL);
+}
