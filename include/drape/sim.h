@@ -21,15 +21,26 @@ extern "C" {
 typedef enum drape_motion_kind {
     DRAPE_MOTION_FIXED,  /* stays */
     DRAPE_MOTION_LINEAR, /* displacement velocity t */
-    DRAPE_MOTION_SINE    /* displacement amplitude sin(2 pi frequency t) */
+    DRAPE_MOTION_SINE,   /* displacement amplitude (sin(2 pi (frequency t + phase)) - sin(2 pi phase)) */
+    DRAPE_MOTION_KEYS    /* straight from key to key, resting before the first and after the last */
 } drape_motion_kind;
+
+typedef struct drape_motion_key {
+    double time;      /* s */
+    double offset[3]; /* m, from where the vertex started */
+} drape_motion_key;
 
 typedef struct drape_motion {
     drape_motion_kind kind;
-    double velocity[3];  /* m/s */
-    double amplitude[3]; /* m */
-    double frequency;    /* Hz */
+    double velocity[3];          /* m/s */
+    double amplitude[3];         /* m */
+    double frequency;            /* Hz */
+    double phase;                /* in turns */
+    int32_t key_count;           /* >= 1 with DRAPE_MOTION_KEYS */
+    const drape_motion_key *key; /* times rising */
 } drape_motion;
+
+#define DRAPE_FOREVER 1e300 /* s */
 
 /* Vertices that are held, all in the same way. They follow the motion exactly in the held directions. */
 typedef struct drape_pin {
@@ -38,14 +49,17 @@ typedef struct drape_pin {
     int32_t directions;      /* 1..3; 3: held in all */
     double direction[3][3];  /* any length but zero; not looked at with 3 */
     drape_motion motion;
+    double from, until; /* s: held in steps that end in (from, until]; until 0 means DRAPE_FOREVER. A pin that takes
+                           hold later holds its vertices where they are then, and moves them from there */
 } drape_pin;
 
 typedef struct drape_scene {
     const char *name;
-    drape_piece *pieces; /* positions at the start are the pieces' rest positions, velocities are zero */
+    drape_piece *pieces; /* positions at the start are the pieces' rest positions */
     int32_t piece_count;
     drape_pin *pins; /* no vertex in two pins */
     int32_t pin_count;
+    const double *velocity; /* at the start, m/s, 3 a vertex over all pieces; NULL: at rest */
     drape_forces forces;
     drape_cloth_settings cloth;
     drape_solve_settings solve;
@@ -88,12 +102,13 @@ DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
 DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
 
 DRAPE_API drape_cloth *drape_sim_cloth(drape_sim *sim);
-DRAPE_API double drape_sim_time(const drape_sim *sim);             /* s */
-DRAPE_API int64_t drape_sim_steps(const drape_sim *sim);           /* done so far */
-DRAPE_API double *drape_sim_positions(drape_sim *sim);             /* m, 3 a vertex; may be changed between steps */
-DRAPE_API double *drape_sim_velocities(drape_sim *sim);            /* m/s, likewise */
+DRAPE_API double drape_sim_time(const drape_sim *sim);   /* s */
+DRAPE_API int64_t drape_sim_steps(const drape_sim *sim); /* done so far */
+DRAPE_API double *drape_sim_positions(drape_sim *sim);   /* m, 3 a vertex; may be changed between steps */
+DRAPE_API double *drape_sim_velocities(drape_sim *sim);  /* m/s, likewise */
 DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim); /* N s, 3 a vertex: what held the pins in
-                                                                              the last step; NULL before it */
+                                                                              the last step; NULL before it and
+                                                                              after a step that failed */
 /* The linear system of the last step, as a system file (drape/sparse.h); the unknown is the velocity change. */
 DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path);
 

@@ -1,8 +1,9 @@
 /* pins.c: from pins and their scripted motion to the solver's constraints.
  *
- * A held vertex shall be at start + d(t) in the held directions. The step moves it by h (v + dv), so the velocity
- * change that is prescribed is z = (start + d(t + h) - x) / h - v: it lands there exactly, and errors of rounding do
- * not add up over the steps. */
+ * A held vertex shall be at anchor + d(t) in the held directions. The step moves it by h (v + dv), so the velocity
+ * change that is prescribed is z = (anchor + d(t + h) - x) / h - v: it lands there exactly, and errors of rounding do
+ * not add up over the steps. The anchor is where the vertex started, or, for a pin that takes hold later, where it
+ * was then less d at that time. */
 #include "base/elementary.h"
 #include "sim/sim.h"
 
@@ -11,62 +12,156 @@
 
 static const double TWO_PI = 6.28318530717958647692;
 
+/* Linear between the keys on both sides of t. */
+static double between_keys(const drape_motion *m, double t, int32_t k) {
+    const drape_motion_key *key = m->key;
+    int32_t i = 0;
+    while (i < m->key_count && key[i].time <= t) i++;
+    if (i == 0) return key[0].offset[k];
+    if (i == m->key_count) return key[i - 1].offset[k];
+    double share = (t - key[i - 1].time) / (key[i].time - key[i - 1].time);
+    return key[i - 1].offset[k] + share * (key[i].offset[k] - key[i - 1].offset[k]);
+}
+
 static double displacement(const drape_motion *m, double t, int32_t k) {
     switch (m->kind) {
     case DRAPE_MOTION_LINEAR: return m->velocity[k] * t;
-    case DRAPE_MOTION_SINE: return m->amplitude[k] * drape_i_sin(TWO_PI * m->frequency * t);
+    case DRAPE_MOTION_SINE:
+        return m->amplitude[k] *
+               (drape_i_sin(TWO_PI * m->frequency * t + TWO_PI * m->phase) - drape_i_sin(TWO_PI * m->phase));
+    case DRAPE_MOTION_KEYS: return between_keys(m, t, k);
     default: return 0;
     }
 }
 
-drape_status drape_i_sim_constrain(drape_sim *sim) {
-    double t = (double)(sim->steps + 1) * sim->h;
-    for (int32_t i = 0; i < sim->held_count; i++) {
-        const drape_motion *motion = &sim->motions[sim->pin_of[i]];
-        int64_t first = 3 * (int64_t)sim->held[i].vertex;
-        for (int32_t k = 0; k < 3; k++) {
-            double target = sim->start[first + k] + displacement(motion, t, k);
-            sim->held[i].z[k] = (target - sim->x[first + k]) / sim->h - sim->v[first + k];
-        }
-    }
-    return drape_constraints_set(sim->constraints, sim->held, sim->held_count);
+/* Times within a millionth of a step of each other are the same: k h is not exact. */
+static bool holds(const drape_sim *sim, const drape_pin *pin, double t) {
+    double slack = 1e-6 * sim->h;
+    return t > pin->from + slack && t <= pin->until + slack;
 }
 
-static drape_status check_motion(drape_context *ctx, int32_t pin, const drape_motion *m) {
-    bool good = isfinite(m->frequency);
+/* Pins whose time begins with this step take hold of their vertices where these are. */
+static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, double t) {
+    if (pin->from <= 0 || holds(sim, pin, t)) return;
+    for (int32_t i = first; i < first + pin->count; i++)
+        for (int32_t k = 0; k < 3; k++)
+            sim->anchor[3 * (int64_t)i + k] =
+                sim->x[3 * (int64_t)sim->pinned[i].vertex + k] - displacement(&pin->motion, t, k);
+}
+
+drape_status drape_i_sim_constrain(drape_sim *sim) {
+    double now = (double)sim->steps * sim->h, t = (double)(sim->steps + 1) * sim->h;
+    int32_t held = 0, first = 0;
+    for (int32_t p = 0; p < sim->pin_count; first += sim->pins[p++].count) {
+        const drape_pin *pin = &sim->pins[p];
+        if (!holds(sim, pin, t)) continue;
+        take_hold(sim, pin, first, now);
+        for (int32_t i = first; i < first + pin->count; i++) {
+            drape_constraint *c = &sim->held[held++];
+            *c = sim->pinned[i];
+            int64_t at = 3 * (int64_t)c->vertex;
+            for (int32_t k = 0; k < 3; k++) {
+                double target = sim->anchor[3 * (int64_t)i + k] + displacement(&pin->motion, t, k);
+                c->z[k] = (target - sim->x[at + k]) / sim->h - sim->v[at + k];
+            }
+        }
+    }
+    return drape_constraints_set(sim->constraints, sim->held, held);
+}
+
+/* ---- from the scene ---- */
+
+static bool finite_motion(const drape_motion *m) {
+    bool good = isfinite(m->frequency) && isfinite(m->phase);
     for (int32_t k = 0; k < 3; k++) good = good && isfinite(m->velocity[k]) && isfinite(m->amplitude[k]);
-    return good ? DRAPE_OK
-                : drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: its motion has a number that is not finite", pin);
+    for (int32_t i = 0; m->kind == DRAPE_MOTION_KEYS && i < m->key_count; i++) {
+        good = good && isfinite(m->key[i].time);
+        for (int32_t k = 0; k < 3; k++) good = good && isfinite(m->key[i].offset[k]);
+    }
+    return good;
+}
+
+static drape_status check_motion(drape_context *ctx, int32_t p, const drape_motion *m) {
+    if (m->kind == DRAPE_MOTION_KEYS && (m->key_count < 1 || !m->key))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: a motion by keys without a key", p);
+    if (!finite_motion(m))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: its motion has a number that is not finite", p);
+    for (int32_t i = 1; m->kind == DRAPE_MOTION_KEYS && i < m->key_count; i++)
+        if (!(m->key[i].time > m->key[i - 1].time))
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: the time of key %d, %g s, is not after %g s", p,
+                                i, m->key[i].time, m->key[i - 1].time);
+    return DRAPE_OK;
+}
+
+static drape_status check_pin(drape_context *ctx, int32_t p, const drape_pin *pin) {
+    if (pin->count < 0 || (pin->count > 0 && !pin->vertices))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: no list of %d vertices", p, pin->count);
+    if (pin->directions < 1 || pin->directions > 3)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: %d directions; it must be 1..3", p, pin->directions);
+    if (!isfinite(pin->from) || !isfinite(pin->until))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: from and until must be finite", p);
+    return check_motion(ctx, p, &pin->motion);
+}
+
+static drape_status check_pins(drape_sim *sim, const drape_scene *scene) {
+    int64_t count = 0, keys = 0;
+    for (int32_t p = 0; p < scene->pin_count; p++) {
+        drape_status status = check_pin(sim->ctx, p, &scene->pins[p]);
+        if (status) return status;
+        count += scene->pins[p].count;
+        if (scene->pins[p].motion.kind == DRAPE_MOTION_KEYS) keys += scene->pins[p].motion.key_count;
+    }
+    if (count > sim->vertices || keys > INT32_MAX)
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                            "pins: more than there are vertices: a vertex is in two pins");
+    sim->held_count = (int32_t)count;
+    sim->key_count = (int32_t)keys;
+    return DRAPE_OK;
+}
+
+/* The pin without the caller's arrays; its keys go behind those of the pins before. */
+static void copy_pin(drape_sim *sim, const drape_pin *from, drape_pin *to, int32_t *keys) {
+    *to = *from;
+    to->vertices = NULL;
+    if (to->until == 0) to->until = DRAPE_FOREVER;
+    if (to->motion.kind != DRAPE_MOTION_KEYS) return;
+    to->motion.key = sim->keys + *keys;
+    memcpy(sim->keys + *keys, from->motion.key, (size_t)to->motion.key_count * sizeof *sim->keys);
+    *keys += to->motion.key_count;
 }
 
 drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene) {
     drape_context *ctx = sim->ctx;
-    int64_t count = 0;
-    for (int32_t p = 0; p < scene->pin_count; p++) count += scene->pins[p].count;
-    if (count > sim->vertices)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pins: more than there are vertices: a vertex is in two pins");
-    sim->held_count = (int32_t)count;
-    sim->pin_count = scene->pin_count;
-    if (!DRAPE_NEW(ctx, sim->held, count) || !DRAPE_NEW(ctx, sim->pin_of, count) ||
-        !DRAPE_NEW(ctx, sim->motions, scene->pin_count))
+    drape_status status = check_pins(sim, scene);
+    if (status) return status;
+    if (!DRAPE_NEW(ctx, sim->pinned, sim->held_count) || !DRAPE_NEW(ctx, sim->held, sim->held_count) ||
+        !DRAPE_NEW(ctx, sim->anchor, 3 * (int64_t)sim->held_count) || !DRAPE_NEW(ctx, sim->pins, scene->pin_count) ||
+        !DRAPE_NEW(ctx, sim->keys, sim->key_count)) {
+        sim->pin_count = scene->pin_count; /* what release() frees by */
         return DRAPE_ERROR_MEMORY;
-    for (int32_t p = 0, i = 0; p < scene->pin_count; p++) {
+    }
+    sim->pin_count = scene->pin_count;
+    for (int32_t p = 0, i = 0, keys = 0; p < scene->pin_count; p++) {
         const drape_pin *pin = &scene->pins[p];
-        drape_status status = check_motion(ctx, p, &pin->motion);
-        if (status) return status;
-        sim->motions[p] = pin->motion;
+        copy_pin(sim, pin, &sim->pins[p], &keys);
         for (int32_t k = 0; k < pin->count; k++, i++) {
-            sim->held[i].vertex = pin->vertices[k];
-            sim->held[i].directions = pin->directions;
-            memcpy(sim->held[i].direction, pin->direction, sizeof pin->direction);
-            sim->pin_of[i] = p;
+            sim->pinned[i].vertex = pin->vertices[k];
+            sim->pinned[i].directions = pin->directions;
+            memcpy(sim->pinned[i].direction, pin->direction, sizeof pin->direction);
         }
     }
-    return drape_constraints_set(sim->constraints, sim->held, sim->held_count); /* checks vertices and directions */
+    return drape_constraints_set(sim->constraints, sim->pinned, sim->held_count); /* checks vertices and directions */
+}
+
+void drape_i_sim_anchor(drape_sim *sim) {
+    for (int64_t i = 0; i < sim->held_count; i++)
+        memcpy(sim->anchor + 3 * i, sim->x + 3 * (int64_t)sim->pinned[i].vertex, 3 * sizeof *sim->anchor);
 }
 
 void drape_i_sim_release(drape_sim *sim) {
+    DRAPE_FREE(sim->ctx, sim->pinned, sim->held_count);
     DRAPE_FREE(sim->ctx, sim->held, sim->held_count);
-    DRAPE_FREE(sim->ctx, sim->pin_of, sim->held_count);
-    DRAPE_FREE(sim->ctx, sim->motions, sim->pin_count);
+    DRAPE_FREE(sim->ctx, sim->anchor, 3 * (int64_t)sim->held_count);
+    DRAPE_FREE(sim->ctx, sim->pins, sim->pin_count);
+    DRAPE_FREE(sim->ctx, sim->keys, sim->key_count);
 }

@@ -6,8 +6,8 @@
  *   near its tables.
  * chen: the 4 x 4 sheet of Chen's MPCG report with the parameters of its code, 1.5 m wide. */
 #include "base/arena.h"
-#include "sim/grid.h"
 #include "drape/sim.h"
+#include "sim/grid.h"
 
 #include <string.h>
 
@@ -33,8 +33,8 @@ static void *get(builder *b, int64_t count, size_t size) {
 /* One piece of `side` m on the grid, cells at or beyond `cut` in both directions left out, with room for pins. */
 static drape_status add_sheet(builder *b, double side, int32_t cut, int32_t pins) {
     drape_scene *s = &b->out->scene;
-    b->grid = (drape_i_grid){.nx = b->resolution, .ny = b->resolution, .cut_x = cut, .cut_y = cut, .width = side,
-                             .height = side};
+    b->grid = (drape_i_grid){
+        .nx = b->resolution, .ny = b->resolution, .cut_x = cut, .cut_y = cut, .width = side, .height = side};
     drape_status status = drape_i_grid_make(b->ctx, &b->out->arena, &b->grid);
     if (status) return status;
     s->pieces = get(b, 1, sizeof *s->pieces);
@@ -89,6 +89,9 @@ static drape_status make_drooping(builder *b) {
 }
 
 static drape_status make_reentrant(builder *b) {
+    if (b->resolution < 3)
+        return drape_i_fail(b->ctx, DRAPE_ERROR_ARGUMENT, "resolution is %d; an L-shape takes at least 3",
+                            b->resolution);
     drape_status status = add_sheet(b, 1, (b->resolution - 1) / 2, 1);
     return status ? status : pin_where(b, on_cut);
 }
@@ -128,8 +131,7 @@ static drape_status make_chen(builder *b) {
     force[3 * (int64_t)(middle + b->resolution * middle) + 2] = -push;
     s->pieces[0].mass = mass;
     /* In the report's grid units all stiffnesses are 2; with energies proportional to area that is this. */
-    s->pieces[0].material =
-        (drape_material){.density = 1, .stretch = {1, 1}, .shear = 0.140625, .bend_hinge = 2};
+    s->pieces[0].material = (drape_material){.density = 1, .stretch = {1, 1}, .shear = 0.140625, .bend_hinge = 2};
     s->forces = (drape_forces){.vertex = force};
     s->cloth.jacobian = DRAPE_JACOBIAN_FULL;
     s->solve.tol = 1e-12;
@@ -168,10 +170,8 @@ static drape_status make(drape_context *ctx, const struct entry *entry, int32_t 
                                  .frames = 25};
     builder b = {.ctx = ctx, .out = scene, .resolution = resolution};
     drape_status status = entry->make(&b);
-    if (status)
-        drape_scene_destroy(ctx, &scene->scene);
-    else
-        *out = &scene->scene;
+    if (status) drape_scene_destroy(ctx, &scene->scene);
+    else *out = &scene->scene;
     return status;
 }
 

@@ -35,6 +35,8 @@ static void place(drape_sim *sim, const drape_scene *scene) {
         x += count;
     }
     memcpy(sim->start, sim->x, 3 * (size_t)sim->vertices * sizeof *sim->x);
+    if (scene->velocity) memcpy(sim->v, scene->velocity, 3 * (size_t)sim->vertices * sizeof *sim->v);
+    drape_i_sim_anchor(sim);
 }
 
 static drape_status build(drape_sim *sim, const drape_scene *scene) {
@@ -61,10 +63,8 @@ drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drap
     if (!DRAPE_NEW(ctx, sim, 1)) return DRAPE_ERROR_MEMORY;
     sim->ctx = ctx;
     drape_status status = build(sim, scene);
-    if (status)
-        drape_sim_destroy(sim);
-    else
-        *out = sim;
+    if (status) drape_sim_destroy(sim);
+    else *out = sim;
     return status;
 }
 

@@ -16,24 +16,28 @@ struct drape_sim {
     int64_t steps;
     double gravity[3]; /* m/s^2 */
 
-    double *x, *v;   /* state: m, m/s */
-    double *start;   /* positions at time 0, where the pins' motions begin and weight is zero */
-    double *x_old;   /* state at the start of the last step */
+    double *x, *v; /* state: m, m/s */
+    double *start; /* positions at time 0, where weight is zero */
+    double *x_old; /* state at the start of the last step */
     double *v_old;
-    double *dv;      /* velocity change of the last step: the guess for the next */
-    double *f, *Kv;  /* force, stiffness times velocity; f becomes the right-hand side */
-    double *b;       /* the same memory as f */
+    double *dv;     /* velocity change of the last step: the guess for the next */
+    double *f, *Kv; /* force, stiffness times velocity; f becomes the right-hand side */
+    double *b;      /* the same memory as f */
 
-    int32_t held_count, pin_count;
-    drape_constraint *held; /* what the solver gets; z is set every step */
-    int32_t *pin_of;        /* of each held vertex */
-    drape_motion *motions;  /* one a pin */
+    int32_t held_count, pin_count, key_count;
+    drape_constraint *pinned;       /* all vertices of all pins, in their order */
+    drape_constraint *held;         /* those that are held in this step, with their z: what the solver gets */
+    double *anchor;                 /* where each pinned vertex's motion begins, 3 each */
+    drape_pin *pins;                /* the scene's, with `count` only */
+    drape_motion_key *keys;         /* of all pins */
     const double *constraint_force; /* of the last step; NULL before it */
 };
 
 /* Sets each held vertex's z to what takes it along its pin's motion from the present time to the next. */
 drape_status drape_i_sim_constrain(drape_sim *sim);
+/* Takes over the scene's pins; needs the constraints. */
 drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene);
+void drape_i_sim_anchor(drape_sim *sim); /* motions begin at the present positions */
 void drape_i_sim_release(drape_sim *sim);
 
 #endif

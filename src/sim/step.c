@@ -62,22 +62,32 @@ static void count_wrong(void *data, int64_t begin, int64_t end, double *sums) {
     for (int64_t i = begin; i < end; i++) sums[0] += isfinite(sim->x[i]) && isfinite(sim->v[i]) ? 0 : 1;
 }
 
-/* Takes the step back where it led to a number that is not finite. */
-static drape_status check(drape_sim *sim) {
+/* The vertex to name: the first whose state or right-hand side is not finite, else the one that is pushed most. */
+static int64_t find_culprit(const drape_sim *sim) {
+    int64_t worst = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)sim->vertices; i++) {
+        if (!isfinite(sim->x[i]) || !isfinite(sim->v[i]) || !isfinite(sim->b[i])) return i / 3;
+        if (fabs(sim->b[i]) > fabs(sim->b[worst])) worst = i;
+    }
+    return worst / 3;
+}
+
+/* Takes the step back where it led to a number that is not finite, or where the solve met one and gave up. */
+static drape_status check(drape_sim *sim, drape_reason reason) {
     double wrong;
-    int64_t i = 0;
     drape_i_sum(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, count_wrong, sim, 1, &wrong);
-    if (wrong == 0) return DRAPE_OK;
-    while (isfinite(sim->x[i]) && isfinite(sim->v[i])) i++;
+    if (wrong == 0 && reason != DRAPE_NOT_FINITE) return DRAPE_OK;
+    int64_t culprit = find_culprit(sim);
     size_t bytes = 3 * (size_t)sim->vertices * sizeof *sim->x;
     memcpy(sim->x, sim->x_old, bytes);
     memcpy(sim->v, sim->v_old, bytes);
     memset(sim->dv, 0, bytes);
+    sim->constraint_force = NULL;
     sim->steps--;
     return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
-                        "step %lld (t = %g s): vertex %lld is no longer at a finite position; the state is that of "
+                        "step %lld (t = %g s): numbers at vertex %lld are no longer finite; the state is that of "
                         "before this step",
-                        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, (long long)(i / 3));
+                        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, (long long)culprit);
 }
 
 static void sum_energies(void *data, int64_t begin, int64_t end, double *sums) {
@@ -118,7 +128,7 @@ drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
     if (status) return status;
     double updating = drape_i_seconds();
     advance(sim);
-    status = check(sim);
+    status = check(sim, solved.reason);
     if (status || !certificate) return status;
     certify(sim, &solved, certificate);
     certificate->assemble_seconds = assembled - begin;

@@ -1,0 +1,71 @@
+/* Memory that runs out at any point of a simulation: an error, no leak, and a sim that still works afterwards. */
+#include "support/testing.h"
+
+#include "drape/sim.h"
+#include "sparse/counting_allocator.h"
+
+#include <string.h>
+
+enum { RESOLUTION = 24, STEPS = 2, LEAST_REQUESTS = 30, MOST_REQUESTS = 1000 };
+
+/* A simulation from its scene to two steps; stops at the first failure, and the caller destroys what there is. */
+static drape_status live(drape_context *ctx, const char *name, drape_scene **scene, drape_sim **sim) {
+    *sim = NULL;
+    drape_status status = drape_scene_builtin(ctx, name, RESOLUTION, scene);
+    if (!status) status = drape_sim_create(ctx, *scene, sim);
+    for (int k = 0; k < STEPS && !status; k++) status = drape_sim_step(*sim, NULL);
+    return status;
+}
+
+static void assert_same_positions(drape_sim *a, drape_sim *b) {
+    int64_t count = 3 * (int64_t)drape_cloth_vertices(drape_sim_cloth(a));
+    assert_int_equal(drape_sim_steps(a), drape_sim_steps(b));
+    for (int64_t i = 0; i < count; i++) assert_true(drape_sim_positions(a)[i] == drape_sim_positions(b)[i]);
+}
+
+/* Whether request n was reached. `want` is the same simulation with memory enough. */
+static bool fail_request(const char *name, int64_t n, drape_sim *want) {
+    counting_allocator memory = {.left = n};
+    drape_scene *scene;
+    drape_sim *sim;
+    drape_context *ctx = counting_context(&memory);
+    drape_status status = live(ctx, name, &scene, &sim);
+    assert_int_equal(status, memory.failed ? DRAPE_ERROR_MEMORY : DRAPE_OK);
+    if (memory.failed) assert_non_null(strstr(drape_message(ctx), "memory"));
+    if (!scene) assert_int_equal(drape_context_bytes(ctx), 0);
+    if (sim) { /* a step that found no memory can be done again */
+        while (drape_sim_steps(sim) < STEPS) ASSERT_OK(ctx, drape_sim_step(sim, NULL));
+        assert_same_positions(sim, want);
+    }
+    drape_sim_destroy(sim);
+    drape_scene_destroy(ctx, scene);
+    assert_int_equal(drape_context_bytes(ctx), 0);
+    drape_context_destroy(ctx);
+    assert_int_equal(memory.live, 0);
+    return memory.failed;
+}
+
+static void test_every_request_may_fail(void **state) {
+    (void)state;
+    for (int32_t i = 0; drape_scene_name(i); i++) {
+        const char *name = drape_scene_name(i);
+        drape_scene *scene;
+        drape_sim *want;
+        drape_context *ctx = test_context(1);
+        ASSERT_OK(ctx, live(ctx, name, &scene, &want));
+        int64_t n = 0;
+        while (n < MOST_REQUESTS && fail_request(name, n, want)) n++;
+        print_message("%s: %d requests\n", name, (int)n);
+        assert_in_range(n, LEAST_REQUESTS, MOST_REQUESTS - 1);
+        drape_sim_destroy(want);
+        drape_scene_destroy(ctx, scene);
+        drape_context_destroy(ctx);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_request_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
