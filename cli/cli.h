@@ -21,7 +21,7 @@ typedef struct option {
     const char *argument; /* "N" for the help; NULL for a flag */
     const char *help;
     option_kind kind;
-    void *value;      /* bool *, const char ** or int32_t * */
+    void *value;       /* bool *, const char ** or int32_t * */
     int32_t low, high; /* range of a number */
 } option;
 

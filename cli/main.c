@@ -17,9 +17,10 @@ enum { COUNT = sizeof commands / sizeof *commands };
 static void print_help(FILE *to) {
     fprintf(to, "usage: drape COMMAND [options]\n\nImplicit cloth simulation.\n\ncommands:\n");
     for (int i = 0; i < COUNT; i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].about);
-    fprintf(to, "\n  drape COMMAND --help   options of a command\n  drape --version        the version\n\n"
-                "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"
-                "are the same.\nExit codes: 0 good, 1 a run failed on its way, 2 bad input (nothing was written).\n");
+    fprintf(to,
+            "\n  drape COMMAND --help   options of a command\n  drape --version        the version\n\n"
+            "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"
+            "are the same.\nExit codes: 0 good, 1 a run failed on its way, 2 bad input (nothing was written).\n");
 }
 
 int main(int argc, char **argv) {

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MOST_FRAMES = 1000000, MOST_RESOLUTION = 8192, MOST_THREADS = 256 };
 
@@ -36,25 +38,26 @@ static double now(void) {
 }
 
 static parse_result parse(run_options *o, int argc, char **argv) {
-    const option options[] = {
-        {"--output", "-o", "OUT.obj", "write a mesh a frame: OUT_0000.obj, OUT_0001.obj, ...", OPTION_TEXT, &o->output, 0,
-         0},
-        {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &o->frames, 0,
-         MOST_FRAMES},
-        {"--resolution", NULL, "N", "vertices along a side; default: the scene's", OPTION_NUMBER, &o->resolution, 2,
-         MOST_RESOLUTION},
-        {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
-         &o->threads, 1, MOST_THREADS},
-        {"--report", NULL, "FILE.json", "write machine, settings and a record of every step", OPTION_TEXT, &o->report, 0,
-         0},
-        {"--export-system", NULL, "STEP:FILE", "write the linear system of that step (the first is 1)", OPTION_TEXT,
-         &o->export_system, 0, 0},
-        {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &o->quiet, 0, 0},
-        {0}};
+    const option options[] = {{"--output", "-o", "OUT", "OUT.obj: a mesh a frame: OUT_0000.obj, OUT_0001.obj, ...",
+                               OPTION_TEXT, &o->output, 0, 0},
+                              {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER,
+                               &o->frames, 0, MOST_FRAMES},
+                              {"--resolution", NULL, "N", "vertices along a side; default: the scene's",
+                               OPTION_NUMBER, &o->resolution, 2, MOST_RESOLUTION},
+                              {"--threads", NULL, "T", "default: as many as processors; results do not depend on it",
+                               OPTION_NUMBER, &o->threads, 1, MOST_THREADS},
+                              {"--report", NULL, "FILE.json", "write machine, settings and a record of every step",
+                               OPTION_TEXT, &o->report, 0, 0},
+                              {"--export-system", NULL, "STEP:FILE",
+                               "write the linear system of that step (the first is 1)", OPTION_TEXT,
+                               &o->export_system, 0, 0},
+                              {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &o->quiet, 0, 0},
+                              {0}};
     command_line line = {.usage = "drape run NAME [options]",
-                         .about = "Simulates a scene; `drape scenes` lists them. Prints a line a frame: time, iterations "
-                                  "of the linear\nsolver, energy (kinetic, elastic and weight together), largest "
-                                  "stretch, seconds.",
+                         .about =
+                             "Simulates a scene; `drape scenes` lists them. Prints a line a frame: time, iterations "
+                             "of the linear\nsolver, energy (kinetic, elastic and weight together), largest "
+                             "stretch, seconds.",
                          .options = options,
                          .positional = &o->scene,
                          .positional_count = 1};
@@ -100,23 +103,43 @@ static bool make_context(run *r) {
     if (!choose_simd(&settings.simd)) return false;
     drape_status status = drape_context_create(&settings, &r->ctx);
     if (!status) return true;
-    if (status == DRAPE_ERROR_ARGUMENT)
-        complain("this processor has no %s", drape_simd_name(settings.simd));
-    else
-        complain("cannot start %d threads: %s", settings.threads, drape_status_name(status));
+    if (status == DRAPE_ERROR_ARGUMENT) complain("this processor has no %s", drape_simd_name(settings.simd));
+    else complain("cannot start %d threads: %s", settings.threads, drape_status_name(status));
     return false;
 }
 
-/* Reads and checks everything; nothing is written yet. */
+/* Whether a file of this name can be made, as far as one can tell without making it. No path: nothing to make. */
+static bool can_write(const char *path) {
+    struct stat info;
+    if (!path) return true;
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
+    bool good = folder && access(folder, W_OK | X_OK) == 0;
+    if (good && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        good = false;
+        errno = EISDIR;
+    }
+    if (!good) complain("%s: cannot write: %s", path, strerror(errno));
+    free(folder);
+    return good;
+}
+
+/* Reads and checks everything before the first frame is written. */
 static bool prepare(run *r) {
     run_options *o = &r->options;
     if (!make_context(r)) return false;
     drape_status status = drape_scene_builtin(r->ctx, o->scene, o->resolution, &r->scene);
     if (!status && o->frames >= 0) r->scene->frames = o->frames;
     if (!status && !parse_export(o, (int64_t)r->scene->frames * r->scene->steps_per_frame)) return false;
+    if (!status && !(can_write(o->output) && can_write(o->report) && can_write(o->export_path))) return false;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
     if (!status && o->report) status = drape_report_create(r->ctx, r->scene, r->sim, &r->report);
-    if (!status && o->output) status = drape_writer_open(r->ctx, o->output, drape_sim_cloth(r->sim), &r->writer);
+    if (!status && o->output) {
+        drape_animation what = {.cloth = drape_sim_cloth(r->sim),
+                                .fps = 1 / (r->scene->step * r->scene->steps_per_frame),
+                                .title = r->scene->name};
+        status = drape_writer_open(r->ctx, o->output, &what, &r->writer);
+    }
     if (!status && r->writer) status = drape_writer_frame(r->writer, drape_sim_positions(r->sim));
     if (status) complain("%s", drape_message(r->ctx));
     return status == DRAPE_OK;
@@ -125,7 +148,8 @@ static bool prepare(run *r) {
 static drape_status step(run *r, drape_certificate *c) {
     drape_status status = drape_sim_step(r->sim, c);
     if (!status && r->report) status = drape_report_step(r->report, c);
-    if (!status && c->step == r->options.export_step) status = drape_sim_export_system(r->sim, r->options.export_path);
+    if (!status && c->step == r->options.export_step)
+        status = drape_sim_export_system(r->sim, r->options.export_path);
     return status;
 }
 
@@ -133,7 +157,8 @@ static void print_frame(const run *r, int32_t frame, int64_t iterations, const d
     if (r->options.quiet) return;
     printf("frame %4d/%d  t %8.4f s  iterations %6lld  energy %+.6e J  stretch %.4f  %7.3f s%s%s\n", frame,
            r->scene->frames, c->time, (long long)iterations, c->kinetic + c->elastic + c->weight, c->stretch, seconds,
-           c->reason == DRAPE_CONVERGED ? "" : "  ", c->reason == DRAPE_CONVERGED ? "" : drape_reason_name(c->reason));
+           c->reason == DRAPE_CONVERGED ? "" : "  ",
+           c->reason == DRAPE_CONVERGED ? "" : drape_reason_name(c->reason));
     fflush(stdout);
 }
 
@@ -158,6 +183,12 @@ static drape_status simulate(run *r) {
 
 static int finish(run *r, drape_status status) {
     if (status) complain("%s", drape_message(r->ctx));
+    drape_status written = drape_writer_close(r->writer); /* also after a failure: what there is, is worth seeing */
+    r->writer = NULL;
+    if (written && !status) {
+        status = written;
+        complain("%s", drape_message(r->ctx));
+    }
     if (r->report) {
         const char *outcome = status ? drape_message(r->ctx) : "finished";
         if (drape_report_write(r->report, r->options.report, outcome)) {

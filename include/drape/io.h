@@ -1,8 +1,9 @@
 /* drape/io.h: results as files: meshes frame by frame, and the report of a run.
  *
  *   drape_writer *out;
- *   drape_writer_open(ctx, "sheet.obj", drape_sim_cloth(sim), &out);
- *   drape_writer_frame(out, drape_sim_positions(sim));     // sheet_0000.obj, and so on
+ *   drape_animation what = {.cloth = drape_sim_cloth(sim), .title = "my sheet"};
+ *   drape_writer_open(ctx, "sheet.obj", &what, &out);
+ *   drape_writer_frame(out, drape_sim_positions(sim));     // and so on, frame by frame
  *   drape_writer_close(out);
  *
  * Every file is complete or absent: it is written under a temporary name and renamed at its end. */
@@ -19,16 +20,24 @@ extern "C" {
 
 typedef struct drape_writer drape_writer;
 
+/* What the frames to come are of. */
+typedef struct drape_animation {
+    const drape_cloth *cloth; /* must live on until the writer is closed */
+    double fps;               /* frames per second of simulated time, finite, > 0; 0: the default, 25 */
+    const char *title;        /* UTF-8, for people to read; NULL: "drape" */
+} drape_animation;
+
 /* Name endings that are known (".obj") and what each gives; NULL past the end. */
 DRAPE_API const char *drape_writer_extension(int32_t index);
 DRAPE_API const char *drape_writer_description(int32_t index);
 
-/* The format follows from the path's ending. The cloth must live on until the writer is closed. */
-DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_cloth *cloth,
+/* The format follows from the path's ending. *what is copied, its title too. */
+DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,
                                          drape_writer **out);
-/* positions: m, 3 a vertex. */
+/* positions: m, 3 a vertex. Memory does not grow with the number of frames. */
 DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const double *positions);
-/* Finishes what there is to finish and frees the writer, also on failure. NULL is fine. */
+/* Finishes what there is to finish and frees the writer, also on failure. Formats with one file for all frames put it
+ * in its place here; where there was no frame, or a frame failed, they leave no file. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
 
 /* ---- Reports: JSON with machine, settings, and a record of every step ---- */

@@ -5,11 +5,14 @@
 #include "base/context.h"
 #include "drape/io.h"
 
+/* With the defaults filled in: fps > 0, title not NULL. It lives while `open` runs, the cloth longer. */
+typedef drape_animation drape_i_animation;
+
 typedef struct drape_i_format {
     const char *extension, *description;
-    drape_status (*open)(drape_context *ctx, const char *path, const drape_cloth *cloth, void **state);
+    drape_status (*open)(drape_context *ctx, const char *path, const drape_i_animation *what, void **state);
     drape_status (*frame)(drape_context *ctx, void *state, const double *positions);
-    /* Frees the state in any case. */
+    /* Frees the state in any case. After a frame that failed it leaves no half file. */
     drape_status (*close)(drape_context *ctx, void *state);
 } drape_i_format;
 

@@ -1,8 +1,8 @@
 /* obj.c: a sequence of Wavefront OBJ files, sheet.obj -> sheet_0000.obj, sheet_0001.obj, ...
  *
  * Positions in m with 17 digits, so that reading them gives the same numbers; z is up; corners count from 1. */
+#include "io/obj.h"
 #include "base/c_locale.h"
-#include "base/file.h"
 #include "io/format.h"
 
 #include <string.h>
@@ -19,11 +19,11 @@ typedef struct sequence {
     char *path; /* the stem, then number and ending of the present frame */
 } sequence;
 
-static drape_status open_sequence(drape_context *ctx, const char *path, const drape_cloth *cloth, void **state) {
+static drape_status open_sequence(drape_context *ctx, const char *path, const drape_i_animation *what, void **state) {
     sequence *s;
     *state = NULL;
     if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
-    s->cloth = cloth;
+    s->cloth = what->cloth;
     s->stem = strlen(path) - strlen(EXTENSION);
     s->room = (int64_t)strlen(path) + NUMBER_ROOM + 1;
     if (!DRAPE_NEW(ctx, s->path, s->room)) {
@@ -35,30 +35,34 @@ static drape_status open_sequence(drape_context *ctx, const char *path, const dr
     return DRAPE_OK;
 }
 
-static void write_mesh(const sequence *s, const double *x, FILE *to) {
-    const int32_t *t = drape_cloth_triangle(s->cloth);
-    fprintf(to, "# drape: frame %lld, metres, z up\no cloth\n", (long long)s->frame);
-    for (int64_t i = 0; i < drape_cloth_vertices(s->cloth); i++)
+static void write_mesh(const drape_cloth *cloth, int64_t frame, const double *x, FILE *to) {
+    const int32_t *t = drape_cloth_triangle(cloth);
+    fprintf(to, "# drape: frame %lld, metres, z up\no cloth\n", (long long)frame);
+    for (int64_t i = 0; i < drape_cloth_vertices(cloth); i++)
         fprintf(to, "v %.17g %.17g %.17g\n", x[3 * i], x[3 * i + 1], x[3 * i + 2]);
-    for (int64_t i = 0; i < drape_cloth_triangles(s->cloth); i++)
+    for (int64_t i = 0; i < drape_cloth_triangles(cloth); i++)
         fprintf(to, "f %d %d %d\n", t[3 * i] + 1, t[3 * i + 1] + 1, t[3 * i + 2] + 1);
+}
+
+drape_status drape_i_obj_write(drape_context *ctx, drape_i_file *file, const drape_cloth *cloth, int64_t frame,
+                               const double *x) {
+    drape_i_c_locale locale;
+    drape_status status = drape_i_c_locale_enter(ctx, &locale);
+    if (status) return status;
+    write_mesh(cloth, frame, x, file->stream);
+    drape_i_c_locale_leave(&locale);
+    return DRAPE_OK;
 }
 
 static drape_status write_frame(drape_context *ctx, void *state, const double *positions) {
     sequence *s = state;
-    drape_i_c_locale locale;
     drape_i_file file;
     snprintf(s->path + s->stem, (size_t)s->room - s->stem, "_%04lld%s", (long long)s->frame, EXTENSION);
     drape_status status = drape_i_file_create(ctx, s->path, &file);
     if (status) return status;
-    status = drape_i_c_locale_enter(ctx, &locale);
-    if (status) {
-        drape_i_file_abandon(ctx, &file);
-        return status;
-    }
-    write_mesh(s, positions, file.stream);
-    drape_i_c_locale_leave(&locale);
-    status = drape_i_file_commit(ctx, &file);
+    status = drape_i_obj_write(ctx, &file, s->cloth, s->frame, positions);
+    if (status) drape_i_file_abandon(ctx, &file);
+    else status = drape_i_file_commit(ctx, &file);
     if (!status) s->frame++;
     return status;
 }

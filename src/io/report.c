@@ -3,7 +3,7 @@
 #include "io/format.h"
 
 #include <jansson.h>
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 struct drape_report {
@@ -13,7 +13,21 @@ struct drape_report {
 };
 
 static drape_status no_memory(drape_context *ctx) {
-    return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "report: out of memory, or a number that JSON cannot hold");
+    return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "report: out of memory");
+}
+
+/* JSON has no infinity and no NaN; null stands for them. */
+static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+/* JSON is UTF-8, a file name in a message may be any bytes: then '?' stands for what is not ASCII. */
+static json_t *utf8(const char *words) {
+    char ascii[DRAPE_I_MESSAGE_SIZE];
+    size_t n = 0;
+    json_t *exact = json_string(words);
+    if (exact) return exact;
+    for (; words[n] && n + 1 < sizeof ascii; n++) ascii[n] = (unsigned char)words[n] < 128 ? words[n] : '?';
+    ascii[n] = 0;
+    return json_string(ascii);
 }
 
 /* The processor's name as Linux gives it; unknown elsewhere. */
@@ -41,8 +55,8 @@ static json_t *machine(const drape_context *ctx) {
 
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
-    return json_pack("{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:f, s:i}", "step", s->step,
-                     "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
+    return json_pack("{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:f, s:i}", "step",
+                     s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
                      f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag,
                      "air_drag", f->air_drag, "model", s->cloth.model, "jacobian",
                      s->cloth.jacobian == DRAPE_JACOBIAN_PSD ? "psd" : "full", "method", s->solve.method, "precond",
@@ -60,7 +74,7 @@ drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, d
     *out = NULL;
     if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
     r->ctx = ctx;
-    r->root = json_pack("{s:s, s:o, s:o, s:o, s:[]}", "scene", scene->name, "machine", machine(ctx), "cloth",
+    r->root = json_pack("{s:o, s:o, s:o, s:o, s:[]}", "scene", utf8(scene->name), "machine", machine(ctx), "cloth",
                         cloth(sim), "settings", settings(scene), "steps");
     r->steps = json_object_get(r->root, "steps");
     if (!r->steps) {
@@ -72,12 +86,13 @@ drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, d
 }
 
 drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
-    json_t *step = json_pack(
-        "{s:I, s:f, s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:f, s:f, s:f, s:f}}", "step", (json_int_t)c->step,
-        "time", c->time, "reason", drape_reason_name(c->reason), "iterations", c->iterations, "residual", c->residual,
-        "true_residual", c->true_residual, "kinetic", c->kinetic, "elastic", c->elastic, "weight", c->weight, "stretch",
-        c->stretch, "seconds", "assemble", c->assemble_seconds, "precondition", c->precondition_seconds, "solve",
-        c->solve_seconds, "update", c->update_seconds);
+    json_t *step =
+        json_pack("{s:I, s:f, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f}}", "step",
+                  (json_int_t)c->step, "time", c->time, "reason", drape_reason_name(c->reason), "iterations",
+                  c->iterations, "residual", number(c->residual), "true_residual", number(c->true_residual),
+                  "kinetic", number(c->kinetic), "elastic", number(c->elastic), "weight", number(c->weight),
+                  "stretch", number(c->stretch), "seconds", "assemble", c->assemble_seconds, "precondition",
+                  c->precondition_seconds, "solve", c->solve_seconds, "update", c->update_seconds);
     return step && json_array_append_new(r->steps, step) == 0 ? DRAPE_OK : no_memory(r->ctx);
 }
 
@@ -88,7 +103,7 @@ static int write_text(const char *text, size_t size, void *file) {
 
 drape_status drape_report_write(drape_report *r, const char *path, const char *outcome) {
     drape_i_file file;
-    if (json_object_set_new(r->root, "outcome", json_string(outcome)) != 0) return no_memory(r->ctx);
+    if (json_object_set_new(r->root, "outcome", utf8(outcome)) != 0) return no_memory(r->ctx);
     drape_status status = drape_i_file_create(r->ctx, path, &file);
     if (status) return status;
     if (json_dump_callback(r->root, write_text, &file, JSON_INDENT(1) | JSON_PRESERVE_ORDER) != 0) {

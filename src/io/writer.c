@@ -1,13 +1,18 @@
 /* writer.c: the table of mesh formats, and a writer on top of one of them. */
 #include "io/format.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const drape_i_format *const formats[] = {
     &drape_i_format_obj,
 };
 
-enum { COUNT = sizeof formats / sizeof *formats };
+enum { COUNT = sizeof formats / sizeof *formats, LIST_SIZE = 128 };
+
+static const double DEFAULT_FPS = 25;
+static const char DEFAULT_TITLE[] = "drape";
 
 struct drape_writer {
     drape_context *ctx;
@@ -27,21 +32,40 @@ static const drape_i_format *find(const char *path) {
     return NULL;
 }
 
-drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_cloth *cloth, drape_writer **out) {
+/* ".obj, .html, ..." */
+static void list_endings(char list[LIST_SIZE]) {
+    size_t used = 0;
+    for (int32_t i = 0; i < COUNT && used < LIST_SIZE; i++)
+        used += (size_t)snprintf(list + used, LIST_SIZE - used, "%s%s", i ? ", " : "", formats[i]->extension);
+}
+
+static drape_status check(drape_context *ctx, const char *path, const drape_animation *what) {
+    char known[LIST_SIZE];
+    if (!find(path)) {
+        list_endings(known);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: no known mesh format (known: %s)", path, known);
+    }
+    if (!(what->fps >= 0) || !isfinite(what->fps))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: %g frames per second; they must be finite and > 0, or 0",
+                            path, what->fps);
+    return DRAPE_OK;
+}
+
+drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,
+                               drape_writer **out) {
     drape_writer *writer;
+    drape_animation filled = *what;
     *out = NULL;
-    const drape_i_format *format = find(path);
-    if (!format)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: no known mesh format (known: %s)", path,
-                            formats[0]->extension);
+    drape_status status = check(ctx, path, what);
+    if (status) return status;
+    if (filled.fps == 0) filled.fps = DEFAULT_FPS;
+    if (!filled.title) filled.title = DEFAULT_TITLE;
     if (!DRAPE_NEW(ctx, writer, 1)) return DRAPE_ERROR_MEMORY;
     writer->ctx = ctx;
-    writer->format = format;
-    drape_status status = format->open(ctx, path, cloth, &writer->state);
-    if (status)
-        DRAPE_FREE(ctx, writer, 1);
-    else
-        *out = writer;
+    writer->format = find(path);
+    status = writer->format->open(ctx, path, &filled, &writer->state);
+    if (status) DRAPE_FREE(ctx, writer, 1);
+    else *out = writer;
     return status;
 }
 
