@@ -1,0 +1,129 @@
+/* kernels.c: the two kernels that a step lives on, as ratios.
+ *
+ *   sweep / multiply   time of a vectorised read-only sweep over rowptr, col and val, over the time of y = A x: the
+ * share of the memory's bandwidth that the multiply reaches (it reads x and writes y besides) assembly           time
+ * of filling A and b, in multiplies 1 / 2 threads      how much faster two threads are
+ *
+ * The systems are those of `drooping`, crumpled a little so that no term is zero. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A cloth with its matrix and vectors in one context. */
+typedef struct subject {
+    drape_context *ctx;
+    drape_scene *scene;
+    drape_cloth *cloth;
+    drape_matrix *matrix;
+    drape_bsr3 A;
+    double *x, *v, *f, *Kv, *in, *out;
+} subject;
+
+static double *vector(int64_t n) {
+    double *a = aligned_alloc(64, (size_t)(n * 8 + 63) / 64 * 64);
+    if (!a) abort();
+    for (int64_t i = 0; i < n; i++) a[i] = 0;
+    return a;
+}
+
+static void assemble(subject *s) {
+    const double h = 0.002;
+    drape_assembly what = {
+        .x = s->x, .v = s->v, .mass = 1, .damping = h, .stiffness = h * h, .force = s->f, .stiff_v = s->Kv};
+    bench_check(s->ctx, drape_cloth_assemble(s->cloth, &what, s->matrix));
+}
+
+static subject make_subject(int32_t resolution, int32_t threads) {
+    subject s = {.ctx = bench_context(threads)};
+    bench_check(s.ctx, drape_scene_builtin(s.ctx, "drooping", resolution, &s.scene));
+    bench_check(s.ctx, drape_cloth_create(s.ctx, s.scene->pieces, 1, &s.scene->cloth, &s.cloth));
+    bench_check(s.ctx, drape_cloth_matrix(s.cloth, &s.matrix));
+    s.A = drape_matrix_view(s.matrix);
+    int64_t n = 3 * (int64_t)s.A.rows;
+    s.x = vector(n), s.v = vector(n), s.f = vector(n), s.Kv = vector(n), s.in = vector(n), s.out = vector(n);
+    for (int64_t i = 0; i < n; i++) {
+        s.x[i] = s.scene->pieces[0].rest[i] + 0.1 / resolution * sin((double)(i * i % 1013));
+        s.v[i] = 0.1 * sin((double)i);
+        s.in[i] = cos((double)i);
+    }
+    assemble(&s);
+    return s;
+}
+
+static void free_subject(subject *s) {
+    free(s->x), free(s->v), free(s->f), free(s->Kv), free(s->in), free(s->out);
+    drape_matrix_destroy(s->matrix);
+    drape_cloth_destroy(s->cloth);
+    drape_scene_destroy(s->ctx, s->scene);
+    drape_context_destroy(s->ctx);
+}
+
+/* Repeats small work so that one sample takes about a millisecond. */
+static double time_multiply(subject *s, int times) {
+    double begin = bench_seconds();
+    for (int i = 0; i < times; i++) bench_check(s->ctx, drape_multiply(s->ctx, &s->A, s->in, s->out));
+    return (bench_seconds() - begin) / times;
+}
+
+static double time_assembly(subject *s) {
+    double begin = bench_seconds();
+    assemble(s);
+    return bench_seconds() - begin;
+}
+
+static double time_sweep(sweeper *w, const subject *s, int times) {
+    int64_t blocks = s->A.rowptr[s->A.rows];
+    sweep_range ranges[] = {
+        {s->A.rowptr, 8 * ((int64_t)s->A.rows + 1)}, {s->A.col, 4 * blocks}, {s->A.val, 72 * blocks}};
+    double begin = bench_seconds();
+    for (int i = 0; i < times; i++) sweeper_run(w, ranges, 3);
+    return (bench_seconds() - begin) / times;
+}
+
+static void compare_with_sweep(int32_t resolution, int32_t threads) {
+    subject s = make_subject(resolution, threads);
+    sweeper *w = sweeper_create(threads);
+    double sweep[REPEATS], multiply[REPEATS], assembly[REPEATS];
+    int64_t bytes = 76 * s.A.rowptr[s.A.rows] + 8 * (int64_t)s.A.rows;
+    int times = (int)(40000000 / bytes) + 1;
+    time_multiply(&s, times), time_sweep(w, &s, times);
+    for (int i = 0; i < REPEATS; i++) {
+        sweep[i] = time_sweep(w, &s, times);
+        multiply[i] = time_multiply(&s, times);
+        assembly[i] = time_assembly(&s);
+    }
+    double a = bench_median(sweep, REPEATS), b = bench_median(multiply, REPEATS), c = bench_median(assembly, REPEATS);
+    printf("%9d %8d %10.1f %13.1f %16.2f %12.4f %22.1f\n", s.A.rows, threads, 1e-9 * (double)bytes / a,
+           1e-9 * (double)bytes / b, a / b, 1e3 * c, c / b);
+    sweeper_destroy(w);
+    free_subject(&s);
+}
+
+static void compare_threads(int32_t resolution) {
+    subject one = make_subject(resolution, 1), two = make_subject(resolution, 2);
+    double multiply1[REPEATS], multiply2[REPEATS], assembly1[REPEATS], assembly2[REPEATS];
+    for (int i = 0; i < REPEATS; i++) {
+        multiply1[i] = time_multiply(&one, 3);
+        multiply2[i] = time_multiply(&two, 3);
+        assembly1[i] = time_assembly(&one);
+        assembly2[i] = time_assembly(&two);
+    }
+    printf("%9d vertices, one thread / two threads: multiply %.2f, assembly %.2f\n", one.A.rows,
+           bench_median(multiply1, REPEATS) / bench_median(multiply2, REPEATS),
+           bench_median(assembly1, REPEATS) / bench_median(assembly2, REPEATS));
+    free_subject(&one);
+    free_subject(&two);
+}
+
+void bench_kernels(void) {
+    printf("%9s %8s %10s %13s %16s %12s %22s\n", "vertices", "threads", "sweep GB/s", "multiply GB/s",
+           "sweep / multiply", "assembly ms", "assembly in multiplies");
+    for (int32_t threads = 1; threads <= 2; threads++) {
+        compare_with_sweep(101, threads);
+        compare_with_sweep(301, threads);
+        compare_with_sweep(601, threads);
+    }
+    compare_threads(301);
+}
