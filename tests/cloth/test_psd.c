@@ -37,7 +37,7 @@ static element assemble_both(drape_context *ctx, const drape_piece *piece, const
 
 /* H (m x m) with K = J' H J: H = P K P', P = (J J')^-1 J. */
 static void reduce(int32_t m, int32_t n, const double *J, const double *K, double *H) {
-    double JJ[MOST * MOST], Jt[MOST * MOST], P[MOST * MOST], PK[MOST * MOST], Pt[MOST * MOST];
+    double JJ[MOST * MOST], Jt[MOST * MOST] = {0}, P[MOST * MOST], PK[MOST * MOST], Pt[MOST * MOST];
     for (int32_t i = 0; i < m; i++)
         for (int32_t j = 0; j < n; j++) Jt[j * m + i] = J[i * n + j], P[i * n + j] = J[i * n + j];
     dense_multiply(m, n, m, J, Jt, JJ);
