@@ -1,8 +1,8 @@
-/* drape/io.h: results as files: meshes frame by frame, and the report of a run.
+/* drape/io.h: scenes from files; results as files: meshes frame by frame, and the report of a run.
  *
  *   drape_writer *out;
  *   drape_animation what = {.cloth = drape_sim_cloth(sim), .title = "my sheet"};
- *   drape_writer_open(ctx, "sheet.obj", &what, &out);
+ *   drape_writer_open(ctx, "sheet.html", &what, &out);
  *   drape_writer_frame(out, drape_sim_positions(sim));     // and so on, frame by frame
  *   drape_writer_close(out);
  *
@@ -12,9 +12,41 @@
 
 #include "drape/sim.h"
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- Scenes: docs/scenes.md lists the keys ---- */
+
+typedef struct drape_scene_options {
+    int32_t resolution;     /* of every grid, vertices along its width, 2..8192; 0: what the scene says */
+    bool irregular;         /* every grid becomes an irregular mesh */
+    const char *const *set; /* "path=value" each, as in "time.step=1 ms"; overrides what the scene says */
+    int32_t set_count;
+    bool trust_paths;                              /* mesh files may lie outside the scene file's folder */
+    bool no_files;                                 /* the scene may not name mesh files at all */
+    void (*problem)(void *user, const char *text); /* gets every problem that is found, not only the first; or NULL */
+    void *problem_user;
+} drape_scene_options;
+
+/* A scene file (a name that ends in .yaml or .yml, or has a slash in it), or else a scene that ships with the
+ * library. options may be NULL. The message is the first problem: "file:line:column: what" and the line below. */
+DRAPE_API drape_status drape_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
+                                        drape_scene **out);
+/* The same from text; name stands in messages, and mesh files are looked for beside it. */
+DRAPE_API drape_status drape_scene_parse(drape_context *ctx, const char *name, const char *text, int64_t size,
+                                         const drape_scene_options *options, drape_scene **out);
+/* drape_scene_load of a scene that ships with the library, at a resolution. */
+DRAPE_API drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t resolution,
+                                           drape_scene **out);
+DRAPE_API void drape_scene_destroy(drape_context *ctx, drape_scene *scene); /* of the three above; NULL is fine */
+
+/* Scenes that ship with the library: name, a line about it, its text; NULL past the end. */
+DRAPE_API const char *drape_scene_name(int32_t index);
+DRAPE_API const char *drape_scene_description(int32_t index);
+DRAPE_API const char *drape_scene_text(int32_t index);
 
 /* ---- Meshes ---- */
 
@@ -27,9 +59,12 @@ typedef struct drape_animation {
     const char *title;        /* UTF-8, for people to read; NULL: "drape" */
 } drape_animation;
 
-/* Name endings that are known (".obj") and what each gives; NULL past the end. */
+/* Name endings that are known (".obj", ".html", ".pc2") and what each gives; NULL past the end. docs/formats.md */
 DRAPE_API const char *drape_writer_extension(int32_t index);
 DRAPE_API const char *drape_writer_description(int32_t index);
+
+/* Whether a format is known for this path. */
+DRAPE_API bool drape_writer_knows(const char *path);
 
 /* The format follows from the path's ending. *what is copied, its title too. */
 DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,

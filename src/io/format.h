@@ -16,6 +16,6 @@ typedef struct drape_i_format {
     drape_status (*close)(drape_context *ctx, void *state);
 } drape_i_format;
 
-extern const drape_i_format drape_i_format_obj;
+extern const drape_i_format drape_i_format_obj, drape_i_format_html, drape_i_format_pc2;
 
 #endif

@@ -7,6 +7,8 @@
 
 static const drape_i_format *const formats[] = {
     &drape_i_format_obj,
+    &drape_i_format_html,
+    &drape_i_format_pc2,
 };
 
 enum { COUNT = sizeof formats / sizeof *formats, LIST_SIZE = 128 };
@@ -31,6 +33,8 @@ static const drape_i_format *find(const char *path) {
     }
     return NULL;
 }
+
+bool drape_writer_knows(const char *path) { return find(path) != NULL; }
 
 /* ".obj, .html, ..." */
 static void list_endings(char list[LIST_SIZE]) {
