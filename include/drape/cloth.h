@@ -21,7 +21,7 @@ extern "C" {
 typedef struct drape_material {
     double density;         /* kg/m^2, > 0; default 0.15 */
     double stretch[2];      /* N/m along warp (material u) and weft (material v), >= 0; default 5000, 5000 */
-    double shear;           /* N/m, >= 0; default 500 */
+    double shear;           /* N/m, >= 0; default 100 */
     double bend;            /* bending rigidity B of the sheet, N m, >= 0; default 1e-5 */
     double bend_hinge;      /* N m, >= 0: energy bend_hinge/2 (theta - theta0)^2 on every hinge, in place of what
                                `bend` gives; it makes the result depend on the mesh; default 0: use `bend` */
@@ -30,7 +30,15 @@ typedef struct drape_material {
     double damping_bend;    /* s, >= 0; defaults 2e-4 each */
 } drape_material;
 
-DRAPE_API drape_material drape_material_defaults(void);
+DRAPE_API drape_material drape_material_defaults(void); /* cotton, see below */
+
+/* ---- Fabrics: materials by name; docs/fabrics.md says where the numbers come from ---- */
+
+/* In the order of their table, which is the alphabet's; NULL past the end. The source is one line of text. */
+DRAPE_API const char *drape_fabric_name(int32_t index);
+DRAPE_API const char *drape_fabric_source(int32_t index);
+/* 1 where there is such a fabric, else 0 and *out is left as it was. */
+DRAPE_API int drape_fabric_find(const char *name, drape_material *out);
 
 /* One connected or unconnected sheet. Arrays belong to the caller and are copied where needed. */
 typedef struct drape_piece {

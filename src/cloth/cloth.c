@@ -7,16 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-drape_material drape_material_defaults(void) {
-    return (drape_material){.density = 0.15,
-                            .stretch = {5000, 5000},
-                            .shear = 500,
-                            .bend = 1e-5,
-                            .damping_stretch = 2e-4,
-                            .damping_shear = 2e-4,
-                            .damping_bend = 2e-4};
-}
-
 drape_cloth_settings drape_cloth_defaults(void) {
     return (drape_cloth_settings){.model = "baraff_witkin", .jacobian = DRAPE_JACOBIAN_PSD};
 }
