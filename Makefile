@@ -2,7 +2,7 @@
 # missing; `make SETUP=: ...` leaves that out.
 SETUP ?= scripts/setup
 
-.PHONY: all demo test bench format clean help
+.PHONY: all demo gallery test test-apps bench format clean help
 
 all: ## build the program: build/drape
 	@$(SETUP)
@@ -12,9 +12,16 @@ all: ## build the program: build/drape
 demo: all ## build, simulate, and leave something to look at in demo/
 	@scripts/demo
 
+gallery: all ## simulate all scenes that please and show them on one page: gallery/index.html
+	@scripts/gallery
+
 test: ## build and run every test, also under sanitizers, and the fuzzers for a while
 	@$(SETUP) --test
 	@scripts/test
+
+test-apps: all ## try the results in a browser and in Blender
+	@$(SETUP) --apps
+	@scripts/test-apps
 
 bench: all ## build and run the benchmarks
 	@build/bench/drape-bench
@@ -24,7 +31,7 @@ format: ## lay out the C code with clang-format
 	@find include src cli bench tests -name '*.[ch]' -exec clang-format -i {} +
 
 clean: ## remove everything that was built
-	rm -rf build build-* demo
+	rm -rf build build-* demo gallery
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile

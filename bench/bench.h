@@ -2,7 +2,7 @@
 #ifndef DRAPE_BENCH_H
 #define DRAPE_BENCH_H
 
-#include "drape/sim.h"
+#include "drape/io.h"
 
 #include <stdint.h>
 

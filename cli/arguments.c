@@ -57,6 +57,15 @@ static bool take_value(const option *o, const char *text) {
         complain("%s: an empty name", o->name);
         return false;
     }
+    if (o->kind == OPTION_LIST) {
+        word_list *list = o->value;
+        if (list->count == MOST_WORDS) {
+            complain("%s more than %d times", o->name, MOST_WORDS);
+            return false;
+        }
+        list->words[list->count++] = text;
+        return true;
+    }
     *(const char **)o->value = text;
     return true;
 }

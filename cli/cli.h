@@ -2,17 +2,26 @@
 #ifndef DRAPE_CLI_H
 #define DRAPE_CLI_H
 
-#include "drape/base.h"
+#include "drape/io.h"
 
 #include <stdbool.h>
 
 enum {
     EXIT_GOOD = 0,
-    EXIT_RUN_FAILED = 1, /* the simulation went wrong on the way */
-    EXIT_BAD_INPUT = 2   /* a wrong option, scene or file; nothing was written */
+    EXIT_RUN_FAILED = 1,   /* the simulation went wrong on the way */
+    EXIT_BAD_INPUT = 2,    /* a wrong option, scene or file; nothing was written */
+    EXIT_INTERRUPTED = 130 /* Ctrl-C: what was finished is kept */
 };
 
-typedef enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER } option_kind;
+typedef enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_LIST } option_kind;
+
+enum { MOST_WORDS = 64 };
+
+/* The values of an option that may be given again and again. */
+typedef struct word_list {
+    const char *words[MOST_WORDS];
+    int32_t count;
+} word_list;
 
 /* One option of a command; a table of them ends with name NULL. */
 typedef struct option {
@@ -21,7 +30,7 @@ typedef struct option {
     const char *argument; /* "N" for the help; NULL for a flag */
     const char *help;
     option_kind kind;
-    void *value;       /* bool *, const char ** or int32_t * */
+    void *value;       /* bool *, const char **, int32_t * or word_list * */
     int32_t low, high; /* range of a number */
 } option;
 
@@ -42,7 +51,46 @@ parse_result parse_arguments(const command_line *line, int argc, char **argv);
 /* "drape: " and the text, on the error stream. */
 void complain(const char *format, ...);
 
+/* ---- scene_options.c: what `run` and `check` share ---- */
+
+/* How a scene is read, from the command line. */
+typedef struct scene_arguments {
+    const char *name; /* a scene file or the name of a scene that ships */
+    word_list set;
+    int32_t resolution, threads; /* 0: not given */
+    bool irregular, trust_paths;
+} scene_arguments;
+
+enum { SCENE_OPTIONS = 5 };
+/* Fills the first SCENE_OPTIONS entries of a table. */
+void scene_option_table(scene_arguments *a, option *table);
+drape_scene_options scene_options(const scene_arguments *a);
+/* A context of so many threads under DRAPE_SIMD; NULL after a complaint. */
+drape_context *make_context(int32_t threads);
+
+/* ---- progress.c ---- */
+
+typedef struct progress {
+    bool quiet, terminal;
+    int32_t frames;
+    double begin; /* s */
+} progress;
+
+typedef struct frame_summary {
+    int32_t frame;
+    int64_t iterations;
+    const drape_certificate *last; /* of the frame's last step */
+    double seconds;
+} frame_summary;
+
+double seconds_now(void);
+progress progress_begin(int32_t frames, bool quiet);
+void progress_frame(const progress *p, const frame_summary *f); /* a bar on a terminal, a line elsewhere */
+void progress_end(const progress *p);
+
 int command_run(int argc, char **argv);
+int command_check(int argc, char **argv);
 int command_scenes(int argc, char **argv);
+int command_fabrics(int argc, char **argv);
 
 #endif

@@ -9,7 +9,9 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "simulate a scene", command_run},
-    {"scenes", "list the built-in scenes", command_scenes},
+    {"check", "read a scene and report every problem, write nothing", command_check},
+    {"scenes", "list the scenes that ship with the program, or show one", command_scenes},
+    {"fabrics", "list the fabrics with their numbers", command_fabrics},
 };
 
 enum { COUNT = sizeof commands / sizeof *commands };
@@ -20,7 +22,8 @@ static void print_help(FILE *to) {
     fprintf(to,
             "\n  drape COMMAND --help   options of a command\n  drape --version        the version\n\n"
             "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"
-            "are the same.\nExit codes: 0 good, 1 a run failed on its way, 2 bad input (nothing was written).\n");
+            "are the same.\nExit codes: 0 good, 1 a run failed on its way, 2 bad input (nothing was written),\n"
+            "130 interrupted.\n");
 }
 
 int main(int argc, char **argv) {

@@ -1,21 +1,21 @@
-/* run.c: drape run: a scene, step by step, to meshes and a report. */
+/* run.c: drape run: a scene, step by step, to files and a report. */
 #include "cli.h"
 
-#include "drape/io.h"
-
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { MOST_FRAMES = 1000000, MOST_RESOLUTION = 8192, MOST_THREADS = 256 };
+enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16 };
 
 typedef struct run_options {
-    const char *scene, *output, *report, *export_system;
-    int32_t frames, resolution, threads;
+    scene_arguments scene;
+    word_list output; /* none: the scene's own */
+    const char *report, *export_system;
+    int32_t frames; /* -1: the scene's */
     bool quiet;
     int64_t export_step;     /* 0: none */
     const char *export_path; /* part of export_system */
@@ -27,42 +27,43 @@ typedef struct run {
     drape_context *ctx;
     drape_scene *scene;
     drape_sim *sim;
-    drape_writer *writer;
+    const char *const *outputs;
+    int32_t output_count;
+    drape_writer *writers[MOST_OUTPUTS];
     drape_report *report;
+    int32_t frames_done;
 } run;
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+/* Set by Ctrl-C; looked at between steps. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number) {
+    interrupted = 1;
+    signal(signal_number, SIG_DFL); /* a second one ends the program at once */
 }
 
 static parse_result parse(run_options *o, int argc, char **argv) {
-    const option options[] = {{"--output", "-o", "OUT", "OUT.obj: a mesh a frame: OUT_0000.obj, OUT_0001.obj, ...",
-                               OPTION_TEXT, &o->output, 0, 0},
-                              {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER,
-                               &o->frames, 0, MOST_FRAMES},
-                              {"--resolution", NULL, "N", "vertices along a side; default: the scene's",
-                               OPTION_NUMBER, &o->resolution, 2, MOST_RESOLUTION},
-                              {"--threads", NULL, "T", "default: as many as processors; results do not depend on it",
-                               OPTION_NUMBER, &o->threads, 1, MOST_THREADS},
-                              {"--report", NULL, "FILE.json", "write machine, settings and a record of every step",
-                               OPTION_TEXT, &o->report, 0, 0},
-                              {"--export-system", NULL, "STEP:FILE",
-                               "write the linear system of that step (the first is 1)", OPTION_TEXT,
-                               &o->export_system, 0, 0},
-                              {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &o->quiet, 0, 0},
-                              {0}};
-    command_line line = {.usage = "drape run NAME [options]",
+    option options[SCENE_OPTIONS + 6] = {
+        {"--output", "-o", "OUT", "OUT.html: a page that plays it; OUT.pc2: a point cache; OUT.obj: a mesh a frame",
+         OPTION_LIST, &o->output, 0, 0},
+        {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &o->frames, 0,
+         MOST_FRAMES},
+        {"--report", NULL, "FILE.json", "write machine, settings and a record of every step", OPTION_TEXT, &o->report,
+         0, 0},
+        {"--export-system", NULL, "STEP:FILE", "write the linear system of that step (the first is 1)", OPTION_TEXT,
+         &o->export_system, 0, 0},
+        {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &o->quiet, 0, 0}};
+    scene_option_table(&o->scene, options + 5);
+    command_line line = {.usage = "drape run SCENE.yaml|NAME [options]",
                          .about =
-                             "Simulates a scene; `drape scenes` lists them. Prints a line a frame: time, iterations "
-                             "of the linear\nsolver, energy (kinetic, elastic and weight together), largest "
-                             "stretch, seconds.",
+                             "Simulates a scene file, or a scene that ships (`drape scenes` lists them). Shows time, "
+                             "iterations of the\nlinear solver, energy (kinetic, elastic and weight together), "
+                             "largest stretch and seconds of each frame.",
                          .options = options,
-                         .positional = &o->scene,
+                         .positional = &o->scene.name,
                          .positional_count = 1};
     parse_result parsed = parse_arguments(&line, argc, argv);
-    if (parsed == PARSE_GOOD && !o->scene) {
+    if (parsed == PARSE_GOOD && !o->scene.name) {
         complain("which scene? (usage: %s; `drape scenes` lists them)", line.usage);
         return PARSE_BAD;
     }
@@ -85,29 +86,6 @@ static bool parse_export(run_options *o, int64_t steps) {
     return true;
 }
 
-static bool choose_simd(drape_simd *simd) {
-    const char *wanted = getenv("DRAPE_SIMD");
-    if (!wanted || !*wanted) return true;
-    for (int level = DRAPE_SIMD_BASELINE; level < DRAPE_SIMD_BEST; level++)
-        if (strcmp(wanted, drape_simd_name((drape_simd)level)) == 0) {
-            *simd = (drape_simd)level;
-            return true;
-        }
-    complain("DRAPE_SIMD=%s: sse2 (neon on arm64), avx2 or avx512 is wanted", wanted);
-    return false;
-}
-
-static bool make_context(run *r) {
-    drape_context_settings settings = drape_context_defaults();
-    settings.threads = r->options.threads;
-    if (!choose_simd(&settings.simd)) return false;
-    drape_status status = drape_context_create(&settings, &r->ctx);
-    if (!status) return true;
-    if (status == DRAPE_ERROR_ARGUMENT) complain("this processor has no %s", drape_simd_name(settings.simd));
-    else complain("cannot start %d threads: %s", settings.threads, drape_status_name(status));
-    return false;
-}
-
 /* Whether a file of this name can be made, as far as one can tell without making it. No path: nothing to make. */
 static bool can_write(const char *path) {
     struct stat info;
@@ -124,23 +102,55 @@ static bool can_write(const char *path) {
     return good;
 }
 
+static bool can_write_all(const run *r) {
+    bool good = can_write(r->options.report) && can_write(r->options.export_path);
+    for (int32_t i = 0; good && i < r->output_count; i++) good = can_write(r->outputs[i]);
+    return good;
+}
+
+static drape_status write_frame(run *r) {
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0; i < r->output_count && !status; i++)
+        status = drape_writer_frame(r->writers[i], drape_sim_positions(r->sim));
+    return status;
+}
+
+static drape_status open_writers(run *r) {
+    drape_animation what = {.cloth = drape_sim_cloth(r->sim),
+                            .fps = 1 / (r->scene->step * r->scene->steps_per_frame),
+                            .title = r->scene->name};
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0; i < r->output_count && !status; i++)
+        status = drape_writer_open(r->ctx, r->outputs[i], &what, &r->writers[i]);
+    return status ? status : write_frame(r);
+}
+
+static drape_status load(run *r) {
+    drape_scene_options how = scene_options(&r->options.scene);
+    drape_status status = drape_scene_load(r->ctx, r->options.scene.name, &how, &r->scene);
+    if (status) return status;
+    if (r->options.frames >= 0) r->scene->frames = r->options.frames;
+    bool own = r->options.output.count > 0;
+    r->outputs = own ? r->options.output.words : r->scene->output;
+    r->output_count = own ? r->options.output.count : r->scene->output_count;
+    return DRAPE_OK;
+}
+
 /* Reads and checks everything before the first frame is written. */
 static bool prepare(run *r) {
     run_options *o = &r->options;
-    if (!make_context(r)) return false;
-    drape_status status = drape_scene_builtin(r->ctx, o->scene, o->resolution, &r->scene);
-    if (!status && o->frames >= 0) r->scene->frames = o->frames;
+    if (o->output.count > MOST_OUTPUTS) {
+        complain("more than %d outputs", MOST_OUTPUTS);
+        return false;
+    }
+    r->ctx = make_context(o->scene.threads);
+    if (!r->ctx) return false;
+    drape_status status = load(r);
     if (!status && !parse_export(o, (int64_t)r->scene->frames * r->scene->steps_per_frame)) return false;
-    if (!status && !(can_write(o->output) && can_write(o->report) && can_write(o->export_path))) return false;
+    if (!status && !can_write_all(r)) return false;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
     if (!status && o->report) status = drape_report_create(r->ctx, r->scene, r->sim, &r->report);
-    if (!status && o->output) {
-        drape_animation what = {.cloth = drape_sim_cloth(r->sim),
-                                .fps = 1 / (r->scene->step * r->scene->steps_per_frame),
-                                .title = r->scene->name};
-        status = drape_writer_open(r->ctx, o->output, &what, &r->writer);
-    }
-    if (!status && r->writer) status = drape_writer_frame(r->writer, drape_sim_positions(r->sim));
+    if (!status) status = open_writers(r);
     if (status) complain("%s", drape_message(r->ctx));
     return status == DRAPE_OK;
 }
@@ -153,54 +163,61 @@ static drape_status step(run *r, drape_certificate *c) {
     return status;
 }
 
-static void print_frame(const run *r, int32_t frame, int64_t iterations, const drape_certificate *c, double seconds) {
-    if (r->options.quiet) return;
-    printf("frame %4d/%d  t %8.4f s  iterations %6lld  energy %+.6e J  stretch %.4f  %7.3f s%s%s\n", frame,
-           r->scene->frames, c->time, (long long)iterations, c->kinetic + c->elastic + c->weight, c->stretch, seconds,
-           c->reason == DRAPE_CONVERGED ? "" : "  ",
-           c->reason == DRAPE_CONVERGED ? "" : drape_reason_name(c->reason));
-    fflush(stdout);
+/* The steps of one frame; stops early when interrupted, between steps. */
+static drape_status simulate_frame(run *r, drape_certificate *c, int64_t *iterations) {
+    drape_status status = DRAPE_OK;
+    *iterations = 0;
+    for (int32_t i = 0; i < r->scene->steps_per_frame && !status && !interrupted; i++) {
+        status = step(r, c);
+        *iterations += c->iterations;
+    }
+    return status || interrupted ? status : write_frame(r);
 }
 
 static drape_status simulate(run *r) {
-    drape_certificate c;
-    for (int32_t frame = 1; frame <= r->scene->frames; frame++) {
-        int64_t iterations = 0;
-        double begin = now();
-        for (int32_t i = 0; i < r->scene->steps_per_frame; i++) {
-            drape_status status = step(r, &c);
-            if (status) return status;
-            iterations += c.iterations;
-        }
-        if (r->writer) {
-            drape_status status = drape_writer_frame(r->writer, drape_sim_positions(r->sim));
-            if (status) return status;
-        }
-        print_frame(r, frame, iterations, &c, now() - begin);
+    progress shown = progress_begin(r->scene->frames, r->options.quiet);
+    drape_certificate c = {0};
+    drape_status status = DRAPE_OK;
+    signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
+    while (r->frames_done < r->scene->frames && !status && !interrupted) {
+        int64_t iterations;
+        double begin = seconds_now();
+        status = simulate_frame(r, &c, &iterations);
+        if (status || interrupted) break;
+        frame_summary summary = {++r->frames_done, iterations, &c, seconds_now() - begin};
+        progress_frame(&shown, &summary);
     }
-    return DRAPE_OK;
+    progress_end(&shown);
+    return status;
+}
+
+/* Also after a failure or Ctrl-C: the frames that there are, are worth seeing. */
+static drape_status close_writers(run *r) {
+    drape_status first = DRAPE_OK;
+    for (int32_t i = 0; i < MOST_OUTPUTS; i++) {
+        drape_status status = drape_writer_close(r->writers[i]);
+        if (status && !first) first = status;
+        r->writers[i] = NULL;
+    }
+    return first;
 }
 
 static int finish(run *r, drape_status status) {
-    if (status) complain("%s", drape_message(r->ctx));
-    drape_status written = drape_writer_close(r->writer); /* also after a failure: what there is, is worth seeing */
-    r->writer = NULL;
-    if (written && !status) {
-        status = written;
-        complain("%s", drape_message(r->ctx));
-    }
-    if (r->report) {
-        const char *outcome = status ? drape_message(r->ctx) : "finished";
-        if (drape_report_write(r->report, r->options.report, outcome)) {
-            complain("%s", drape_message(r->ctx));
-            status = DRAPE_ERROR_IO;
-        }
-    }
-    return status ? EXIT_RUN_FAILED : EXIT_GOOD;
+    char outcome[2000] = "finished";
+    if (status) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
+    if (interrupted)
+        snprintf(outcome, sizeof outcome, "interrupted after frame %d of %d", r->frames_done, r->scene->frames);
+    if (status || interrupted)
+        complain("%s; %d frame%s kept", outcome, r->frames_done + 1, r->frames_done == 0 ? " is" : "s are");
+    drape_status written = close_writers(r);
+    if (!written && r->report) written = drape_report_write(r->report, r->options.report, outcome);
+    if (written) complain("%s", drape_message(r->ctx));
+    return status || written ? EXIT_RUN_FAILED : interrupted ? EXIT_INTERRUPTED : EXIT_GOOD;
 }
 
 static void release(run *r) {
-    drape_writer_close(r->writer);
+    close_writers(r);
     drape_report_destroy(r->report);
     drape_sim_destroy(r->sim);
     if (r->ctx) drape_scene_destroy(r->ctx, r->scene);

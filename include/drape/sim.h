@@ -2,7 +2,7 @@
  *
  *   drape_scene *scene;
  *   drape_sim *sim;
- *   drape_scene_builtin(ctx, "drooping", 51, &scene);
+ *   drape_scene_load(ctx, "flag.yaml", NULL, &scene);      // drape/io.h; or fill the struct yourself
  *   drape_sim_create(ctx, scene, &sim);
  *   while (drape_sim_time(sim) < 1.0) drape_sim_step(sim, NULL);
  *   const double *x = drape_sim_positions(sim);            // 3 a vertex, m */
@@ -63,18 +63,12 @@ typedef struct drape_scene {
     drape_forces forces;
     drape_cloth_settings cloth;
     drape_solve_settings solve;
-    double step;             /* s, > 0 */
-    int32_t steps_per_frame; /* >= 1 */
-    int32_t frames;          /* >= 0, after the one at the start */
+    double step;               /* s, > 0 */
+    int32_t steps_per_frame;   /* >= 1 */
+    int32_t frames;            /* >= 0, after the one at the start */
+    const char *const *output; /* names of files for the frames (drape/io.h); drape_sim does not look at them */
+    int32_t output_count;
 } drape_scene;
-
-/* Names and one-line descriptions of the built-in scenes; NULL past the end. */
-DRAPE_API const char *drape_scene_name(int32_t index);
-DRAPE_API const char *drape_scene_description(int32_t index);
-/* resolution: vertices along a side, 2..8192; 0: the scene's own. */
-DRAPE_API drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t resolution,
-                                           drape_scene **out);
-DRAPE_API void drape_scene_destroy(drape_context *ctx, drape_scene *scene); /* of drape_scene_builtin; NULL is fine */
 
 /* ---- Simulating ---- */
 

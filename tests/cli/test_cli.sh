@@ -33,13 +33,16 @@ lists() {
 }
 
 # refuses TEXT ARGUMENT...: exit code 2, one line on the error stream that holds the text, no other output, no file.
-refuses() {
-    local text=$1 before
-    shift
+refuses() { refuses_in_lines 1 "$@"; }
+# With a place in a scene file the offending line stands below the message.
+refuses_placed() { refuses_in_lines 2 "$@"; }
+refuses_in_lines() {
+    local lines=$1 text=$2 before
+    shift 2
     before=$(ls -AR)
     drape 2 "$@"
     [ ! -s "$scratch/out" ] || fail "drape $* printed: $(cat "$scratch/out")"
-    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "drape $* did not say one line: $(cat "$scratch/err")"
+    [ "$(wc -l <"$scratch/err")" -eq "$lines" ] || fail "drape $* did not say $lines lines: $(cat "$scratch/err")"
     grep -q '^drape: ' "$scratch/err" || fail "drape $* said: $(cat "$scratch/err")"
     grep -qF -- "$text" "$scratch/err" || fail "drape $* should have named '$text': $(cat "$scratch/err")"
     [ "$(ls -AR)" = "$before" ] || fail "drape $* wrote something: $(ls -AR)"
@@ -157,7 +160,7 @@ bad_numbers() {
     done
     for text in 1 0 -5 8193 x; do refuses "--resolution $text" run pinned -o x.obj --resolution "$text"; done
     for text in 0 -1 257 999 x; do refuses "--threads $text" run pinned -o x.obj --threads "$text"; done
-    refuses "at least 3" run reentrant -o x.obj --resolution 2
+    refuses_placed "nothing is left of the grid" run reentrant -o x.obj --resolution 2
 }
 
 unknown_ending() {

@@ -5,7 +5,7 @@
  * instance in strdup, is not seen that way: mallinfo2 shows whether anything of it stays. */
 #include "support/testing.h"
 
-#include "drape/sim.h"
+#include "drape/io.h"
 
 #include <malloc.h>
 #include <stdatomic.h>

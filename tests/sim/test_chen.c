@@ -1,6 +1,6 @@
 /* The sheet of Chen's MPCG report: 4 x 4 cells held at the corners and pushed in the middle. The reference values of
  * the centre are for exact angles, the full Jacobian and one linearised step. */
-#include "drape/sim.h"
+#include "drape/io.h"
 #include "support/dense.h"
 #include "support/testing.h"
 

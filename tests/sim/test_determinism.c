@@ -1,7 +1,7 @@
 /* The bits of a simulation depend on neither threads, vector instructions nor who schedules the tasks. */
 #include "support/testing.h"
 
-#include "drape/sim.h"
+#include "drape/io.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Memory that runs out at any point of a simulation: an error, no leak, and a sim that still works afterwards. */
 #include "support/testing.h"
 
-#include "drape/sim.h"
+#include "drape/io.h"
 #include "sparse/counting_allocator.h"
 
 #include <string.h>

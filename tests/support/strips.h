@@ -7,7 +7,7 @@
 #ifndef DRAPE_TESTS_STRIPS_H
 #define DRAPE_TESTS_STRIPS_H
 
-#include "drape/sim.h"
+#include "drape/io.h"
 #include "support/meshes.h"
 
 enum { TEST_STRIP_PINS = 4 };

@@ -1,0 +1,323 @@
+/* scene_cloth.c: `cloth:`, a list of pieces: a grid or a mesh file, its place, its material. */
+#include "base/elementary.h"
+#include "cloth/irregular.h"
+#include "io/mesh.h"
+#include "io/scene_reader.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_PIECES = 10000 };
+
+static const double RADIANS = 0.017453292519943295769; /* per degree */
+
+/* ---- place ---- */
+
+typedef struct placement {
+    double scale, rotate[3], translate[3]; /* -, deg about x, then y, then z, m */
+} placement;
+
+/* Exact at multiples of a right angle, so that a sheet that is turned upright stays straight. */
+static void sine_cosine(double degrees, double *s, double *c) {
+    double quarters = degrees / 90;
+    if (quarters == floor(quarters) && fabs(quarters) < 1e6) {
+        static const double sines[4] = {0, 1, 0, -1};
+        int32_t quarter = (int32_t)(quarters - 4 * floor(quarters / 4));
+        *s = sines[quarter];
+        *c = sines[(quarter + 1) % 4];
+    } else {
+        *s = drape_i_sin(degrees * RADIANS);
+        *c = drape_i_cos(degrees * RADIANS);
+    }
+}
+
+static void place_points(const reader_t *r, const placement *p, int32_t count, double *points) {
+    static const int32_t plane[3][2] = {{1, 2}, {2, 0}, {0, 1}}; /* a turn about axis k moves these two */
+    double s[3], c[3];
+    for (int32_t k = 0; k < 3; k++) sine_cosine(p->rotate[k], &s[k], &c[k]);
+    for (int64_t i = 0; i < count; i++) {
+        double *x = points + 3 * i;
+        for (int32_t k = 0; k < 3; k++) x[k] *= p->scale;
+        for (int32_t k = 0; k < 3; k++) {
+            double *a = &x[plane[k][0]], *b = &x[plane[k][1]], old = *a;
+            *a = c[k] * old - s[k] * *b;
+            *b = s[k] * old + c[k] * *b;
+        }
+        for (int32_t k = 0; k < 3; k++) x[k] += p->translate[k];
+        drape_i_turn_up(r, x);
+    }
+}
+
+/* The pattern grows with the piece, so that it is as slack or tight as before. */
+static void place_piece(const reader_t *r, const placement *p, drape_piece *piece) {
+    int32_t pattern = !piece->uv ? 0 : piece->uv_triangle ? piece->uv_vertices : piece->vertices;
+    double *uv = (double *)piece->uv; /* ours: made or read here */
+    for (int64_t i = 0; i < 2 * (int64_t)pattern; i++) uv[i] *= p->scale;
+    place_points(r, p, piece->vertices, (double *)piece->rest);
+}
+
+static placement read_place(reader_t *r, const drape_i_node *piece) {
+    static const char *const keys[] = {"scale", "rotate", "translate", NULL};
+    placement p = {.scale = 1};
+    const drape_i_node *node = drape_i_node_find(piece, "place");
+    if (!node || !drape_i_read_map(r, node, keys)) return p;
+    drape_i_read_number(r, node, "scale", DRAPE_I_PLAIN, DRAPE_I_POSITIVE, &p.scale);
+    drape_i_read_vector(r, node, "rotate", DRAPE_I_ANGLE, DRAPE_I_ANY, p.rotate);
+    drape_i_read_vector(r, node, "translate", DRAPE_I_LENGTH, DRAPE_I_ANY, p.translate);
+    return p;
+}
+
+/* ---- grids ---- */
+
+/* One number: vertices along the width, as many along the height as make the cells nearly square. */
+static void read_resolution(reader_t *r, const drape_i_node *grid, drape_i_grid *g) {
+    const drape_i_node *node = drape_i_node_find(grid, "resolution");
+    g->nx = r->options->resolution ? r->options->resolution : 51;
+    if (node && node->kind == DRAPE_I_LIST && !r->options->resolution) {
+        if (drape_i_node_count(node) != 2) {
+            drape_i_problem_at(&r->problems, node, false, "resolution: one number, or two as in [101, 51]");
+            return;
+        }
+        drape_i_node_whole(r, node->first, DRAPE_I_LEAST_RESOLUTION, DRAPE_I_MOST_RESOLUTION, &g->nx);
+        drape_i_node_whole(r, node->first->next, DRAPE_I_LEAST_RESOLUTION, DRAPE_I_MOST_RESOLUTION, &g->ny);
+        return;
+    }
+    if (node && !r->options->resolution)
+        drape_i_node_whole(r, node, DRAPE_I_LEAST_RESOLUTION, DRAPE_I_MOST_RESOLUTION, &g->nx);
+    double ny = floor((g->nx - 1) * g->height / g->width + 0.5) + 1;
+    g->ny = ny < DRAPE_I_LEAST_RESOLUTION  ? DRAPE_I_LEAST_RESOLUTION
+            : ny > DRAPE_I_MOST_RESOLUTION ? DRAPE_I_MOST_RESOLUTION
+                                           : (int32_t)ny;
+}
+
+/* cut: [0.5, 0.5] leaves out the cells beyond these fractions of width and height. */
+static void read_cut(reader_t *r, const drape_i_node *grid, drape_i_grid *g) {
+    const drape_i_node *node = drape_i_node_find(grid, "cut");
+    const drape_i_range share = {0, 1, true};
+    double x = 1, y = 1;
+    if (node && (node->kind != DRAPE_I_LIST || drape_i_node_count(node) != 2)) {
+        drape_i_problem_at(&r->problems, node, false, "cut: two fractions are wanted, as in [0.5, 0.5]");
+    } else if (node) {
+        drape_i_node_number(r, node->first, DRAPE_I_PLAIN, share, &x);
+        drape_i_node_number(r, node->first->next, DRAPE_I_PLAIN, share, &y);
+    }
+    g->cut_x = (int32_t)floor(x * (g->nx - 1));
+    g->cut_y = (int32_t)floor(y * (g->ny - 1));
+    if (g->cut_x == 0 && g->cut_y == 0)
+        drape_i_problem_at(&r->problems, node, false, "cut: nothing is left of the grid");
+}
+
+static bool make_irregular(reader_t *r, const drape_i_node *grid, drape_i_grid *g) {
+    bool irregular = false;
+    int32_t seed = 1;
+    drape_i_read_truth(r, grid, "irregular", &irregular);
+    drape_i_read_whole(r, grid, "seed", 0, INT32_MAX, &seed);
+    if (!irregular && !r->options->irregular) return true;
+    drape_status status = drape_i_irregular(r->ctx, (uint64_t)seed, g->vertices, g->uv, g->triangles, g->triangle);
+    if (status) return drape_i_scene_failed(r, grid, status);
+    for (int64_t i = 0; i < g->vertices; i++)
+        for (int32_t k = 0; k < 2; k++) g->rest[3 * i + k] = g->uv[2 * i + k];
+    return true;
+}
+
+static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
+    static const char *const keys[] = {"width", "height", "resolution", "irregular", "seed", "cut", NULL};
+    drape_i_grid *g = drape_i_scene_get(r, 1, sizeof *g);
+    int32_t before = r->problems.count;
+    if (!g || !drape_i_read_map(r, node, keys)) return false;
+    g->width = 1;
+    drape_i_read_number(r, node, "width", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &g->width);
+    g->height = g->width;
+    drape_i_read_number(r, node, "height", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &g->height);
+    read_resolution(r, node, g);
+    if (r->problems.count > before) return false;
+    read_cut(r, node, g);
+    if (r->problems.count > before) return false;
+    if (drape_i_grid_make(r->ctx, &r->out->arena, g)) {
+        r->problems.status = DRAPE_ERROR_MEMORY;
+        return false;
+    }
+    if (!make_irregular(r, node, g)) return false;
+    piece->vertices = g->vertices, piece->rest = g->rest, piece->uv = g->uv;
+    piece->triangles = g->triangles, piece->triangle = g->triangle[0];
+    shape->grid = g;
+    return true;
+}
+
+/* ---- mesh files ---- */
+
+/* A name in a scene is looked for beside the scene file; it may not climb out with ".." or start at the root, unless
+ * the caller trusts the scene. */
+static const char *beside(reader_t *r, const drape_i_node *node) {
+    const char *slash = strrchr(r->path, '/');
+    size_t folder = slash ? (size_t)(slash - r->path) + 1 : 0, length = strlen(node->text);
+    bool climbs = node->text[0] == '/' || strstr(node->text, "..");
+    if (r->options->no_files) {
+        drape_i_problem_at(&r->problems, node, false, "mesh: files cannot be read here");
+        return NULL;
+    }
+    if (climbs && !r->options->trust_paths) {
+        drape_i_problem_at(&r->problems, node, false,
+                           "mesh: %s leads out of the scene's folder; --trust-paths allows it", node->text);
+        return NULL;
+    }
+    if (climbs && node->text[0] == '/') folder = 0;
+    char *path = drape_i_scene_get(r, (int64_t)(folder + length) + 1, 1);
+    if (!path) return NULL;
+    memcpy(path, r->path, folder);
+    memcpy(path + folder, node->text, length);
+    return path;
+}
+
+static double area_of(const double *x, int32_t dimension, const int32_t (*triangle)[3], int32_t count) {
+    double total = 0;
+    for (int32_t t = 0; t < count; t++) {
+        double e[2][3] = {{0}}, n[3];
+        for (int32_t k = 0; k < dimension; k++)
+            for (int32_t j = 0; j < 2; j++)
+                e[j][k] = x[(int64_t)dimension * triangle[t][j + 1] + k] - x[(int64_t)dimension * triangle[t][0] + k];
+        for (int32_t k = 0; k < 3; k++)
+            n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
+        total += 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    }
+    return total;
+}
+
+/* Texture coordinates often are no lengths. Where they cannot be, say so instead of simulating nonsense. */
+static void check_uv(reader_t *r, const drape_i_node *node, const drape_i_mesh *m, double uv_scale) {
+    const double most = 2; /* how far the areas may differ */
+    double flat = area_of(m->uv, 2, (const int32_t(*)[3])m->uv_triangle, m->triangles);
+    double solid = area_of(m->position, 3, (const int32_t(*)[3])m->triangle, m->triangles);
+    if (flat <= most * solid && solid <= most * flat) return;
+    if (!(flat > 0 && solid > 0))
+        drape_i_problem_at(&r->problems, node, false,
+                           "the texture coordinates cover %.4g m^2, the mesh %.4g m^2; uv: false does without them",
+                           flat, solid);
+    else
+        drape_i_problem_at(
+            &r->problems, node, false,
+            "the texture coordinates cover %.4g m^2, the mesh %.4g m^2. Cut from them the cloth would be "
+            "%s: uv_scale: %.4g makes them fit, or uv: false does without them",
+            flat, solid, flat > solid ? "slack" : "stretched", uv_scale * sqrt(solid / flat));
+}
+
+static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i_node *node, drape_piece *piece,
+                      drape_i_shape *shape) {
+    drape_i_mesh *m = drape_i_scene_get(r, 1, sizeof *m);
+    bool use_uv = true;
+    double unit = 1, uv_scale = 1;
+    if (!m) return false;
+    if (node->kind != DRAPE_I_SCALAR || !*node->text) {
+        drape_i_problem_at(&r->problems, node, false, "mesh: the name of an OBJ file is wanted");
+        return false;
+    }
+    drape_i_read_number(r, piece_node, "unit", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &unit);
+    drape_i_read_number(r, piece_node, "uv_scale", DRAPE_I_PLAIN, DRAPE_I_POSITIVE, &uv_scale);
+    drape_i_read_truth(r, piece_node, "uv", &use_uv);
+    const char *path = beside(r, node);
+    if (!path) return false;
+    drape_status status = drape_i_obj_read(r->ctx, &r->out->arena, path, m);
+    if (status) return drape_i_scene_failed(r, node, status);
+    for (int64_t i = 0; i < 3 * (int64_t)m->vertices; i++) m->position[i] *= unit;
+    for (int64_t i = 0; m->uv && i < 2 * (int64_t)m->uv_vertices; i++) m->uv[i] *= unit * uv_scale;
+    if (m->unreferenced > 0)
+        drape_i_problem_at(&r->problems, node, false,
+                           "%s: %d of its vertices belong to no triangle; the first is number %d", path,
+                           m->unreferenced, m->first_unreferenced + 1);
+    piece->vertices = m->vertices, piece->rest = m->position;
+    piece->triangles = m->triangles, piece->triangle = m->triangle[0];
+    if (use_uv && m->uv) {
+        check_uv(r, node, m, uv_scale);
+        piece->uv = m->uv, piece->uv_triangle = m->uv_triangle[0], piece->uv_vertices = m->uv_vertices;
+    }
+    shape->mesh = m;
+    return true;
+}
+
+/* ---- a piece ---- */
+
+static bool read_shape(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
+    const drape_i_node *grid = drape_i_node_find(node, "grid"), *mesh = drape_i_node_find(node, "mesh");
+    static const char *const mesh_only[] = {"unit", "uv", "uv_scale", NULL};
+    if (!grid == !mesh) {
+        drape_i_problem_at(&r->problems, node, false, "a piece needs `grid:` or `mesh:`%s", grid ? ", not both" : "");
+        return false;
+    }
+    for (int32_t i = 0; grid && mesh_only[i]; i++) {
+        const drape_i_node *extra = drape_i_node_find(node, mesh_only[i]);
+        if (extra) drape_i_problem_at(&r->problems, extra, true, "%s is for a piece with `mesh:`", extra->key);
+    }
+    return grid ? read_grid(r, grid, piece, shape) : read_mesh(r, node, mesh, piece, shape);
+}
+
+/* mass: of every vertex, in place of what the density gives. */
+static void read_mass(reader_t *r, const drape_i_node *node, drape_piece *piece) {
+    double mass;
+    if (!drape_i_read_number(r, node, "mass", DRAPE_I_MASS, DRAPE_I_POSITIVE, &mass)) return;
+    double *all = drape_i_scene_get(r, piece->vertices, sizeof *all);
+    if (!all) return;
+    for (int32_t i = 0; i < piece->vertices; i++) all[i] = mass;
+    piece->mass = all;
+}
+
+static void read_piece(reader_t *r, const drape_i_node *node, int32_t index) {
+    static const char *const keys[] = {"name",     "grid", "mesh", "unit",  "uv",       "uv_scale", "place",
+                                       "material", "mass", "pins", "loads", "velocity", NULL};
+    drape_piece *piece = &r->out->scene.pieces[index];
+    drape_i_shape *shape = &r->shapes[index];
+    *piece = (drape_piece){.name = "cloth", .material = drape_material_defaults()};
+    shape->first_vertex = r->vertices;
+    if (!drape_i_read_map(r, node, keys)) return;
+    drape_i_read_text(r, node, "name", &piece->name);
+    const drape_i_node *material = drape_i_node_find(node, "material");
+    if (material) drape_i_read_material(r, material, &piece->material);
+    placement place = read_place(r, node);
+    if (!read_shape(r, node, piece, shape)) return;
+    if (piece->vertices > INT32_MAX - r->vertices) {
+        drape_i_problem_at(&r->problems, node, false, "the pieces have more vertices than can be numbered");
+        return;
+    }
+    place_piece(r, &place, piece);
+    read_mass(r, node, piece);
+    shape->vertices = piece->vertices;
+    shape->position = piece->rest;
+    r->vertices += piece->vertices;
+}
+
+static void read_velocities(reader_t *r, const drape_i_node *list) {
+    double *all = NULL;
+    int32_t piece = 0;
+    for (const drape_i_node *n = list->first; n; n = n->next, piece++) {
+        double v[3];
+        if (!drape_i_read_vector(r, n, "velocity", DRAPE_I_SPEED, DRAPE_I_ANY, v)) continue;
+        drape_i_turn_up(r, v);
+        if (!all) all = drape_i_scene_get(r, 3 * (int64_t)r->vertices, sizeof *all);
+        for (int64_t i = 0; all && i < r->shapes[piece].vertices; i++)
+            memcpy(all + 3 * (r->shapes[piece].first_vertex + i), v, sizeof v);
+    }
+    r->out->scene.velocity = all;
+}
+
+void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
+    drape_scene *s = &r->out->scene;
+    const drape_i_node *list = drape_i_node_find(root, "cloth");
+    if (!list || list->kind != DRAPE_I_LIST || !list->first) {
+        drape_i_problem_at(&r->problems, list ? list : root, false,
+                           list ? "cloth: a list of pieces is wanted, each behind a dash"
+                                : "`cloth:` is missing: a list of pieces, each behind a dash");
+        return;
+    }
+    int32_t count = drape_i_node_count(list), index = 0;
+    if (count > MOST_PIECES) {
+        drape_i_problem_at(&r->problems, list, true, "more than %d pieces", MOST_PIECES);
+        return;
+    }
+    s->pieces = drape_i_scene_get(r, count, sizeof *s->pieces);
+    r->shapes = drape_i_scene_get(r, count, sizeof *r->shapes);
+    if (!s->pieces || !r->shapes) return;
+    s->piece_count = count;
+    for (const drape_i_node *n = list->first; n; n = n->next) read_piece(r, n, index++);
+    read_velocities(r, list);
+    drape_i_read_pins(r, list);
+    drape_i_read_loads(r, list);
+}

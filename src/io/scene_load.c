@@ -1,0 +1,255 @@
+/* scene_load.c: a scene from YAML text: the top level, and everything that is no cloth. */
+#include "base/c_locale.h"
+#include "base/file.h"
+#include "io/scene_reader.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16, MOST_NAMES = 32 };
+
+static const int64_t MOST_BYTES = 64 << 20; /* of a scene file: vertex lists can be long, but not that long */
+
+/* ---- forces, time, solver, model, output ---- */
+
+static void read_forces(reader_t *r, const drape_i_node *map) {
+    static const char *const keys[] = {"gravity", "wind", "air_drag", NULL};
+    static const char *const wind_keys[] = {"velocity", "drag", NULL};
+    drape_forces *f = &r->out->scene.forces;
+    if (!map || !drape_i_read_map(r, map, keys)) return;
+    if (drape_i_read_vector(r, map, "gravity", DRAPE_I_ACCELERATION, DRAPE_I_ANY, f->gravity))
+        drape_i_turn_up(r, f->gravity);
+    drape_i_read_number(r, map, "air_drag", DRAPE_I_AIR_DRAG, DRAPE_I_NOT_NEGATIVE, &f->air_drag);
+    const drape_i_node *wind = drape_i_node_find(map, "wind");
+    if (!wind || !drape_i_read_map(r, wind, wind_keys)) return;
+    f->drag = 1.2; /* air, and a drag coefficient of 1 */
+    if (drape_i_read_vector(r, wind, "velocity", DRAPE_I_SPEED, DRAPE_I_ANY, f->wind)) drape_i_turn_up(r, f->wind);
+    drape_i_read_number(r, wind, "drag", DRAPE_I_DENSITY, DRAPE_I_NOT_NEGATIVE, &f->drag);
+}
+
+/* Frames are hit exactly: the step becomes the largest one not above the wanted that divides a frame's time. */
+static void read_time(reader_t *r, const drape_i_node *map) {
+    static const char *const keys[] = {"step", "fps", "duration", "frames", NULL};
+    drape_scene *s = &r->out->scene;
+    double step = 0.002, fps = 25, duration = 1;
+    const drape_i_range fps_range = {1e-3, 1e6, false};
+    if (map && drape_i_read_map(r, map, keys)) {
+        drape_i_read_number(r, map, "step", DRAPE_I_TIME, DRAPE_I_POSITIVE, &step);
+        drape_i_read_number(r, map, "fps", DRAPE_I_FREQUENCY, fps_range, &fps);
+        drape_i_read_number(r, map, "duration", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &duration);
+    }
+    double frames = floor(duration * fps + 0.5), per_frame = ceil(1 / (fps * step) - 1e-9);
+    const drape_i_node *count = drape_i_node_find(map, "frames");
+    if (count && drape_i_node_find(map, "duration"))
+        drape_i_problem_at(&r->problems, count, true, "frames and duration say the same thing: give one of them");
+    if (frames > MOST_FRAMES || per_frame > MOST_FRAMES) {
+        drape_i_problem_at(&r->problems, map, true, "%g frames of %g steps each are too many (at most %d of both)",
+                           frames, per_frame, MOST_FRAMES);
+        return;
+    }
+    s->frames = (int32_t)frames;
+    drape_i_read_whole(r, map, "frames", 0, MOST_FRAMES, &s->frames);
+    s->steps_per_frame = per_frame < 1 ? 1 : (int32_t)per_frame;
+    s->step = 1 / (fps * s->steps_per_frame);
+}
+
+/* A word that must be in a table of names. */
+static void read_name(reader_t *r, const drape_i_node *map, const char *key, const char *(*name)(int32_t),
+                      const char **out) {
+    const char *names[MOST_NAMES + 1] = {0}, *word;
+    for (int32_t i = 0; i < MOST_NAMES && name(i); i++) names[i] = name(i);
+    if (!drape_i_read_text(r, map, key, &word)) return;
+    for (int32_t i = 0; names[i]; i++)
+        if (strcmp(names[i], word) == 0) {
+            *out = names[i];
+            return;
+        }
+    char known[400];
+    drape_i_join(names, known, sizeof known);
+    drape_i_problem_at(&r->problems, drape_i_node_find(map, key), false, "there is no %s \"%s\"; known: %s", key,
+                       word, known);
+}
+
+static void read_solver(reader_t *r, const drape_i_node *map) {
+    static const char *const keys[] = {"method", "precond", "tolerance", "max_iterations", NULL};
+    drape_solve_settings *s = &r->out->scene.solve;
+    const drape_i_range tolerance = {1e-15, 0.5, false};
+    if (!map || !drape_i_read_map(r, map, keys)) return;
+    read_name(r, map, "method", drape_method_name, &s->method);
+    read_name(r, map, "precond", drape_precond_name, &s->precond);
+    drape_i_read_number(r, map, "tolerance", DRAPE_I_PLAIN, tolerance, &s->tol);
+    drape_i_read_whole(r, map, "max_iterations", 1, INT32_MAX, &s->max_iterations);
+}
+
+static void read_model(reader_t *r, const drape_i_node *root) {
+    drape_cloth_settings *c = &r->out->scene.cloth;
+    const char *jacobian;
+    read_name(r, root, "model", drape_model_name, &c->model);
+    if (!drape_i_read_text(r, root, "jacobian", &jacobian)) return;
+    if (strcmp(jacobian, "psd") != 0 && strcmp(jacobian, "full") != 0)
+        drape_i_problem_at(&r->problems, drape_i_node_find(root, "jacobian"), false,
+                           "jacobian is %s; psd or full is wanted", jacobian);
+    c->jacobian = strcmp(jacobian, "full") == 0 ? DRAPE_JACOBIAN_FULL : DRAPE_JACOBIAN_PSD;
+}
+
+static void unknown_format(reader_t *r, const drape_i_node *node) {
+    const char *endings[MOST_NAMES + 1] = {0};
+    char known[200];
+    for (int32_t i = 0; i < MOST_NAMES && drape_writer_extension(i); i++) endings[i] = drape_writer_extension(i);
+    drape_i_join(endings, known, sizeof known);
+    drape_i_problem_at(&r->problems, node, false, "output: %s has no ending that is known (known: %s)", node->text,
+                       known);
+}
+
+static void read_output(reader_t *r, const drape_i_node *node) {
+    drape_scene *s = &r->out->scene;
+    const drape_i_node *first = node && node->kind == DRAPE_I_LIST ? node->first : node;
+    const char **all = drape_i_scene_get(r, MOST_OUTPUTS, sizeof *all);
+    for (const drape_i_node *n = first; n && all; n = node->kind == DRAPE_I_LIST ? n->next : NULL) {
+        if (n->kind != DRAPE_I_SCALAR || !*n->text) {
+            drape_i_problem_at(&r->problems, n, false, "output: the name of a file is wanted, as in flag.html");
+        } else if (!drape_writer_knows(n->text)) {
+            unknown_format(r, n);
+        } else if (s->output_count == MOST_OUTPUTS) {
+            drape_i_problem_at(&r->problems, n, false, "more than %d outputs", MOST_OUTPUTS);
+        } else {
+            all[s->output_count++] = n->text;
+        }
+    }
+    s->output = all;
+}
+
+/* ---- the whole ---- */
+
+static void read_head(reader_t *r, const drape_i_node *root) {
+    int32_t version = 0;
+    const char *up = "z", *name = NULL;
+    if (!drape_i_node_find(root, "drape"))
+        drape_i_problem_at(&r->problems, root, false, "the line `drape: 1` is missing: the version of the format");
+    if (drape_i_read_whole(r, root, "drape", 1, INT32_MAX, &version) && version != 1)
+        drape_i_problem_at(&r->problems, drape_i_node_find(root, "drape"), false,
+                           "this program knows version 1 of the format, not %d", version);
+    if (drape_i_read_text(r, root, "name", &name)) r->out->scene.name = name;
+    drape_i_read_text(r, root, "up", &up);
+    r->y_up = strcmp(up, "y") == 0;
+    if (strcmp(up, "y") != 0 && strcmp(up, "z") != 0)
+        drape_i_problem_at(&r->problems, drape_i_node_find(root, "up"), false, "up is %s; z or y is wanted", up);
+}
+
+static void read_root(reader_t *r, const drape_i_node *root) {
+    static const char *const keys[] = {"drape",  "name",   "up",    "cloth",    "forces", "time",
+                                       "solver", "output", "model", "jacobian", NULL};
+    if (!drape_i_read_map(r, root, keys)) return;
+    read_head(r, root);
+    read_forces(r, drape_i_node_find(root, "forces"));
+    read_time(r, drape_i_node_find(root, "time"));
+    read_solver(r, drape_i_node_find(root, "solver"));
+    read_model(r, root);
+    read_output(r, drape_i_node_find(root, "output"));
+    drape_i_read_pieces(r, root);
+}
+
+/* The part of a path between the last slash and the last dot. */
+static const char *stem(reader_t *r, const char *path) {
+    const char *slash = strrchr(path, '/'), *begin = slash ? slash + 1 : path, *dot = strrchr(begin, '.');
+    size_t length = dot ? (size_t)(dot - begin) : strlen(begin);
+    char *copy = drape_i_scene_get(r, (int64_t)length + 1, 1);
+    if (copy) memcpy(copy, begin, length);
+    return copy ? copy : "scene";
+}
+
+static drape_status report(reader_t *r) {
+    const drape_scene_options *o = r->options;
+    for (const drape_i_problem *p = r->problems.first; p && o->problem; p = p->next)
+        o->problem(o->problem_user, p->text);
+    if (r->problems.status == DRAPE_ERROR_MEMORY) return DRAPE_ERROR_MEMORY;
+    if (!r->problems.first) return DRAPE_OK;
+    return drape_i_fail(r->ctx, r->problems.status, "%s", r->problems.first->text);
+}
+
+static drape_status parse(reader_t *r, const char *name, const char *text, int64_t size) {
+    drape_i_c_locale locale;
+    drape_status status = drape_i_c_locale_enter(r->ctx, &locale);
+    if (status) return status;
+    drape_scene *s = &r->out->scene;
+    *s = (drape_scene){
+        .forces = drape_forces_defaults(), .cloth = drape_cloth_defaults(), .solve = drape_solve_defaults()};
+    s->name = stem(r, name);
+    drape_i_node *root = drape_i_yaml_parse(&r->problems, name, text, size);
+    for (int32_t i = 0; root && i < r->options->set_count; i++)
+        drape_i_yaml_override(&r->problems, root, r->options->set[i]);
+    if (root) read_root(r, root);
+    drape_i_c_locale_leave(&locale);
+    return report(r);
+}
+
+drape_status drape_scene_parse(drape_context *ctx, const char *name, const char *text, int64_t size,
+                               const drape_scene_options *options, drape_scene **out) {
+    static const drape_scene_options none;
+    drape_i_owned_scene *scene;
+    *out = NULL;
+    if (options && options->resolution &&
+        (options->resolution < DRAPE_I_LEAST_RESOLUTION || options->resolution > DRAPE_I_MOST_RESOLUTION))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "resolution is %d; it must lie in %d..%d", options->resolution,
+                            DRAPE_I_LEAST_RESOLUTION, DRAPE_I_MOST_RESOLUTION);
+    if (size < 0 || size > MOST_BYTES)
+        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: %lld bytes are too many for a scene", name,
+                            (long long)size);
+    if (!DRAPE_NEW(ctx, scene, 1)) return DRAPE_ERROR_MEMORY;
+    reader_t r = {.ctx = ctx, .out = scene, .options = options ? options : &none, .path = name};
+    r.problems = (drape_i_problems){.ctx = ctx, .arena = &scene->arena};
+    drape_status status = parse(&r, name, text, size);
+    if (status) drape_scene_destroy(ctx, &scene->scene);
+    else *out = &scene->scene;
+    return status;
+}
+
+static drape_status read_file(drape_context *ctx, const char *path, const drape_scene_options *options,
+                              drape_scene **out) {
+    char *text;
+    int64_t size;
+    drape_status status = drape_i_file_read(ctx, path, &text, &size);
+    if (status) return status;
+    status = drape_scene_parse(ctx, path, text, size, options, out);
+    drape_i_free(ctx, text, size + 1, 1);
+    return status;
+}
+
+static drape_status read_shipped(drape_context *ctx, const char *name, const drape_scene_options *options,
+                                 drape_scene **out) {
+    const char *names[MOST_NAMES + 1] = {0};
+    for (int32_t i = 0; i < MOST_NAMES && drape_scene_name(i); i++) {
+        const char *text = drape_scene_text(i);
+        names[i] = drape_scene_name(i);
+        if (strcmp(names[i], name) == 0)
+            return drape_scene_parse(ctx, name, text, (int64_t)strlen(text), options, out);
+    }
+    const char *nearest = drape_i_nearest(name, names);
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no scene \"%s\"%s%s%s; `drape scenes` lists them", name,
+                        nearest ? "; do you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+}
+
+static bool ends_with(const char *text, const char *ending) {
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+drape_status drape_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
+                              drape_scene **out) {
+    *out = NULL;
+    bool file = strchr(name, '/') || ends_with(name, ".yaml") || ends_with(name, ".yml");
+    return file ? read_file(ctx, name, options, out) : read_shipped(ctx, name, options, out);
+}
+
+drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t resolution, drape_scene **out) {
+    drape_scene_options options = {.resolution = resolution};
+    *out = NULL;
+    return read_shipped(ctx, name, &options, out);
+}
+
+void drape_scene_destroy(drape_context *ctx, drape_scene *scene) {
+    if (!scene) return;
+    drape_i_owned_scene *owned = (drape_i_owned_scene *)scene;
+    drape_i_arena_free(ctx, &owned->arena);
+    DRAPE_FREE(ctx, owned, 1);
+}

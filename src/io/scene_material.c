@@ -1,0 +1,61 @@
+/* scene_material.c: `material:`, the name of a fabric or a map that may start from one. */
+#include "io/scene_reader.h"
+
+#include <string.h>
+
+enum { MOST_FABRICS = 32 };
+
+static bool take_fabric(reader_t *r, const drape_i_node *node, drape_material *out) {
+    const char *names[MOST_FABRICS + 1] = {0};
+    for (int32_t i = 0; i < MOST_FABRICS && drape_fabric_name(i); i++) names[i] = drape_fabric_name(i);
+    if (node->kind == DRAPE_I_SCALAR && drape_fabric_find(node->text, out)) return true;
+    const char *nearest = node->text ? drape_i_nearest(node->text, names) : NULL;
+    drape_i_problem_at(&r->problems, node, false, "there is no fabric \"%s\"%s%s%s; `drape fabrics` lists them",
+                       node->text ? node->text : "", nearest ? "; do you mean \"" : "", nearest ? nearest : "",
+                       nearest ? "\"?" : "");
+    return false;
+}
+
+/* One number, or one for warp and one for weft. */
+static void read_stretch(reader_t *r, const drape_i_node *node, double out[2]) {
+    if (!node) return;
+    if (node->kind != DRAPE_I_LIST) {
+        if (drape_i_node_number(r, node, DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out[0])) out[1] = out[0];
+    } else if (drape_i_node_count(node) != 2) {
+        drape_i_problem_at(&r->problems, node, false,
+                           "stretch: one number, or two for warp and weft, as in [5 kN/m, 4 kN/m]");
+    } else {
+        drape_i_node_number(r, node->first, DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out[0]);
+        drape_i_node_number(r, node->first->next, DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out[1]);
+    }
+}
+
+/* One time for all conditions, or a map. */
+static void read_damping(reader_t *r, const drape_i_node *node, drape_material *out) {
+    static const char *const keys[] = {"stretch", "shear", "bend", NULL};
+    if (!node) return;
+    if (node->kind == DRAPE_I_SCALAR) {
+        if (drape_i_node_number(r, node, DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->damping_stretch))
+            out->damping_shear = out->damping_bend = out->damping_stretch;
+    } else if (drape_i_read_map(r, node, keys)) {
+        drape_i_read_number(r, node, "stretch", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->damping_stretch);
+        drape_i_read_number(r, node, "shear", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->damping_shear);
+        drape_i_read_number(r, node, "bend", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->damping_bend);
+    }
+}
+
+bool drape_i_read_material(reader_t *r, const drape_i_node *node, drape_material *out) {
+    static const char *const keys[] = {"fabric", "density",    "stretch", "shear",
+                                       "bend",   "bend_hinge", "damping", NULL};
+    if (node->kind == DRAPE_I_SCALAR) return take_fabric(r, node, out);
+    if (!drape_i_read_map(r, node, keys)) return false;
+    const drape_i_node *fabric = drape_i_node_find(node, "fabric");
+    if (fabric) take_fabric(r, fabric, out);
+    drape_i_read_number(r, node, "density", DRAPE_I_AREA_DENSITY, DRAPE_I_POSITIVE, &out->density);
+    read_stretch(r, drape_i_node_find(node, "stretch"), out->stretch);
+    drape_i_read_number(r, node, "shear", DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out->shear);
+    drape_i_read_number(r, node, "bend", DRAPE_I_RIGIDITY, DRAPE_I_NOT_NEGATIVE, &out->bend);
+    drape_i_read_number(r, node, "bend_hinge", DRAPE_I_RIGIDITY, DRAPE_I_NOT_NEGATIVE, &out->bend_hinge);
+    read_damping(r, drape_i_node_find(node, "damping"), out);
+    return true;
+}

@@ -1,0 +1,206 @@
+/* scene_pins.c: `pins:` and `loads:` of the pieces. */
+#include "io/scene_reader.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_PINS = 100000 };
+
+/* ---- motion ---- */
+
+/* A length, along the pin's first direction (z where it is held in all), or three of them. */
+static void read_amplitude(reader_t *r, const drape_i_node *map, const drape_pin *pin, double out[3]) {
+    const drape_i_node *node = drape_i_node_find(map, "amplitude");
+    double length;
+    if (!node) {
+        drape_i_problem_at(&r->problems, map, true, "sine: an amplitude is wanted");
+    } else if (node->kind == DRAPE_I_LIST) {
+        if (drape_i_node_vector(r, node, DRAPE_I_LENGTH, DRAPE_I_ANY, out)) drape_i_turn_up(r, out);
+    } else if (drape_i_node_number(r, node, DRAPE_I_LENGTH, DRAPE_I_ANY, &length)) {
+        double along[3] = {0, 0, 1}, size2 = 0;
+        if (pin->directions < 3) memcpy(along, pin->direction[0], sizeof along);
+        for (int32_t k = 0; k < 3; k++) size2 += along[k] * along[k];
+        for (int32_t k = 0; k < 3 && size2 > 0; k++) out[k] = length * along[k] / sqrt(size2);
+    }
+}
+
+static void read_sine(reader_t *r, const drape_i_node *map, const drape_pin *pin, drape_motion *out) {
+    static const char *const keys[] = {"amplitude", "frequency", "phase", NULL};
+    double degrees = 0;
+    if (!drape_i_read_map(r, map, keys)) return;
+    out->kind = DRAPE_MOTION_SINE;
+    read_amplitude(r, map, pin, out->amplitude);
+    if (!drape_i_node_find(map, "frequency"))
+        drape_i_problem_at(&r->problems, map, true, "sine: a frequency is wanted");
+    drape_i_read_number(r, map, "frequency", DRAPE_I_FREQUENCY, DRAPE_I_NOT_NEGATIVE, &out->frequency);
+    drape_i_read_number(r, map, "phase", DRAPE_I_ANGLE, DRAPE_I_ANY, &degrees);
+    out->phase = degrees / 360;
+}
+
+static void read_linear(reader_t *r, const drape_i_node *map, drape_motion *out) {
+    static const char *const keys[] = {"velocity", NULL};
+    if (!drape_i_read_map(r, map, keys)) return;
+    out->kind = DRAPE_MOTION_LINEAR;
+    if (drape_i_read_vector(r, map, "velocity", DRAPE_I_SPEED, DRAPE_I_ANY, out->velocity))
+        drape_i_turn_up(r, out->velocity);
+    else if (!drape_i_node_find(map, "velocity"))
+        drape_i_problem_at(&r->problems, map, true, "linear: a velocity is wanted");
+}
+
+/* keys: [{time: 0 s, offset: [0, 0, 0]}, ...], times rising. */
+static void read_keys(reader_t *r, const drape_i_node *list, drape_motion *out) {
+    static const char *const names[] = {"time", "offset", NULL};
+    if (list->kind != DRAPE_I_LIST || !list->first) {
+        drape_i_problem_at(&r->problems, list, false,
+                           "keys: a list is wanted, as in [{time: 0 s, offset: [0, 0, 0]}, ...]");
+        return;
+    }
+    int32_t count = drape_i_node_count(list), i = 0, before = r->problems.count;
+    drape_motion_key *all = drape_i_scene_get(r, count, sizeof *all);
+    for (const drape_i_node *n = list->first; n && all; n = n->next, i++) {
+        if (!drape_i_read_map(r, n, names)) return;
+        if (!drape_i_node_find(n, "time") || !drape_i_node_find(n, "offset"))
+            drape_i_problem_at(&r->problems, n, false, "a key has a time and an offset");
+        drape_i_read_number(r, n, "time", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &all[i].time);
+        if (drape_i_read_vector(r, n, "offset", DRAPE_I_LENGTH, DRAPE_I_ANY, all[i].offset))
+            drape_i_turn_up(r, all[i].offset);
+        if (i > 0 && r->problems.count == before && !(all[i].time > all[i - 1].time))
+            drape_i_problem_at(&r->problems, n, false, "the times of keys must rise: %g s comes after %g s",
+                               all[i].time, all[i - 1].time);
+    }
+    out->kind = DRAPE_MOTION_KEYS;
+    out->key_count = count;
+    out->key = all;
+}
+
+static void read_motion(reader_t *r, const drape_i_node *map, drape_pin *pin) {
+    static const char *const kinds[] = {"linear", "sine", "keys", NULL};
+    if (!map || !drape_i_read_map(r, map, kinds)) return;
+    if (drape_i_node_count(map) != 1) {
+        drape_i_problem_at(&r->problems, map, true, "move: one of linear, sine and keys is wanted");
+        return;
+    }
+    if (strcmp(map->first->key, "linear") == 0) read_linear(r, map->first, &pin->motion);
+    if (strcmp(map->first->key, "sine") == 0) read_sine(r, map->first, pin, &pin->motion);
+    if (strcmp(map->first->key, "keys") == 0) read_keys(r, map->first, &pin->motion);
+}
+
+/* ---- pins ---- */
+
+/* The volume that the directions span, of their lengths' product; one direction spans all. */
+static double spanned(int32_t count, double d[3][3]) {
+    double n[3], product = 1, inner = 0;
+    if (count < 2) return 1;
+    for (int32_t k = 0; k < 3; k++)
+        n[k] = d[0][(k + 1) % 3] * d[1][(k + 2) % 3] - d[0][(k + 2) % 3] * d[1][(k + 1) % 3];
+    for (int32_t i = 0; i < count; i++) product *= sqrt(d[i][0] * d[i][0] + d[i][1] * d[i][1] + d[i][2] * d[i][2]);
+    for (int32_t k = 0; k < 3; k++) inner += n[k] * (count == 2 ? n[k] : d[2][k]);
+    return (count == 2 ? sqrt(inner) : fabs(inner)) / product;
+}
+
+static void read_directions(reader_t *r, const drape_i_node *node, drape_pin *pin) {
+    pin->directions = 3;
+    if (!node) return;
+    int32_t count = node->kind == DRAPE_I_LIST ? drape_i_node_count(node) : 0, i = 0;
+    if (count < 1 || count > 3) {
+        drape_i_problem_at(&r->problems, node, false, "directions: one to three are wanted, as in [[0, 0, 1]]");
+        return;
+    }
+    for (const drape_i_node *n = node->first; n; n = n->next, i++) {
+        double *d = pin->direction[i];
+        if (!drape_i_node_vector(r, n, DRAPE_I_PLAIN, DRAPE_I_ANY, d)) return;
+        drape_i_turn_up(r, d);
+        if (d[0] == 0 && d[1] == 0 && d[2] == 0)
+            drape_i_problem_at(&r->problems, n, false, "a direction of length zero");
+    }
+    pin->directions = count;
+    const double least = 1e-6;
+    if (spanned(count, pin->direction) < least)
+        drape_i_problem_at(&r->problems, node, false, "directions: each must lead away from the ones before it");
+}
+
+/* A vertex can be in one pin only: which of two should move it? */
+static void note_held(reader_t *r, const drape_i_node *node, const drape_pin *pin, int32_t piece) {
+    for (int32_t i = 0; i < pin->count; i++) {
+        const drape_i_node **held_by = &r->held_by[pin->vertices[i]];
+        if (*held_by) {
+            drape_i_problem_at(&r->problems, node, false, "vertex %d is held by another pin already, that of line %d",
+                               pin->vertices[i] - r->shapes[piece].first_vertex, (*held_by)->line);
+            return;
+        }
+        *held_by = node;
+    }
+}
+
+static void read_pin(reader_t *r, const drape_i_node *node, int32_t piece) {
+    static const char *const keys[] = {DRAPE_I_PICK_KEYS, "directions", "move", "from", "until", NULL};
+    drape_scene *s = &r->out->scene;
+    drape_pin *pin = &s->pins[s->pin_count];
+    if (!drape_i_read_map(r, node, keys)) return;
+    read_directions(r, drape_i_node_find(node, "directions"), pin);
+    read_motion(r, drape_i_node_find(node, "move"), pin);
+    pin->until = DRAPE_FOREVER;
+    drape_i_read_number(r, node, "from", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &pin->from);
+    drape_i_read_number(r, node, "until", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &pin->until);
+    if (!(pin->until > pin->from))
+        drape_i_problem_at(&r->problems, node, false, "until %g s is not after from %g s", pin->until, pin->from);
+    pin->count = drape_i_pick_vertices(r, node, piece, &pin->vertices);
+    note_held(r, node, pin, piece);
+    s->pin_count++;
+}
+
+/* The entries of a key that is a list in every piece that has it. */
+static int32_t count_entries(reader_t *r, const drape_i_node *cloth, const char *key) {
+    int64_t count = 0;
+    for (const drape_i_node *piece = cloth->first; piece; piece = piece->next) {
+        const drape_i_node *list = drape_i_node_find(piece, key);
+        if (list && list->kind != DRAPE_I_LIST) {
+            drape_i_problem_at(&r->problems, list, false, "%s: a list is wanted, each entry behind a dash", key);
+            continue;
+        }
+        if (list) count += drape_i_node_count(list);
+    }
+    if (count > MOST_PINS) {
+        drape_i_problem_at(&r->problems, cloth, true, "more than %d %s", MOST_PINS, key);
+        return 0;
+    }
+    return (int32_t)count;
+}
+
+/* The first entry of such a list; NULL too where the piece has no vertices to pick. */
+static const drape_i_node *first_entry(const reader_t *r, const drape_i_node *piece, int32_t index, const char *key) {
+    const drape_i_node *list = drape_i_node_find(piece, key);
+    return list && list->kind == DRAPE_I_LIST && r->shapes[index].position ? list->first : NULL;
+}
+
+void drape_i_read_pins(reader_t *r, const drape_i_node *cloth) {
+    int32_t count = count_entries(r, cloth, "pins"), index = 0;
+    r->held_by = drape_i_scene_get(r, r->vertices, sizeof *r->held_by);
+    r->out->scene.pins = drape_i_scene_get(r, count, sizeof *r->out->scene.pins);
+    if (!count || !r->held_by || !r->out->scene.pins) return;
+    for (const drape_i_node *piece = cloth->first; piece; piece = piece->next, index++) {
+        for (const drape_i_node *n = first_entry(r, piece, index, "pins"); n; n = n->next) read_pin(r, n, index);
+    }
+}
+
+/* loads: [{where: center, force: [0, 0, -2 N]}]: that force on each of the vertices. */
+void drape_i_read_loads(reader_t *r, const drape_i_node *cloth) {
+    static const char *const keys[] = {DRAPE_I_PICK_KEYS, "force", NULL};
+    int32_t count = count_entries(r, cloth, "loads"), index = 0;
+    double *load = count ? drape_i_scene_get(r, 3 * (int64_t)r->vertices, sizeof *load) : NULL;
+    if (!load) return;
+    for (const drape_i_node *piece = cloth->first; piece; piece = piece->next, index++) {
+        for (const drape_i_node *n = first_entry(r, piece, index, "loads"); n; n = n->next) {
+            const int32_t *vertices;
+            double force[3] = {0};
+            if (!drape_i_read_map(r, n, keys)) continue;
+            if (!drape_i_node_find(n, "force")) drape_i_problem_at(&r->problems, n, false, "a load needs a force");
+            drape_i_read_vector(r, n, "force", DRAPE_I_FORCE, DRAPE_I_ANY, force);
+            drape_i_turn_up(r, force);
+            int32_t picked = drape_i_pick_vertices(r, n, index, &vertices);
+            for (int32_t i = 0; i < picked; i++)
+                for (int32_t k = 0; k < 3; k++) load[3 * (int64_t)vertices[i] + k] += force[k];
+        }
+    }
+    r->out->scene.forces.vertex = load;
+}

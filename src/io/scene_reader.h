@@ -1,0 +1,91 @@
+/* scene_reader.h: what the files that read a scene share. docs/scenes.md lists the keys. */
+#ifndef DRAPE_IO_SCENE_READER_H
+#define DRAPE_IO_SCENE_READER_H
+
+#include "drape/io.h"
+#include "io/quantity.h"
+#include "io/yaml.h"
+#include "sim/grid.h"
+
+enum { DRAPE_I_LEAST_RESOLUTION = 2, DRAPE_I_MOST_RESOLUTION = 8192 }; /* of a grid, vertices along a side */
+
+/* A scene and the memory of everything in it. */
+typedef struct drape_i_owned_scene {
+    drape_scene scene; /* first: the address of one is that of the other */
+    drape_i_arena arena;
+} drape_i_owned_scene;
+
+/* What a piece was made from, for pins and loads that name places. */
+typedef struct drape_i_shape {
+    int32_t first_vertex, vertices;
+    const double *position;          /* placed, 3 a vertex; NULL: something was wrong with it */
+    const drape_i_grid *grid;        /* NULL: a mesh file */
+    const struct drape_i_mesh *mesh; /* NULL: a grid */
+} drape_i_shape;
+
+typedef struct drape_i_scene_reader {
+    drape_context *ctx;
+    drape_i_owned_scene *out;
+    drape_i_problems problems;
+    const drape_scene_options *options;
+    const char *path;      /* of the scene file; mesh files are looked for beside it */
+    drape_i_shape *shapes; /* one a piece */
+    int32_t vertices;      /* of all pieces so far */
+    bool y_up;
+    const drape_i_node **held_by; /* the pin that holds a vertex, or NULL; one a vertex */
+    bool *picked;                 /* scratch of scene_pick.c, one a vertex */
+} drape_i_scene_reader;
+
+typedef drape_i_scene_reader reader_t;
+
+/* ---- scene_fields.c: values of keys, each checked; problems are noted and reading goes on ---- */
+
+typedef struct drape_i_range {
+    double low, high;
+    bool above; /* low itself is not allowed */
+} drape_i_range;
+
+#define DRAPE_I_ANY          ((drape_i_range){-1e12, 1e12, false})
+#define DRAPE_I_NOT_NEGATIVE ((drape_i_range){0, 1e12, false})
+#define DRAPE_I_POSITIVE     ((drape_i_range){0, 1e12, true})
+
+/* A map all of whose keys are in the list (NULL at its end); false with a problem where node is no map. */
+bool drape_i_read_map(reader_t *r, const drape_i_node *node, const char *const *keys);
+/* These leave *out alone and give false where the key is absent or wrong (then there is a problem too). */
+bool drape_i_read_number(reader_t *r, const drape_i_node *map, const char *key, drape_i_dimension dimension,
+                         drape_i_range range, double *out);
+bool drape_i_read_whole(reader_t *r, const drape_i_node *map, const char *key, int32_t low, int32_t high,
+                        int32_t *out);
+bool drape_i_read_truth(reader_t *r, const drape_i_node *map, const char *key, bool *out);
+bool drape_i_read_text(reader_t *r, const drape_i_node *map, const char *key, const char **out);
+bool drape_i_read_vector(reader_t *r, const drape_i_node *map, const char *key, drape_i_dimension dimension,
+                         drape_i_range range, double out[3]);
+/* The same of a node that was found already. */
+bool drape_i_node_number(reader_t *r, const drape_i_node *node, drape_i_dimension dimension, drape_i_range range,
+                         double *out);
+bool drape_i_node_whole(reader_t *r, const drape_i_node *node, int32_t low, int32_t high, int32_t *out);
+bool drape_i_node_vector(reader_t *r, const drape_i_node *node, drape_i_dimension dimension, drape_i_range range,
+                         double out[3]);
+/* Positions, velocities and directions of a scene with `up: y` are turned so that z is up. */
+void drape_i_turn_up(const reader_t *r, double v[3]);
+/* The entry of a list (NULL at its end) that a word is probably meant for, or NULL. */
+const char *drape_i_nearest(const char *word, const char *const *list);
+/* "a, b, c" of such a list, cut to size. */
+void drape_i_join(const char *const *list, char *out, size_t size);
+void *drape_i_scene_get(reader_t *r, int64_t count, size_t size); /* memory; NULL is noted */
+/* Notes the context's message as a problem at node (lack of memory without a place); always false. */
+bool drape_i_scene_failed(reader_t *r, const drape_i_node *node, drape_status status);
+
+/* ---- the parts of a scene ---- */
+
+void drape_i_read_pieces(reader_t *r, const drape_i_node *root);                        /* scene_cloth.c */
+bool drape_i_read_material(reader_t *r, const drape_i_node *node, drape_material *out); /* scene_material.c */
+void drape_i_read_pins(reader_t *r, const drape_i_node *cloth);  /* scene_pins.c; after all pieces are there */
+void drape_i_read_loads(reader_t *r, const drape_i_node *cloth); /* scene_pins.c */
+/* Vertices (numbered over all pieces) that the keys where, at, vertices, box and group of the map pick, each once. */
+int32_t drape_i_pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece,
+                              const int32_t **out); /* scene_pick.c */
+
+#define DRAPE_I_PICK_KEYS "where", "at", "vertices", "box", "group"
+
+#endif

@@ -1,0 +1,336 @@
+/* yaml.c: from libfyaml's events to our own tree, so that nothing else of the program knows libfyaml. Events, because
+ * they carry the place where a map or list begins. */
+#include "io/yaml.h"
+
+#include <libfyaml.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_DEPTH = 32, MOST_KEYS = 1000, SOURCE_WIDTH = 160, PROBLEM_SIZE = 1000 };
+
+typedef struct reader {
+    drape_i_problems *problems;
+    const char *file, *text;
+    int64_t size;
+    struct fy_parser *parser;
+    bool failed;
+    int32_t line; /* the line last asked for, where it begins, and its copy: events come in order */
+    const char *line_start, *line_copy;
+    int32_t last_line, last_column; /* of the last mark */
+} reader;
+
+/* ---- problems ---- */
+
+static char *copy_text(drape_i_problems *list, const char *text, size_t length) {
+    char *copy = drape_i_arena_get(list->ctx, list->arena, (int64_t)length + 1, 1);
+    if (copy) memcpy(copy, text, length);
+    else list->status = DRAPE_ERROR_MEMORY;
+    return copy;
+}
+
+static void add_problem(drape_i_problems *list, const char *text) {
+    drape_i_problem *p = drape_i_arena_get(list->ctx, list->arena, 1, sizeof *p);
+    const char *copy = copy_text(list, text, strlen(text));
+    list->count++;
+    if (!p || !copy) {
+        list->status = DRAPE_ERROR_MEMORY;
+        return;
+    }
+    if (!list->status) list->status = DRAPE_ERROR_FORMAT;
+    p->text = copy;
+    if (list->last) list->last->next = p;
+    else list->first = p;
+    list->last = p;
+}
+
+/* "file:3:7: what" and the source line below; "file: what" with line 0. */
+static void add_placed(drape_i_problems *list, const char *file, int32_t line, int32_t column, const char *source,
+                       const char *what) {
+    char text[PROBLEM_SIZE];
+    bool shown = line > 0 && source && *source;
+    if (line > 0)
+        snprintf(text, sizeof text, "%s:%d:%d: %s%s%s", file, line, column, what, shown ? "\n    " : "",
+                 shown ? source : "");
+    else snprintf(text, sizeof text, "%s: %s", file, what);
+    add_problem(list, text);
+}
+
+void drape_i_problem_at(drape_i_problems *list, const drape_i_node *node, bool at_key, const char *format, ...) {
+    char what[PROBLEM_SIZE - SOURCE_WIDTH];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    for (char *c = what; *c; c++) /* texts of the file may hold line ends */
+        if ((unsigned char)*c < ' ') *c = ' ';
+    if (!node) add_problem(list, what);
+    else if (at_key) add_placed(list, node->file, node->key_line, node->key_column, node->key_line_text, what);
+    else add_placed(list, node->file, node->line, node->column, node->line_text, what);
+}
+
+/* ---- from libfyaml ---- */
+
+/* Line number `line` (from 1) of the text without leading spaces, cut to a readable width. */
+static const char *source_line(reader *r, int32_t line) {
+    const char *end = r->text + r->size;
+    if (line == r->line && r->line_copy) return r->line_copy;
+    if (line < r->line || !r->line_start) r->line = 1, r->line_start = r->text;
+    for (; r->line < line && r->line_start < end; r->line++) {
+        const char *newline = memchr(r->line_start, '\n', (size_t)(end - r->line_start));
+        r->line_start = newline ? newline + 1 : end;
+    }
+    const char *at = r->line_start;
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    size_t length = 0;
+    while (at + length < end && length < SOURCE_WIDTH && (unsigned char)at[length] >= ' ') length++;
+    r->line_copy = copy_text(r->problems, at, length);
+    return r->line_copy;
+}
+
+/* Where a mark points; an empty value has none, and stands where the last thing before it stood. */
+static void place(reader *r, const struct fy_mark *mark, int32_t *line, int32_t *column, const char **source) {
+    if (mark) r->last_line = mark->line + 1, r->last_column = mark->column + 1;
+    *line = r->last_line;
+    *column = r->last_column;
+    *source = source_line(r, *line);
+}
+
+static void fail(reader *r, const struct fy_mark *mark, const char *what) {
+    int32_t line, column;
+    const char *source;
+    if (!r->failed) {
+        place(r, mark, &line, &column, &source);
+        add_placed(r->problems, r->file, line, column, source, what);
+    }
+    r->failed = true;
+}
+
+static drape_i_node *new_node(reader *r, drape_i_node_kind kind, const struct fy_mark *mark) {
+    drape_i_node *n = drape_i_arena_get(r->problems->ctx, r->problems->arena, 1, sizeof *n);
+    if (!n) {
+        r->problems->status = DRAPE_ERROR_MEMORY;
+        r->failed = true;
+        return NULL;
+    }
+    n->kind = kind;
+    n->file = r->file;
+    place(r, mark, &n->line, &n->column, &n->line_text);
+    n->key_line = n->line, n->key_column = n->column, n->key_line_text = n->line_text;
+    return n;
+}
+
+/* Anchors and tags: a scene has no use for them, and they can make a small file stand for a large one. */
+static void refuse_extras(reader *r, struct fy_token *anchor, struct fy_token *tag) {
+    if (anchor) fail(r, fy_token_start_mark(anchor), "anchors (&name) are not used here");
+    if (tag) fail(r, fy_token_start_mark(tag), "tags (!name) are not used here");
+}
+
+static drape_i_node *read_scalar(reader *r, struct fy_event *event) {
+    struct fy_token *token = event->scalar.value;
+    size_t length = 0;
+    const char *text = token ? fy_token_get_text(token, &length) : "";
+    refuse_extras(r, event->scalar.anchor, event->scalar.tag);
+    if (text && memchr(text, 0, length)) fail(r, fy_event_start_mark(event), "a zero byte in a text");
+    drape_i_node *n = r->failed ? NULL : new_node(r, DRAPE_I_SCALAR, fy_event_start_mark(event));
+    if (!n) return NULL;
+    n->text = copy_text(r->problems, text ? text : "", text ? length : 0);
+    enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
+    n->quoted = style != FYSS_PLAIN;
+    return n->text ? n : NULL;
+}
+
+static struct fy_event *next_event(reader *r) { return r->failed ? NULL : fy_parser_parse(r->parser); }
+
+static drape_i_node *read_node(reader *r, struct fy_event *event, int32_t depth);
+
+/* Reads the key of a map's next entry into the node that follows it. */
+static drape_i_node *read_entry(reader *r, struct fy_event *key_event, int32_t depth) {
+    if (key_event->type != FYET_SCALAR) {
+        fail(r, fy_event_start_mark(key_event), "a key must be a plain word");
+        return NULL;
+    }
+    drape_i_node *key = read_scalar(r, key_event);
+    struct fy_event *value_event = key ? next_event(r) : NULL;
+    drape_i_node *value = value_event ? read_node(r, value_event, depth) : NULL;
+    if (value_event) fy_parser_event_free(r->parser, value_event);
+    if (!value) {
+        r->failed = true;
+        return NULL;
+    }
+    value->key = key->text;
+    value->key_line = key->line, value->key_column = key->column, value->key_line_text = key->line_text;
+    return value;
+}
+
+static void append(drape_i_node *parent, drape_i_node *child, drape_i_node **last) {
+    child->parent = parent;
+    if (*last) (*last)->next = child;
+    else parent->first = child;
+    *last = child;
+}
+
+static drape_i_node *read_children(reader *r, drape_i_node *n, int32_t depth) {
+    enum fy_event_type end = n->kind == DRAPE_I_MAP ? FYET_MAPPING_END : FYET_SEQUENCE_END;
+    drape_i_node *last = NULL;
+    int32_t keys = 0; /* each new key is compared with all before it: a limit keeps that cheap */
+    for (struct fy_event *event; (event = next_event(r));) {
+        bool done = event->type == end;
+        if (n->kind == DRAPE_I_MAP && ++keys > MOST_KEYS)
+            fail(r, fy_event_start_mark(event), "too many keys in one map");
+        drape_i_node *child = NULL;
+        if (!done && !r->failed)
+            child = n->kind == DRAPE_I_MAP ? read_entry(r, event, depth) : read_node(r, event, depth);
+        if (child && child->key && n->kind == DRAPE_I_MAP && drape_i_node_find(n, child->key)) {
+            drape_i_problem_at(r->problems, child, true, "the key \"%s\" is there twice", child->key);
+            r->failed = true;
+        }
+        fy_parser_event_free(r->parser, event);
+        if (done) return n;
+        if (!child || r->failed) break;
+        append(n, child, &last);
+    }
+    r->failed = true;
+    return NULL;
+}
+
+static drape_i_node *read_node(reader *r, struct fy_event *event, int32_t depth) {
+    const struct fy_mark *mark = fy_event_start_mark(event);
+    drape_i_node *n = NULL;
+    if (depth > MOST_DEPTH) {
+        fail(r, mark, "nested too deeply");
+        return NULL;
+    }
+    switch (event->type) {
+    case FYET_SCALAR: return read_scalar(r, event);
+    case FYET_MAPPING_START:
+        refuse_extras(r, event->mapping_start.anchor, event->mapping_start.tag);
+        n = new_node(r, DRAPE_I_MAP, mark);
+        return n && !r->failed ? read_children(r, n, depth + 1) : NULL;
+    case FYET_SEQUENCE_START:
+        refuse_extras(r, event->sequence_start.anchor, event->sequence_start.tag);
+        n = new_node(r, DRAPE_I_LIST, mark);
+        return n && !r->failed ? read_children(r, n, depth + 1) : NULL;
+    case FYET_ALIAS: fail(r, mark, "aliases (*name) are not used here"); return NULL;
+    default: return NULL;
+    }
+}
+
+/* Some of libfyaml's words are for those who know YAML's grammar. */
+static const char *plain_words(const char *message) {
+    static const struct {
+        const char *theirs, *ours;
+    } words[] = {
+        {"invalid multiline plain key", "a line without `key: value`, or one below it that is indented too far"},
+        {"did not find expected '-' indicator",
+         "this line does not stand under the ones above it: check its indentation"},
+        {"did not find expected key", "this line does not stand under the ones above it: check its indentation"},
+        {"tab character may not be used as indentation", "a tab: lines are indented by spaces"},
+        {"missing comma in flow mapping", "a comma or a closing } is missing before this"},
+        {"missing comma in flow sequence", "a comma or a closing ] is missing before this"},
+        {"mismatched flow mapping end", "a } where a ] is wanted"},
+        {"mismatched flow sequence end", "a ] where a } is wanted"},
+    };
+    for (size_t i = 0; message && i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].theirs, message) == 0) return words[i].ours;
+    return message && *message ? message : "not YAML";
+}
+
+/* What libfyaml itself found wrong. */
+static void report_syntax(reader *r, struct fy_diag *diag) {
+    void *iterator = NULL;
+    struct fy_diag_error *error = fy_diag_errors_iterate(diag, &iterator);
+    if (error) {
+        int32_t line = error->line > 0 ? error->line : 1;
+        add_placed(r->problems, r->file, line, error->column > 0 ? error->column : 1, source_line(r, line),
+                   plain_words(error->msg));
+    } else if (!r->problems->count) {
+        add_placed(r->problems, r->file, 1, 1, NULL, "there is nothing in it");
+    }
+}
+
+/* The length of the UTF-8 character at text, 0 where there is none: a control character, a stray or missing byte, an
+ * encoding that is too long, a surrogate. */
+static int32_t character_length(const unsigned char *text, int64_t left) {
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    if (*text < 0x80) return (*text >= ' ' && *text < 0x7f) || *text == '\t' || *text == '\n' || *text == '\r';
+    int32_t length = *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2;
+    uint32_t code = *text & (0x7fu >> length);
+    if (*text < 0xc0 || *text >= 0xf8 || length > left) return 0;
+    for (int32_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80) return 0;
+        code = code << 6 | (text[i] & 0x3f);
+    }
+    return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : length;
+}
+
+/* libfyaml takes what is no text for an end, or for nothing. */
+static bool is_text(reader *r) {
+    int32_t line = 1, column = 1, length;
+    for (int64_t i = 0; i < r->size; i += length, column++) {
+        length = character_length((const unsigned char *)r->text + i, r->size - i);
+        if (!length) {
+            char what[100];
+            snprintf(what, sizeof what, "the byte 0x%02x is no UTF-8 text; is this a scene file?",
+                     (unsigned char)r->text[i]);
+            add_placed(r->problems, r->file, line, column, NULL, what);
+            return false;
+        }
+        if (r->text[i] == '\n') line++, column = 0;
+    }
+    return true;
+}
+
+/* The first document's root; anything behind it is refused. */
+static drape_i_node *read_stream(reader *r) {
+    drape_i_node *root = NULL;
+    for (struct fy_event *event; (event = next_event(r));) {
+        if (event->type == FYET_DOCUMENT_START && root)
+            fail(r, fy_event_start_mark(event), "a second document begins here; a scene is one");
+        if (event->type == FYET_SCALAR || event->type == FYET_MAPPING_START || event->type == FYET_SEQUENCE_START ||
+            event->type == FYET_ALIAS)
+            root = read_node(r, event, 0);
+        fy_parser_event_free(r->parser, event);
+    }
+    return r->failed ? NULL : root;
+}
+
+drape_i_node *drape_i_yaml_parse(drape_i_problems *problems, const char *name, const char *text, int64_t size) {
+    reader r = {.problems = problems, .text = text, .size = size, .last_line = 1, .last_column = 1};
+    drape_i_node *root = NULL;
+    int32_t before = problems->count;
+    r.file = copy_text(problems, name, strlen(name));
+    if (r.file && !is_text(&r)) return NULL;
+    struct fy_diag_cfg diag_settings = {.level = FYET_ERROR, .module_mask = ~0u};
+    struct fy_diag *diag = r.file ? fy_diag_create(&diag_settings) : NULL;
+    if (diag) fy_diag_set_collect_errors(diag, true);
+    struct fy_parse_cfg settings = {.flags = FYPCF_QUIET | FYPCF_DISABLE_RECYCLING, .diag = diag};
+    r.parser = diag ? fy_parser_create(&settings) : NULL;
+    if (r.parser && fy_parser_set_string(r.parser, text, (size_t)size) == 0) {
+        root = read_stream(&r);
+        if (!root || fy_parser_get_stream_error(r.parser)) {
+            if (problems->count == before && !problems->status) report_syntax(&r, diag);
+            root = NULL;
+        }
+    } else {
+        problems->status = DRAPE_ERROR_MEMORY;
+    }
+    if (r.parser) fy_parser_destroy(r.parser);
+    if (diag) fy_diag_destroy(diag);
+    return root;
+}
+
+/* ---- walking the tree ---- */
+
+drape_i_node *drape_i_node_find(const drape_i_node *map, const char *key) {
+    if (!map || map->kind != DRAPE_I_MAP) return NULL;
+    for (drape_i_node *n = map->first; n; n = n->next)
+        if (strcmp(n->key, key) == 0) return n;
+    return NULL;
+}
+
+int32_t drape_i_node_count(const drape_i_node *node) {
+    int32_t count = 0;
+    for (const drape_i_node *n = node->first; n; n = n->next) count++;
+    return count;
+}

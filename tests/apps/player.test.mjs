@@ -1,0 +1,182 @@
+// The page that `drape run SCENE -o NAME.html` writes, in a real browser: it shows cloth, plays, and asks for nothing.
+// DRAPE names the program (default: build/drape), CHROMIUM the browser (default: /usr/bin/chromium). With SHOTS=FOLDER
+// the pictures stay there.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { inflateSync } from "node:zlib";
+import { chromium } from "playwright-core";
+
+const program = process.env.DRAPE ?? fileURLToPath(new URL("../../build/drape", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "drape-player-"));
+const file = join(folder, "sheet.html");
+const FRAMES = 12; // after the first
+const LIMIT = { timeout: 120000 };
+
+let browser;
+
+before(async () => {
+  execFileSync(program, ["run", "drooping", "--resolution", "21", "--frames", String(FRAMES), "--quiet", "-o", file]);
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-gl=angle", "--use-angle=swiftshader", "--disable-quic",
+      "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+});
+
+after(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/* A page at these options (#...), with everything that went wrong in it. */
+async function open(t, options, settings = {}) {
+  const context = await browser.newContext({ viewport: { width: 800, height: 600 }, colorScheme: "light", ...settings });
+  t.after(() => context.close());
+  const page = await context.newPage();
+  const wrong = [];
+  page.on("console", (m) => { if (m.type() === "error") wrong.push(m.text()); });
+  page.on("pageerror", (e) => wrong.push(e.message));
+  page.on("request", (r) => { if (r.url().split("#")[0] !== pathToFileURL(file).href && !r.url().startsWith("data:")) wrong.push(`asked for ${r.url()}`); });
+  await page.goto(pathToFileURL(file).href + options);
+  await page.evaluate(() => window.drape.ready);
+  await page.waitForSelector("#message.gone", { state: "attached" });
+  await page.waitForTimeout(600); // the message fades
+  return { page, wrong };
+}
+
+/* Pixels of a PNG as Chromium writes it: 8 bits, RGB or RGBA, not interlaced. */
+function pixels(png) {
+  let at = 8, width = 0, height = 0, channels = 0;
+  const parts = [];
+  while (at < png.length) {
+    const size = png.readUInt32BE(at), type = png.toString("latin1", at + 4, at + 8), data = png.subarray(at + 8, at + 8 + size);
+    if (type === "IHDR") [width, height, channels] = [data.readUInt32BE(0), data.readUInt32BE(4), data[9] === 6 ? 4 : 3];
+    if (type === "IDAT") parts.push(data);
+    at += 12 + size;
+  }
+  const raw = inflateSync(Buffer.concat(parts)), row = width * channels, out = new Uint8Array(row * height);
+  for (let y = 0; y < height; y++) {
+    const filter = raw[y * (row + 1)];
+    for (let x = 0; x < row; x++) {
+      const left = x < channels ? 0 : out[y * row + x - channels], up = y ? out[(y - 1) * row + x] : 0;
+      const corner = x < channels || !y ? 0 : out[(y - 1) * row + x - channels], p = left + up - corner;
+      const near = [left, up, corner].reduce((a, b) => (Math.abs(p - b) < Math.abs(p - a) ? b : a));
+      out[y * row + x] = raw[y * (row + 1) + 1 + x] + [0, left, up, (left + up) >> 1, near][filter];
+    }
+  }
+  return { width, height, at: (i) => out.subarray(channels * i, channels * i + 3), count: width * height };
+}
+
+let shots = 0;
+async function shot(page) {
+  const png = await page.screenshot();
+  if (process.env.SHOTS) {
+    mkdirSync(process.env.SHOTS, { recursive: true });
+    writeFileSync(join(process.env.SHOTS, `${String(++shots).padStart(2, "0")}.png`), png);
+  }
+  return pixels(png);
+}
+
+/* Cloth is red and neither the light nor the dark background is. */
+const clothShare = (p) => { let n = 0; for (let i = 0; i < p.count; i++) { const [r, , b] = p.at(i); if (r > b + 40) n++; } return n / p.count; };
+const difference = (a, b) => { let n = 0; for (let i = 0; i < a.count; i++) { const p = a.at(i), q = b.at(i); if (Math.abs(p[0] - q[0]) + Math.abs(p[1] - q[1]) + Math.abs(p[2] - q[2]) > 24) n++; } return n / a.count; };
+
+/* Whether it comes true within some seconds: transitions take their time, more so on a busy machine. */
+async function soon(check) {
+  for (let i = 0; i < 40; i++) {
+    if (await check()) return true;
+    await new Promise((done) => setTimeout(done, 250));
+  }
+  return false;
+}
+
+test("shows cloth, and another picture at another frame", LIMIT, async (t) => {
+  const { page, wrong } = await open(t, "#frame=0&paused&bare");
+  const first = await shot(page);
+  assert.equal(await page.evaluate(() => window.drape.frames), FRAMES + 1);
+  assert.equal(await page.evaluate(() => window.drape.vertices), 21 * 21);
+  assert.equal(await page.evaluate(() => window.drape.frame), 0);
+  await page.evaluate((n) => window.drape.setFrame(n), FRAMES);
+  assert.equal(await page.evaluate(() => window.drape.frame), FRAMES);
+  const last = await shot(page);
+  assert.ok(clothShare(first) > .1, `cloth on ${clothShare(first)} of the picture`);
+  assert.ok(clothShare(last) > .1);
+  assert.ok(difference(first, last) > .01, `frames differ on ${difference(first, last)}`);
+  assert.deepEqual(wrong, []);
+});
+
+test("the same address gives the same picture", LIMIT, async (t) => {
+  const address = "#frame=7&paused&dark&view=-40,35,1.2";
+  const one = await open(t, address), a = await shot(one.page);
+  const two = await open(t, address), b = await shot(two.page);
+  assert.equal(difference(a, b), 0);
+});
+
+test("wireframe, stretch, light and dark change the picture, and back", LIMIT, async (t) => {
+  const { page, wrong } = await open(t, "#frame=8&paused");
+  const plain = await shot(page);
+  for (const [key, button, least] of [["w", "wire", .005], ["s", "stretch", .05], ["d", "theme", .5]]) {
+    await page.keyboard.press(key);
+    assert.ok(await soon(async () => difference(plain, await shot(page)) > least), `${key} changes the picture`);
+    await page.click(`#${button}`);
+    await page.mouse.move(5, 300);
+    assert.ok(await soon(async () => difference(plain, await shot(page)) < .001), `${button} goes back`);
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test("drag, wheel and keys", LIMIT, async (t) => {
+  const { page, wrong } = await open(t, "#frame=5&paused&bare");
+  const plain = await shot(page);
+  await page.mouse.move(400, 300);
+  await page.mouse.down();
+  await page.mouse.move(520, 330, { steps: 4 });
+  await page.mouse.up();
+  assert.ok(await soon(async () => difference(plain, await shot(page)) > .05), "turned");
+  await page.mouse.wheel(0, -600);
+  assert.ok(await soon(async () => clothShare(await shot(page)) > 1.2 * clothShare(plain)), "nearer");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.evaluate(() => window.drape.frame), 6);
+  await page.keyboard.press("Home");
+  assert.equal(await page.evaluate(() => window.drape.frame), 0);
+  assert.deepEqual(wrong, []);
+});
+
+test("plays by itself, pauses, and rests where less motion is wanted", LIMIT, async (t) => {
+  const { page } = await open(t, "");
+  await page.waitForFunction(() => window.drape.frame > 1);
+  await page.keyboard.press(" ");
+  const frame = await page.evaluate(() => window.drape.frame);
+  await page.waitForTimeout(300);
+  assert.equal(await page.evaluate(() => window.drape.frame), frame);
+  const calm = await open(t, "", { reducedMotion: "reduce" });
+  assert.equal(await calm.page.evaluate(() => window.drape.frame), 0);
+  assert.equal(await calm.page.evaluate(() => document.body.classList.contains("playing")), false);
+});
+
+test("follows the system's dark, fits a phone, names its buttons", LIMIT, async (t) => {
+  const { page, wrong } = await open(t, "#frame=5&paused", { colorScheme: "dark", viewport: { width: 390, height: 780 }, hasTouch: true, deviceScaleFactor: 2 });
+  const p = await shot(page);
+  assert.equal(p.width, 780);
+  assert.ok(p.at(0)[0] < 80, "dark");
+  assert.ok(clothShare(p) > .03);
+  const unnamed = await page.evaluate(() => [...document.querySelectorAll("button, input")].filter((b) => !b.getAttribute("aria-label")).length);
+  assert.equal(unnamed, 0);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  assert.deepEqual(wrong, []);
+});
+
+test("says so where there is no WebGL 2", LIMIT, async (t) => {
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const page = await context.newPage();
+  await page.addInitScript(() => { HTMLCanvasElement.prototype.getContext = () => null; });
+  await page.goto(pathToFileURL(file).href);
+  await page.waitForSelector("#message.error");
+  assert.match(await page.textContent("#message"), /WebGL 2/);
+});
