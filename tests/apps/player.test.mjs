@@ -148,13 +148,14 @@ test("drag, wheel and keys", LIMIT, async (t) => {
 });
 
 test("plays by itself, pauses, and rests where less motion is wanted", LIMIT, async (t) => {
-  const { page } = await open(t, "");
+  const small = { viewport: { width: 320, height: 240 } }; // drawn in software: leave the page time to answer
+  const { page } = await open(t, "", small);
   await page.waitForFunction(() => window.drape.frame > 1);
   await page.keyboard.press(" ");
   const frame = await page.evaluate(() => window.drape.frame);
   await page.waitForTimeout(300);
   assert.equal(await page.evaluate(() => window.drape.frame), frame);
-  const calm = await open(t, "", { reducedMotion: "reduce" });
+  const calm = await open(t, "", { ...small, reducedMotion: "reduce" });
   assert.equal(await calm.page.evaluate(() => window.drape.frame), 0);
   assert.equal(await calm.page.evaluate(() => document.body.classList.contains("playing")), false);
 });

@@ -834,7 +834,8 @@ async function main() {
 
   function tick(now) {
     asked = false;
-    if (state.playing) advance(Math.min((now - before) / 1000, .1));
+    // A frame's time may lie before the moment in which playing began, and a hidden page sleeps for long.
+    if (state.playing) advance(Math.min(Math.max((now - before) / 1000, 0), .1));
     before = now;
     coast();
     draw();
