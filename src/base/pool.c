@@ -5,9 +5,14 @@
  * claimed by an atomic increment of the share's counter, so each runs once. Which thread runs a task is
  * left open: nothing that is computed may depend on it.
  *
- * A job is announced by raising `generation`. Whoever waits spins some 20 microseconds (a CG iteration has
- * loops that close together), then sleeps on a condition variable. Where threads share a processor, the one that
- * is waited for runs only once the waiting one gives way, so spinning yields now and then. */
+ * `state` counts: odd while a job is open, even while none is. A helper that sees an open job enters it by raising
+ * `inside` and looking at `state` again: where the job was closed meanwhile, it leaves without touching anything. The
+ * caller closes the job once no task is left to claim, and waits for those inside. So a helper that is not running
+ * (other programs have its processor) costs nothing: the caller does its work and does not wait for it.
+ *
+ * Whoever waits spins some 20 microseconds (a CG iteration has loops that close together), then sleeps on a condition
+ * variable. Where threads share a processor, the one that is waited for runs only once the waiting one gives way, so
+ * spinning yields now and then. */
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -24,9 +29,10 @@ typedef struct share {
 
 struct drape_i_pool {
     share shares[MAX_THREADS];
-    _Alignas(64) atomic_uint generation;
-    _Alignas(64) atomic_int working; /* helpers that have not finished the present job */
-    atomic_int sleepers;
+    _Alignas(64) atomic_uint state;
+    _Alignas(64) atomic_int inside; /* helpers in the present job, or about to find that they came too late */
+    atomic_int sleepers;            /* helpers that sleep */
+    atomic_bool waiting;            /* the caller sleeps until nobody is inside */
     atomic_bool stop;
     void (*task)(void *data, int32_t index);
     void *data;
@@ -57,18 +63,29 @@ static void spin(int32_t round) {
     if (round % SPINS_PER_YIELD == SPINS_PER_YIELD - 1) sched_yield();
 }
 
+static bool is_open(unsigned state) { return state % 2 == 1; }
+
+/* The state of a job that is open and was not seen yet. */
 static unsigned wait_for_job(drape_i_pool *pool, unsigned seen) {
     for (int32_t i = 0; i < SPINS; i++) {
-        unsigned now = atomic_load_explicit(&pool->generation, memory_order_acquire);
-        if (now != seen) return now;
+        unsigned now = atomic_load_explicit(&pool->state, memory_order_acquire);
+        if (now != seen && is_open(now)) return now;
         spin(i);
     }
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->sleepers, 1);
-    while (atomic_load(&pool->generation) == seen) pthread_cond_wait(&pool->wake, &pool->mutex);
+    unsigned now;
+    while (now = atomic_load(&pool->state), now == seen || !is_open(now)) pthread_cond_wait(&pool->wake, &pool->mutex);
     atomic_fetch_sub(&pool->sleepers, 1);
     pthread_mutex_unlock(&pool->mutex);
-    return atomic_load(&pool->generation);
+    return now;
+}
+
+static void leave(drape_i_pool *pool) {
+    if (atomic_fetch_sub(&pool->inside, 1) != 1 || !atomic_load(&pool->waiting)) return;
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_signal(&pool->done);
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 static void *helper_main(void *argument) {
@@ -78,30 +95,30 @@ static void *helper_main(void *argument) {
     for (;;) {
         seen = wait_for_job(pool, seen);
         if (atomic_load(&pool->stop)) return NULL;
-        work(pool, start->index);
-        if (atomic_fetch_sub(&pool->working, 1) == 1) {
-            pthread_mutex_lock(&pool->mutex);
-            pthread_cond_signal(&pool->done);
-            pthread_mutex_unlock(&pool->mutex);
-        }
+        atomic_fetch_add(&pool->inside, 1);
+        if (atomic_load(&pool->state) == seen) work(pool, start->index);
+        leave(pool);
     }
 }
 
-static void announce(drape_i_pool *pool) {
-    atomic_fetch_add(&pool->generation, 1);
+static void open_job(drape_i_pool *pool) {
+    atomic_fetch_add(&pool->state, 1);
     if (atomic_load(&pool->sleepers) == 0) return;
     pthread_mutex_lock(&pool->mutex);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
 }
 
-static void wait_for_helpers(drape_i_pool *pool) {
+static void close_job(drape_i_pool *pool) {
+    atomic_fetch_add(&pool->state, 1);
     for (int32_t i = 0; i < SPINS; i++) {
-        if (atomic_load_explicit(&pool->working, memory_order_acquire) == 0) return;
+        if (atomic_load_explicit(&pool->inside, memory_order_acquire) == 0) return;
         spin(i);
     }
     pthread_mutex_lock(&pool->mutex);
-    while (atomic_load(&pool->working) != 0) pthread_cond_wait(&pool->done, &pool->mutex);
+    atomic_store(&pool->waiting, true);
+    while (atomic_load(&pool->inside) != 0) pthread_cond_wait(&pool->done, &pool->mutex);
+    atomic_store(&pool->waiting, false);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -113,16 +130,15 @@ void drape_i_pool_run(drape_i_pool *pool, int32_t count, void (*task)(void *data
         atomic_store_explicit(&pool->shares[t].next, begin, memory_order_relaxed);
         pool->shares[t].end = (int32_t)((int64_t)count * (t + 1) / pool->threads);
     }
-    atomic_store(&pool->working, pool->threads - 1);
-    announce(pool);
+    open_job(pool);
     work(pool, 0);
-    wait_for_helpers(pool);
+    close_job(pool);
 }
 
 void drape_i_pool_destroy(drape_context *ctx, drape_i_pool *pool) {
     if (!pool) return;
     atomic_store(&pool->stop, true);
-    announce(pool);
+    open_job(pool);
     for (int32_t t = 0; t < pool->started; t++) pthread_join(pool->helpers[t], NULL);
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->wake);
