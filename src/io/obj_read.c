@@ -19,26 +19,20 @@
  * meanwhile. */
 #include "base/c_locale.h"
 #include "base/file.h"
+#include "base/word.h"
 #include "io/mesh.h"
 #include "io/obj_groups.h"
 #include "io/polygon.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_NAMES = 16,   /* on a g line */
-    MAX_NUMBER = 511, /* characters in a number */
-    MAX_VALUES = 7,   /* numbers on a v line: x y z r g b a */
-    QUOTED = 32,      /* characters of the file in a message */
+    MAX_NAMES = 16, /* on a g line */
+    MAX_VALUES = 7, /* numbers on a v line: x y z r g b a */
 };
 
-typedef struct word {
-    const char *text;
-    int64_t length;
-} word;
+typedef drape_i_word word;
 
 /* What the first pass finds. */
 typedef struct counts {
@@ -86,9 +80,6 @@ static drape_status fail(const reader *r, const char *format, ...) {
 
 /* ---- Statements and words ---- */
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* Length of a backslash and the end of line behind it, 0 where there is none. */
 static int64_t continuation(const reader *r) {
     int64_t left = r->end - r->at;
@@ -99,7 +90,7 @@ static int64_t continuation(const reader *r) {
 
 static void skip_space(reader *r) {
     for (int64_t length; r->at < r->end;) {
-        if (is_space(*r->at)) r->at++;
+        if (drape_i_is_space(*r->at)) r->at++;
         else if ((length = continuation(r))) r->at += length, r->lines++;
         else return;
     }
@@ -110,7 +101,7 @@ static word next_word(reader *r) {
     skip_space(r);
     const char *first = r->at;
     if (r->at < r->end && *r->at == '#') return (word){first, 0};
-    while (r->at < r->end && !is_space(*r->at) && *r->at != '\n' && !continuation(r)) r->at++;
+    while (r->at < r->end && !drape_i_is_space(*r->at) && *r->at != '\n' && !continuation(r)) r->at++;
     return (word){first, r->at - first};
 }
 
@@ -148,60 +139,22 @@ static word first_statement(reader *r) {
     return w.length ? w : next_statement(r);
 }
 
-/* A word as it can stand in a message of one line. */
-typedef struct quoted {
-    char text[QUOTED + 4];
-} quoted;
-
-static quoted quote(word w) {
-    quoted q = {{0}};
-    int64_t n = w.length < QUOTED ? w.length : QUOTED;
-    for (int64_t i = 0; i < n; i++) q.text[i] = w.text[i] >= ' ' && w.text[i] <= '~' ? w.text[i] : '?';
-    if (w.length > QUOTED) memcpy(q.text + n, "...", 4);
-    return q;
-}
-
 static bool same(word w, const char *name) {
     return w.length == (int64_t)strlen(name) && memcmp(w.text, name, (size_t)w.length) == 0;
 }
 
 /* ---- Numbers ---- */
 
-static const char *skip_digits(const char *s) {
-    while (is_digit(*s)) s++;
-    return s;
-}
-
-/* [+-] digits [. digits] [e|E [+-] digits], at least one digit before the exponent. */
-static bool is_number(const char *text) {
-    const char *s = text + (*text == '+' || *text == '-'), *first = s;
-    s = skip_digits(s);
-    bool digits = s > first;
-    if (*s == '.') {
-        first = s + 1;
-        s = skip_digits(first);
-        digits |= s > first;
-    }
-    if (!digits || !*s) return digits;
-    if (*s != 'e' && *s != 'E') return false;
-    s += 1 + (s[1] == '+' || s[1] == '-');
-    return is_digit(*s) && !*skip_digits(s);
-}
-
 static drape_status read_number(const reader *r, word w, double *out) {
-    char text[MAX_NUMBER + 1] = {0};
-    if (w.length > MAX_NUMBER) return fail(r, "a number of more than %d characters", MAX_NUMBER);
-    memcpy(text, w.text, (size_t)w.length);
-    if (!is_number(text)) return fail(r, "'%s' is no decimal number", quote(w).text);
-    *out = strtod(text, NULL);
-    return isfinite(*out) ? DRAPE_OK : fail(r, "'%s' is beyond the range of a double", quote(w).text);
+    const char *wrong = drape_i_word_number(w, DRAPE_I_DECIMAL, out);
+    return wrong ? fail(r, "'%s' %s", drape_i_quote(w).text, wrong) : DRAPE_OK;
 }
 
 /* The numbers to the end of the statement. */
 static drape_status read_numbers(reader *r, int32_t most, double *out, int32_t *count) {
     word w;
     for (*count = 0; (w = next_word(r)).length; ++*count) {
-        if (*count == most) return fail(r, "'%s' is one number too many", quote(w).text);
+        if (*count == most) return fail(r, "'%s' is one number too many", drape_i_quote(w).text);
         drape_status status = read_number(r, w, &out[*count]);
         if (status) return status;
     }
@@ -238,7 +191,7 @@ static bool take_index(const char **at, const char *end, int64_t *out) {
     if (*at < end && (**at == '-' || **at == '+')) ++*at;
     const char *first = *at;
     *out = 0;
-    for (; *at < end && is_digit(**at); ++*at)
+    for (; *at < end && drape_i_is_digit(**at); ++*at)
         *out = *out > (INT64_MAX - 9) / 10 ? INT64_MAX : 10 * *out + (**at - '0');
     if (negative) *out = -*out;
     return *at > first && (*at == end || **at == '/');
@@ -271,7 +224,8 @@ static drape_status read_corner(reader *r, word w, int32_t i) {
         at++;
         good = take_index(&at, end, &vn) && at == end;
     }
-    if (!good) return fail(r, "'%s' is no corner: only v, v/vt, v//vn and v/vt/vn can be read", quote(w).text);
+    if (!good)
+        return fail(r, "'%s' is no corner: only v, v/vt, v//vn and v/vt/vn can be read", drape_i_quote(w).text);
     drape_status status = resolve(r, "vertex", v, r->now.vertices, r->total.vertices, &r->face->vertex[i]);
     if (!has_uv) r->face->no_uv = true;
     if (status || !has_uv) return status;
@@ -496,7 +450,7 @@ static void warn(const reader *r) {
                     r->mesh->uv_missing, r->mesh->triangles);
     if (r->unknown)
         drape_i_log(r->ctx, DRAPE_LOG_WARNING, "%s:%lld: '%s' is not known; passed over, as %lld lines in all",
-                    r->name, (long long)r->unknown_line, quote(r->unknown_word).text, (long long)r->unknown);
+                    r->name, (long long)r->unknown_line, drape_i_quote(r->unknown_word).text, (long long)r->unknown);
 }
 
 static drape_status parse(reader *r, drape_i_arena *arena, drape_i_arena *scratch) {

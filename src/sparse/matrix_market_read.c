@@ -20,27 +20,21 @@
  * The decimal point of strtod is the locale's, so the thread's locale is "C" while entries are read. */
 #include "base/c_locale.h"
 #include "base/file.h"
+#include "base/word.h"
 #include "drape/sparse.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
     ROWS_FREE = 65536,
-    MIN_ENTRY = 4,    /* bytes: "1 1\n" */
-    MAX_NUMBER = 511, /* characters in a number */
-    QUOTED = 32,      /* characters of the file in a message */
+    MIN_ENTRY = 4, /* bytes: "1 1\n" */
 };
 
 typedef enum field { REAL, INTEGER, PATTERN } field;
 typedef enum symmetry { GENERAL, SYMMETRIC, SKEW } symmetry;
 
-typedef struct word {
-    const char *text;
-    int64_t length;
-} word;
+typedef drape_i_word word;
 
 typedef struct reader {
     drape_context *ctx;
@@ -65,8 +59,6 @@ static drape_status fail(const reader *r, const char *format, ...) {
 
 /* ---- Lines and words ---- */
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
 static bool next_line(reader *r) {
@@ -81,31 +73,18 @@ static bool next_line(reader *r) {
 
 /* An empty word at the end of the line. */
 static word next_word(reader *r) {
-    while (r->text < r->stop && is_space(*r->text)) r->text++;
+    while (r->text < r->stop && drape_i_is_space(*r->text)) r->text++;
     const char *first = r->text;
-    while (r->text < r->stop && !is_space(*r->text)) r->text++;
+    while (r->text < r->stop && !drape_i_is_space(*r->text)) r->text++;
     return (word){first, r->text - first};
 }
 
 static bool next_data_line(reader *r) {
     while (next_line(r)) {
-        while (r->text < r->stop && is_space(*r->text)) r->text++;
+        while (r->text < r->stop && drape_i_is_space(*r->text)) r->text++;
         if (r->text < r->stop && *r->text != '%') return true;
     }
     return false;
-}
-
-/* A word as it can stand in a message of one line. */
-typedef struct quoted {
-    char text[QUOTED + 4];
-} quoted;
-
-static quoted quote(word w) {
-    quoted q = {{0}};
-    int64_t n = w.length < QUOTED ? w.length : QUOTED;
-    for (int64_t i = 0; i < n; i++) q.text[i] = w.text[i] >= ' ' && w.text[i] <= '~' ? w.text[i] : '?';
-    if (w.length > QUOTED) memcpy(q.text + n, "...", 4);
-    return q;
 }
 
 static bool same(word w, const char *name) {
@@ -117,7 +96,7 @@ static bool same(word w, const char *name) {
 
 static drape_status end_of_line(reader *r) {
     word w = next_word(r);
-    return w.length ? fail(r, "'%s' is one word too many on its line", quote(w).text) : DRAPE_OK;
+    return w.length ? fail(r, "'%s' is one word too many on its line", drape_i_quote(w).text) : DRAPE_OK;
 }
 
 /* ---- Banner and sizes ---- */
@@ -127,7 +106,7 @@ static drape_status choose(reader *r, const char *what, const char *const *names
     word w = next_word(r);
     for (*out = 0; names[*out]; ++*out)
         if (same(w, names[*out])) return DRAPE_OK;
-    return fail(r, "%s '%s' cannot be read, only %s", what, quote(w).text, can_read);
+    return fail(r, "%s '%s' cannot be read, only %s", what, drape_i_quote(w).text, can_read);
 }
 
 static drape_status read_banner(reader *r) {
@@ -155,7 +134,7 @@ static drape_status read_count(reader *r, const char *what, int64_t *out) {
     if (!w.length) return fail(r, "the line ends where the %s should stand", what);
     *out = 0;
     for (int64_t i = 0; i < w.length; i++) {
-        if (!is_digit(w.text[i])) return fail(r, "'%s' is no %s", quote(w).text, what);
+        if (!drape_i_is_digit(w.text[i])) return fail(r, "'%s' is no %s", drape_i_quote(w).text, what);
         *out = *out > (INT64_MAX - 9) / 10 ? INT64_MAX : 10 * *out + (w.text[i] - '0');
     }
     return DRAPE_OK;
@@ -187,43 +166,13 @@ static drape_status read_sizes(reader *r) {
 
 /* ---- Entries ---- */
 
-static const char *skip_digits(const char *s) {
-    while (is_digit(*s)) s++;
-    return s;
-}
-
-/* [+-] digits [. digits] [e|E|d|D [+-] digits], at least one digit before the exponent; only the first digits
- * where whole. A d becomes the e that strtod knows. */
-static bool is_number(char *text, bool whole) {
-    const char *s = text + (*text == '+' || *text == '-');
-    const char *first = s;
-    s = skip_digits(s);
-    bool digits = s > first;
-    if (whole) return digits && !*s;
-    if (*s == '.') {
-        first = s + 1;
-        s = skip_digits(first);
-        digits |= s > first;
-    }
-    if (!digits || !*s) return digits;
-    if (lower(*s) != 'e' && lower(*s) != 'd') return false;
-    text[s - text] = 'e';
-    s += 1 + (s[1] == '+' || s[1] == '-');
-    return is_digit(*s) && !*skip_digits(s);
-}
-
 static drape_status read_value(reader *r, double *out) {
-    char text[MAX_NUMBER + 1] = {0};
     *out = 1;
     if (r->field == PATTERN) return DRAPE_OK;
     word w = next_word(r);
     if (!w.length) return fail(r, "the line ends where the value should stand");
-    if (w.length > MAX_NUMBER) return fail(r, "a number of more than %d characters", MAX_NUMBER);
-    memcpy(text, w.text, (size_t)w.length);
-    if (!is_number(text, r->field == INTEGER) || (int64_t)strlen(text) != w.length)
-        return fail(r, "'%s' is no %s number", quote(w).text, r->field == INTEGER ? "whole" : "decimal");
-    *out = strtod(text, NULL);
-    return isfinite(*out) ? DRAPE_OK : fail(r, "'%s' is beyond the range of a double", quote(w).text);
+    const char *wrong = drape_i_word_number(w, r->field == INTEGER ? DRAPE_I_WHOLE : DRAPE_I_FORTRAN, out);
+    return wrong ? fail(r, "'%s' %s", drape_i_quote(w).text, wrong) : DRAPE_OK;
 }
 
 static drape_status check_place(const reader *r, int64_t i, int64_t j) {
