@@ -1,11 +1,11 @@
 /* Pages: what is decoded from the file is what was written, in constant memory; nothing is fetched; words are
  * escaped. */
+#include "support/folder.h"
 #include "support/meshes.h"
 #include "support/testing.h"
 
 #include "drape/io.h"
 
-#include <dirent.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -46,24 +46,8 @@ static int set_up(void **state) {
     return 0;
 }
 
-static const char *path_in(const fixture *f, const char *name) {
-    static char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s", f->folder, name);
-    return path;
-}
-
-static int entries(const fixture *f, bool and_remove) {
-    int count = 0;
-    DIR *folder = opendir(f->folder);
-    assert_non_null(folder);
-    for (struct dirent *e; (e = readdir(folder));) {
-        if (e->d_name[0] == '.') continue;
-        count++;
-        if (and_remove) remove(path_in(f, e->d_name));
-    }
-    closedir(folder);
-    return count;
-}
+static const char *path_in(const fixture *f, const char *name) { return test_path_in(f->folder, name); }
+static int entries(const fixture *f, bool and_remove) { return test_folder_entries(f->folder, and_remove); }
 
 static int tear_down(void **state) {
     fixture *f = *state;
