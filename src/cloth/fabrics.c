@@ -37,7 +37,7 @@ static const fabric fabrics[] = {
       .damping_shear = 2e-4,
       .damping_bend = 2e-4}},
     {"denim",
-     "11 oz, 3/1 twill: Wang 2011 (density), Journal of Textiles 2016 4614168 (stretch, shear), Feng 2022 (bend)",
+     "11 oz: Wang 2011 (density), Journal of Textiles 2016 4614168 (stretch, shear), Feng 2022 (bend)",
      {.density = 0.324,        /* [W11] */
       .stretch = {9000, 9000}, /* [D16] EMT 4.7 to 5.7 %: 8600 to 10400; with 1 % spandex 1050, 225 [W11] */
       .shear = 110,            /* [D16] G 1.5 to 3.4, mean 1.96; [W11] 35 */
