@@ -203,6 +203,12 @@ static drape_status close_writers(run *r) {
     return first;
 }
 
+static void say_what_was_written(const run *r) {
+    if (r->options.quiet) return;
+    for (int32_t i = 0; i < r->output_count; i++) printf("wrote %s\n", r->outputs[i]);
+    if (r->options.report) printf("wrote %s\n", r->options.report);
+}
+
 static int finish(run *r, drape_status status) {
     char outcome[2000] = "finished";
     if (status) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
@@ -213,6 +219,7 @@ static int finish(run *r, drape_status status) {
     drape_status written = close_writers(r);
     if (!written && r->report) written = drape_report_write(r->report, r->options.report, outcome);
     if (written) complain("%s", drape_message(r->ctx));
+    else say_what_was_written(r);
     return status || written ? EXIT_RUN_FAILED : interrupted ? EXIT_INTERRUPTED : EXIT_GOOD;
 }
 

@@ -85,7 +85,8 @@ DRAPE_API drape_context_settings drape_context_defaults(void);
 DRAPE_API drape_status drape_context_create(const drape_context_settings *settings, drape_context **out);
 DRAPE_API void drape_context_destroy(drape_context *ctx); /* NULL is fine */
 
-/* The message of the last call that failed: one line, names file, line, vertex or triangle; never NULL. */
+/* The message of the last call that failed: one line that names file, line, vertex or triangle; below it, where it is
+ * about a place in a scene file, that line. Never NULL. */
 DRAPE_API const char *drape_message(const drape_context *ctx);
 
 DRAPE_API int32_t drape_context_threads(const drape_context *ctx);

@@ -100,7 +100,7 @@ static bool read_factor(const char **at, int sign, double *scale, int power[BASE
     }
     if (!u) {
         snprintf(why, why_size, "\"%.*s\" is no unit%s", length && length < MOST_QUOTED ? (int)length : MOST_QUOTED,
-                 symbol, length > 1 ? "; between units stands a space, a * or a /" : "");
+                 symbol, length > 1 ? " known here (units are joined by a space, a * or a /)" : "");
         return false;
     }
     int exponent;
@@ -141,14 +141,17 @@ static bool read_angle(const char *unit, double *value, char *why, size_t why_si
     return false;
 }
 
+static bool is_hexadecimal(const char *text, const char *end) {
+    return memchr(text, 'x', (size_t)(end - text)) || memchr(text, 'X', (size_t)(end - text));
+}
+
 bool drape_i_quantity_parse(const char *text, drape_i_dimension dimension, double *out, char *why, size_t why_size) {
     char *end;
     double value = strtod(text, &end);
     bool looks_plain = isdigit((unsigned char)*text) || *text == '-' || *text == '+' || *text == '.';
-    if (end == text || !looks_plain || isnan(value) || strpbrk(text, "xX")) {
+    if (end == text || !looks_plain || isnan(value) || is_hexadecimal(text, end)) {
         const char *unit = dimensions[dimension].unit;
-        snprintf(why, why_size, "\"%.60s\" is no number%s%s", text, *unit ? " with or without a unit such as " : "",
-                 unit);
+        snprintf(why, why_size, "\"%.60s\" is no number such as 1.5%s%s", text, *unit ? " or 1.5 " : "", unit);
         return false;
     }
     if (*end == ',') {

@@ -303,8 +303,8 @@ void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
     const drape_i_node *list = drape_i_node_find(root, "cloth");
     if (!list || list->kind != DRAPE_I_LIST || !list->first) {
         drape_i_problem_at(&r->problems, list ? list : root, false,
-                           list ? "cloth: a list of pieces is wanted, each behind a dash"
-                                : "`cloth:` is missing: a list of pieces, each behind a dash");
+                           list ? "cloth: a list of pieces is wanted, each behind a dash and a space"
+                                : "`cloth:` is missing: a list of pieces, each behind a dash and a space");
         return;
     }
     int32_t count = drape_i_node_count(list), index = 0;

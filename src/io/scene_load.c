@@ -43,7 +43,7 @@ static void read_time(reader_t *r, const drape_i_node *map) {
     if (count && drape_i_node_find(map, "duration"))
         drape_i_problem_at(&r->problems, count, true, "frames and duration say the same thing: give one of them");
     if (frames > MOST_FRAMES || per_frame > MOST_FRAMES) {
-        drape_i_problem_at(&r->problems, map, true, "%g frames of %g steps each are too many (at most %d of both)",
+        drape_i_problem_at(&r->problems, map, true, "%g frames of %g steps each are too many (at most %d of each)",
                            frames, per_frame, MOST_FRAMES);
         return;
     }
@@ -162,7 +162,8 @@ static drape_status report(reader_t *r) {
     const drape_scene_options *o = r->options;
     for (const drape_i_problem *p = r->problems.first; p && o->problem; p = p->next)
         o->problem(o->problem_user, p->text);
-    if (r->problems.status == DRAPE_ERROR_MEMORY) return DRAPE_ERROR_MEMORY;
+    if (r->problems.status == DRAPE_ERROR_MEMORY)
+        return drape_i_fail(r->ctx, DRAPE_ERROR_MEMORY, "%s: out of memory", r->path);
     if (!r->problems.first) return DRAPE_OK;
     return drape_i_fail(r->ctx, r->problems.status, "%s", r->problems.first->text);
 }
@@ -225,7 +226,7 @@ static drape_status read_shipped(drape_context *ctx, const char *name, const dra
             return drape_scene_parse(ctx, name, text, (int64_t)strlen(text), options, out);
     }
     const char *nearest = drape_i_nearest(name, names);
-    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no scene \"%s\"%s%s%s; `drape scenes` lists them", name,
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no scene \"%s\"%s%s%s (`drape scenes` lists them)", name,
                         nearest ? "; do you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
 }
 

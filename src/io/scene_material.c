@@ -10,7 +10,7 @@ static bool take_fabric(reader_t *r, const drape_i_node *node, drape_material *o
     for (int32_t i = 0; i < MOST_FABRICS && drape_fabric_name(i); i++) names[i] = drape_fabric_name(i);
     if (node->kind == DRAPE_I_SCALAR && drape_fabric_find(node->text, out)) return true;
     const char *nearest = node->text ? drape_i_nearest(node->text, names) : NULL;
-    drape_i_problem_at(&r->problems, node, false, "there is no fabric \"%s\"%s%s%s; `drape fabrics` lists them",
+    drape_i_problem_at(&r->problems, node, false, "there is no fabric \"%s\"%s%s%s (`drape fabrics` lists them)",
                        node->text ? node->text : "", nearest ? "; do you mean \"" : "", nearest ? nearest : "",
                        nearest ? "\"?" : "");
     return false;

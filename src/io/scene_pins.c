@@ -110,13 +110,13 @@ static void read_directions(reader_t *r, const drape_i_node *node, drape_pin *pi
         double *d = pin->direction[i];
         if (!drape_i_node_vector(r, n, DRAPE_I_PLAIN, DRAPE_I_ANY, d)) return;
         drape_i_turn_up(r, d);
-        if (d[0] == 0 && d[1] == 0 && d[2] == 0)
+        if (!(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 0))
             drape_i_problem_at(&r->problems, n, false, "a direction of length zero");
     }
     pin->directions = count;
     const double least = 1e-6;
     if (spanned(count, pin->direction) < least)
-        drape_i_problem_at(&r->problems, node, false, "directions: each must lead away from the ones before it");
+        drape_i_problem_at(&r->problems, node, false, "directions: one of them lies along the others; leave it out");
 }
 
 /* A vertex can be in one pin only: which of two should move it? */
@@ -155,7 +155,8 @@ static int32_t count_entries(reader_t *r, const drape_i_node *cloth, const char 
     for (const drape_i_node *piece = cloth->first; piece; piece = piece->next) {
         const drape_i_node *list = drape_i_node_find(piece, key);
         if (list && list->kind != DRAPE_I_LIST) {
-            drape_i_problem_at(&r->problems, list, false, "%s: a list is wanted, each entry behind a dash", key);
+            drape_i_problem_at(&r->problems, list, false,
+                               "%s: a list is wanted, each entry behind a dash and a space", key);
             continue;
         }
         if (list) count += drape_i_node_count(list);

@@ -7,7 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 32, MOST_KEYS = 1000, SOURCE_WIDTH = 160, PROBLEM_SIZE = 1000 };
+enum {
+    MOST_DEPTH = 32,
+    MOST_KEYS = 1000,
+    SOURCE_WIDTH = 160,
+    PROBLEM_SIZE = 1000,
+    MOST_PROBLEMS = 100,
+    MOST_DOUBLED = 4
+};
 
 typedef struct reader {
     drape_i_problems *problems;
@@ -29,19 +36,21 @@ static char *copy_text(drape_i_problems *list, const char *text, size_t length) 
     return copy;
 }
 
-static void add_problem(drape_i_problems *list, const char *text) {
-    drape_i_problem *p = drape_i_arena_get(list->ctx, list->arena, 1, sizeof *p);
+/* Puts a problem where its place is, behind those of the same place. */
+static void add_problem(drape_i_problems *list, int32_t line, int32_t column, const char *text) {
+    if (list->count++ >= MOST_PROBLEMS) return;
+    drape_i_problem *p = drape_i_arena_get(list->ctx, list->arena, 1, sizeof *p), **link = &list->first;
     const char *copy = copy_text(list, text, strlen(text));
-    list->count++;
     if (!p || !copy) {
         list->status = DRAPE_ERROR_MEMORY;
         return;
     }
     if (!list->status) list->status = DRAPE_ERROR_FORMAT;
-    p->text = copy;
-    if (list->last) list->last->next = p;
-    else list->first = p;
-    list->last = p;
+    *p = (drape_i_problem){.text = copy, .line = line, .column = column};
+    while (*link && ((*link)->line < line || ((*link)->line == line && (*link)->column <= column)))
+        link = &(*link)->next;
+    p->next = *link;
+    *link = p;
 }
 
 /* "file:3:7: what" and the source line below; "file: what" with line 0. */
@@ -53,7 +62,7 @@ static void add_placed(drape_i_problems *list, const char *file, int32_t line, i
         snprintf(text, sizeof text, "%s:%d:%d: %s%s%s", file, line, column, what, shown ? "\n    " : "",
                  shown ? source : "");
     else snprintf(text, sizeof text, "%s: %s", file, what);
-    add_problem(list, text);
+    add_problem(list, line, column, text);
 }
 
 void drape_i_problem_at(drape_i_problems *list, const drape_i_node *node, bool at_key, const char *format, ...) {
@@ -64,7 +73,7 @@ void drape_i_problem_at(drape_i_problems *list, const drape_i_node *node, bool a
     va_end(arguments);
     for (char *c = what; *c; c++) /* texts of the file may hold line ends */
         if ((unsigned char)*c < ' ') *c = ' ';
-    if (!node) add_problem(list, what);
+    if (!node) add_problem(list, 0, 0, what);
     else if (at_key) add_placed(list, node->file, node->key_line, node->key_column, node->key_line_text, what);
     else add_placed(list, node->file, node->line, node->column, node->line_text, what);
 }
@@ -228,6 +237,19 @@ static const char *plain_words(const char *message) {
         {"tab character may not be used as indentation", "a tab: lines are indented by spaces"},
         {"missing comma in flow mapping", "a comma or a closing } is missing before this"},
         {"missing comma in flow sequence", "a comma or a closing ] is missing before this"},
+        {"flow mapping without a closing brace", "a closing } is missing"},
+        {"flow sequence without a closing bracket", "a closing ] is missing"},
+        {"flow mapping with invalid extra closing brace", "a } that closes nothing"},
+        {"flow sequence with invalid extra closing bracket", "a ] that closes nothing"},
+        {"did not find expected node content", "something is missing before this"},
+        {"wrongly indented double-quoted scalar", "a text in quotes that does not end"},
+        {"wrongly indented single-quoted scalar", "a text in quotes that does not end"},
+        {"double-quoted scalar without closing quote", "a text in quotes that does not end"},
+        {"single-quoted scalar without closing quote", "a text in quotes that does not end"},
+        {"block sequence on the same line as a mapping key", "a list with dashes begins in the line below its key"},
+        {"invalid nested block mapping on the same line",
+         "two colons in one line: a text with a colon goes in quotes"},
+        {"invalid indentation in mapping", "this line does not stand under the ones above it: check its indentation"},
         {"mismatched flow mapping end", "a } where a ] is wanted"},
         {"mismatched flow sequence end", "a ] where a } is wanted"},
     };
@@ -264,21 +286,24 @@ static int32_t character_length(const unsigned char *text, int64_t left) {
     return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : length;
 }
 
-/* libfyaml takes what is no text for an end, or for nothing. */
+/* What libfyaml should not see: bytes that are no text, which it takes for an end or for nothing; and many doubled
+ * quotes in a line, whose memory its version 0.7.12 does not free. */
 static bool is_text(reader *r) {
-    int32_t line = 1, column = 1, length;
-    for (int64_t i = 0; i < r->size; i += length, column++) {
-        length = character_length((const unsigned char *)r->text + i, r->size - i);
-        if (!length) {
-            char what[100];
+    int32_t line = 1, column = 1, length, doubled = 0;
+    char what[100] = "";
+    for (int64_t i = 0; i < r->size && !*what; i += length, column++) {
+        const char *at = r->text + i;
+        length = character_length((const unsigned char *)at, r->size - i);
+        doubled += *at == '\'' && i > 0 && at[-1] == '\'';
+        if (!length)
             snprintf(what, sizeof what, "the byte 0x%02x is no UTF-8 text; is this a scene file?",
-                     (unsigned char)r->text[i]);
-            add_placed(r->problems, r->file, line, column, NULL, what);
-            return false;
-        }
-        if (r->text[i] == '\n') line++, column = 0;
+                     (unsigned char)*at);
+        else if (doubled > MOST_DOUBLED)
+            snprintf(what, sizeof what, "more than %d doubled quotes in a line", MOST_DOUBLED);
+        else if (*at == '\n') line++, column = 0, doubled = 0;
+        if (*what) add_placed(r->problems, r->file, line, column, NULL, what);
     }
-    return true;
+    return !*what;
 }
 
 /* The first document's root; anything behind it is refused. */

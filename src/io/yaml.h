@@ -22,15 +22,16 @@ typedef struct drape_i_node {
 /* What is wrong with a file. */
 typedef struct drape_i_problem {
     const char *text; /* "scene.yaml:3:7: what", then a line with the source line */
+    int32_t line, column;
     struct drape_i_problem *next;
 } drape_i_problem;
 
 typedef struct drape_i_problems {
     drape_context *ctx;
     drape_i_arena *arena;
-    int32_t count;
-    drape_i_problem *first, *last;
-    drape_status status; /* of the first problem; DRAPE_ERROR_MEMORY overrides */
+    int32_t count;          /* of all; only so many are kept */
+    drape_i_problem *first; /* in the order of the file; those without a line come first */
+    drape_status status;    /* of the first problem; DRAPE_ERROR_MEMORY overrides */
 } drape_i_problems;
 
 /* Adds a problem at a node (at_key: at its key), or without a place where node is NULL. */

@@ -580,7 +580,8 @@ async function main() {
     return most;
   }
 
-  /* The end of the colour scale: what 98 % of the vertices stay below over time, rounded up to 1, 2 or 5. */
+  /* The end of the colour scale: what 98 % of the vertices stay below over time, rounded up to 1, 2 or 5; at least 2 %,
+   * because on less one would look at the rounding of the places. */
   function findFull() {
     const seen = [], every = Math.max(1, Math.ceil(frames.length / 16)), skip = Math.max(1, Math.floor(n / 5000));
     for (let f = last; f >= 0; f -= every) {
@@ -589,7 +590,7 @@ async function main() {
       for (let i = 0; i < n; i += skip) seen.push(fresh[FLOATS * i + 6]);
     }
     const blind = 3 * q / (1.6 * radius / Math.sqrt(n)); // below this it is the rounding of the places that one sees
-    const most = Math.max(.002, blind, seen.sort((a, b) => a - b)[Math.floor(.98 * (seen.length - 1))]);
+    const most = Math.max(.02, blind, seen.sort((a, b) => a - b)[Math.floor(.98 * (seen.length - 1))]);
     const ten = 10 ** Math.floor(Math.log10(most));
     return ten * [1, 2, 5, 10].find((x) => x * ten >= most * .999);
   }

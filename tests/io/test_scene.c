@@ -1,0 +1,982 @@
+/* Scenes from text: every key, what it becomes, overrides, meshes, and memory that runs out. What is refused is in
+ * test_wrong_scenes.sh. */
+#include "sparse/counting_allocator.h"
+#include "support/strips.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 256 };
+
+typedef struct fixture {
+    drape_context *ctx;
+    char folder[PATH_SIZE]; /* for mesh files */
+    drape_scene *scene;     /* the last one that was read */
+    int64_t bytes;
+} fixture;
+
+static const char *path_in(const fixture *f, const char *name) {
+    static char path[2 * PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s", f->folder, name);
+    return path;
+}
+
+static void forget(fixture *f) {
+    drape_scene_destroy(f->ctx, f->scene);
+    f->scene = NULL;
+    assert_int_equal(drape_context_bytes(f->ctx), f->bytes);
+}
+
+static drape_status try_to_read(fixture *f, const char *text, const drape_scene_options *options) {
+    char name[2 * PATH_SIZE];
+    forget(f);
+    snprintf(name, sizeof name, "%s", path_in(f, "test.yaml"));
+    return drape_scene_parse(f->ctx, name, text, (int64_t)strlen(text), options, &f->scene);
+}
+
+/* Lives until the next one is read. */
+static const drape_scene *read_with(fixture *f, const char *text, const drape_scene_options *options) {
+    ASSERT_OK(f->ctx, try_to_read(f, text, options));
+    return f->scene;
+}
+
+static const drape_scene *read_text(fixture *f, const char *text) { return read_with(f, text, NULL); }
+
+/* A scene of one piece: what stands behind "grid: {width: 1 m, resolution: 5" (and closes the brace), and the rest.
+ */
+static const drape_scene *read_grid(fixture *f, const char *grid, const char *rest) {
+    char text[2000];
+    snprintf(text, sizeof text, "drape: 1\ncloth:\n  - name: sheet\n    grid: {%s}\n%s", grid, rest);
+    return read_text(f, text);
+}
+
+static const drape_scene *read_piece(fixture *f, const char *rest) {
+    return read_grid(f, "width: 1 m, resolution: 5", rest);
+}
+
+static void refuse(fixture *f, const char *text, const drape_scene_options *options, const char *part) {
+    assert_int_equal(try_to_read(f, text, options), DRAPE_ERROR_FORMAT);
+    assert_null(f->scene);
+    if (!strstr(drape_message(f->ctx), part)) fail_msg("\"%s\" does not say \"%s\"", drape_message(f->ctx), part);
+    assert_int_equal(drape_context_bytes(f->ctx), f->bytes);
+}
+
+static void near3(const double *got, double x, double y, double z) {
+    const double want[3] = {x, y, z};
+    for (int32_t k = 0; k < 3; k++) ASSERT_NEAR(got[k], want[k], 1e-15 * (1 + fabs(want[k])));
+}
+
+static void same3(const double *got, double x, double y, double z) {
+    assert_true(got[0] == x && got[1] == y && got[2] == z);
+}
+
+static drape_sim *make_sim(fixture *f) {
+    drape_sim *sim;
+    ASSERT_OK(f->ctx, drape_sim_create(f->ctx, f->scene, &sim));
+    return sim;
+}
+
+/* ---- the head ---- */
+
+static void test_smallest_scene(void **state) {
+    fixture *f = *state;
+    const drape_scene *s = read_text(f, "drape: 1\ncloth: [{grid: {}}]\n");
+    drape_material cotton = drape_material_defaults();
+    assert_string_equal(s->name, "test");
+    assert_int_equal(s->piece_count, 1);
+    assert_string_equal(s->pieces[0].name, "cloth");
+    assert_int_equal(s->pieces[0].vertices, 51 * 51);
+    assert_memory_equal(&s->pieces[0].material, &cotton, sizeof cotton);
+    assert_int_equal(s->pin_count, 0);
+    assert_null(s->velocity);
+    assert_null(s->forces.vertex);
+    same3(s->forces.gravity, 0, 0, -9.81);
+    assert_true(s->forces.drag == 0 && s->forces.air_drag == 0);
+    assert_int_equal(s->frames, 25);
+    assert_int_equal(s->steps_per_frame, 20);
+    ASSERT_NEAR(s->step, 0.002, 1e-18);
+    assert_int_equal(s->output_count, 0);
+    assert_string_equal(s->cloth.model, drape_cloth_defaults().model);
+    assert_string_equal(s->solve.method, drape_solve_defaults().method);
+}
+
+static void test_name(void **state) {
+    fixture *f = *state;
+    assert_string_equal(read_text(f, "drape: 1\nname: my flag\ncloth: [{grid: {}}]\n")->name, "my flag");
+    assert_string_equal(read_text(f, "drape: 1\nname: '1'\ncloth: [{grid: {}}]\n")->name, "1");
+}
+
+/* JSON is YAML too; so are other line ends and a byte order mark. */
+static void test_other_spellings(void **state) {
+    fixture *f = *state;
+    assert_int_equal(read_text(f, "{\"drape\": 1, \"cloth\": [{\"grid\": {\"resolution\": 3}}]}")->pieces[0].vertices,
+                     9);
+    assert_int_equal(read_text(f, "drape: 1\r\ncloth:\r\n- grid:\r\n    resolution: 3\r\n")->pieces[0].vertices, 9);
+    assert_int_equal(read_text(f, "\xef\xbb\xbf"
+                                  "drape: 1\ncloth: [{grid: {resolution: 3}}]")
+                         ->pieces[0]
+                         .vertices,
+                     9);
+    assert_int_equal(read_text(f, "---\ndrape: 1\ncloth: [{grid: {resolution: 3}}]\n...\n")->pieces[0].vertices, 9);
+}
+
+/* ---- grids ---- */
+
+static void test_square_grid(void **state) {
+    fixture *f = *state;
+    const drape_piece *p = read_grid(f, "width: 2 m, resolution: 3", "")->pieces;
+    assert_int_equal(p->vertices, 9);
+    assert_int_equal(p->triangles, 8);
+    same3(p->rest, -1, -1, 0);
+    same3(p->rest + 3 * 1, 0, -1, 0); /* row by row */
+    same3(p->rest + 3 * 8, 1, 1, 0);
+    for (int32_t i = 0; i < 9; i++)
+        assert_true(p->uv[2 * i] == p->rest[3 * i] && p->uv[2 * i + 1] == p->rest[3 * i + 1]);
+}
+
+static void test_resolutions(void **state) {
+    static const struct {
+        const char *grid;
+        int32_t nx, ny;
+    } cases[] = {
+        {"width: 1 m", 51, 51},
+        {"width: 1 m, height: 50 cm, resolution: 11", 11, 6},
+        {"width: 50 cm, height: 1 m, resolution: 11", 11, 21},
+        {"width: 1 m, height: 0.34 m, resolution: 4", 4, 2},
+        {"width: 1 m, height: 1 mm, resolution: 4", 4, 2},     /* two at least */
+        {"width: 1 mm, height: 1 km, resolution: 2", 2, 8192}, /* and no more than that */
+        {"width: 1 m, height: 1 m, resolution: [3, 7]", 3, 7},
+        {"width: 1 m, resolution: 2", 2, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const drape_piece *p = read_grid(*state, cases[i].grid, "")->pieces;
+        assert_int_equal(p->vertices, cases[i].nx * cases[i].ny);
+        assert_int_equal(p->triangles, 2 * (cases[i].nx - 1) * (cases[i].ny - 1));
+    }
+}
+
+static void test_cut_grid(void **state) {
+    fixture *f = *state;
+    assert_int_equal(read_grid(f, "resolution: 5, cut: [0.5, 0.5]", "")->pieces[0].vertices, 25 - 4);
+    assert_int_equal(f->scene->pieces[0].triangles, 2 * (16 - 4));
+    for (int32_t i = 0; i < 21; i++) { /* nothing in the upper right quarter */
+        const double *x = f->scene->pieces[0].rest + 3 * i;
+        assert_true(x[0] <= 0 || x[1] <= 0);
+    }
+    assert_int_equal(read_grid(f, "resolution: 5, cut: [0.75, 0.25]", "")->pieces[0].vertices, 25 - 3);
+    assert_int_equal(read_grid(f, "resolution: 5, cut: [1, 1]", "")->pieces[0].vertices, 25);
+}
+
+static void test_irregular_grids(void **state) {
+    fixture *f = *state;
+    double first[3 * 81], second[3 * 81];
+    const drape_piece *p = read_grid(f, "resolution: 9, irregular: false", "")->pieces;
+    memcpy(first, p->rest, sizeof first);
+    p = read_grid(f, "resolution: 9, irregular: true", "")->pieces;
+    assert_int_equal(p->vertices, 81);
+    assert_int_equal(p->triangles, 128);
+    assert_memory_not_equal(p->rest, first, sizeof first);
+    for (int32_t i = 0; i < 81; i++)
+        assert_true(p->uv[2 * i] == p->rest[3 * i] && p->uv[2 * i + 1] == p->rest[3 * i + 1]);
+    same3(p->rest, -0.5, -0.5, 0); /* corners stay */
+    memcpy(first, p->rest, sizeof first);
+    p = read_grid(f, "resolution: 9, irregular: true, seed: 1", "")->pieces; /* the default */
+    assert_memory_equal(p->rest, first, sizeof first);
+    p = read_grid(f, "resolution: 9, irregular: true, seed: 2", "")->pieces;
+    assert_memory_not_equal(p->rest, first, sizeof first);
+    memcpy(second, p->rest, sizeof second);
+    drape_scene_options options = {.irregular = true};
+    p = read_with(f, "drape: 1\ncloth: [{grid: {resolution: 9, seed: 2}}]", &options)->pieces;
+    assert_memory_equal(p->rest, second, sizeof second);
+}
+
+static void test_resolution_option(void **state) {
+    fixture *f = *state;
+    drape_scene_options options = {.resolution = 7};
+    const char *text = "drape: 1\ncloth: [{grid: {resolution: [3, 4]}}, {grid: {width: 1, height: 2}}]";
+    assert_int_equal(read_with(f, text, &options)->pieces[0].vertices, 49);
+    assert_int_equal(f->scene->pieces[1].vertices, 7 * 13);
+    options.resolution = 1;
+    assert_int_equal(try_to_read(f, text, &options), DRAPE_ERROR_ARGUMENT);
+}
+
+/* ---- place ---- */
+
+/* Where the corner (0.5, 0.5, 0) of a square goes. */
+static const double *corner(fixture *f, const char *place) {
+    char rest[300];
+    snprintf(rest, sizeof rest, "    place: {%s}\n", place);
+    return read_piece(f, rest)->pieces[0].rest + 3 * 24;
+}
+
+static void test_place(void **state) {
+    fixture *f = *state;
+    near3(corner(f, "translate: [1, 2 m, -30 cm]"), 1.5, 2.5, -0.3);
+    same3(corner(f, "rotate: [90, 0, 0]"), 0.5, 0, 0.5);
+    same3(corner(f, "rotate: [0, 90, 0]"), 0, 0.5, -0.5);
+    same3(corner(f, "rotate: [0, 0, 90]"), -0.5, 0.5, 0);
+    same3(corner(f, "rotate: [180, 0, 0]"), 0.5, -0.5, 0);
+    same3(corner(f, "rotate: [0, 0, -90 deg]"), 0.5, -0.5, 0);
+    same3(corner(f, "rotate: [0, 0, 270]"), 0.5, -0.5, 0);
+    same3(corner(f, "rotate: [0, 0, 3600]"), 0.5, 0.5, 0);
+    near3(corner(f, "rotate: [0, 0, 45]"), 0, sqrt(0.5), 0);
+    near3(corner(f, "rotate: [0, 0, 0.7853981633974483 rad]"), 0, sqrt(0.5), 0);
+    near3(corner(f, "rotate: [30, 0, 0]"), 0.5, 0.5 * sqrt(0.75), 0.25);
+    same3(corner(f, "rotate: [90, 0, 90]"), 0, 0.5, 0.5);  /* about x first, then z */
+    same3(corner(f, "rotate: [90, 90, 0]"), 0.5, 0, -0.5); /* then y */
+    near3(corner(f, "scale: 3"), 1.5, 1.5, 0);
+    near3(corner(f, "translate: [1, 0, 0], rotate: [0, 0, 90], scale: 2"), 0, 1, 0); /* scale, rotate, translate */
+}
+
+/* A piece that is made larger is a larger piece, not a stretched one. */
+static void test_scale_takes_the_pattern_along(void **state) {
+    fixture *f = *state;
+    corner(f, "scale: 3, rotate: [20, 30, 40]");
+    drape_sim *sim = make_sim(f);
+    ASSERT_NEAR(drape_cloth_stretch(drape_sim_cloth(sim), drape_sim_positions(sim)), 1, 1e-14);
+    drape_sim_destroy(sim);
+}
+
+static void test_up_is_y(void **state) {
+    fixture *f = *state;
+    const drape_scene *s =
+        read_text(f, "drape: 1\n"
+                     "up: y\n"
+                     "cloth:\n"
+                     "  - grid: {resolution: 3}\n"
+                     "    place: {translate: [1, 2, 3]}\n"
+                     "    velocity: [1, 2, 3]\n"
+                     "    pins:\n"
+                     "      - {where: top-left, directions: [[1, 2, 3]]}\n"
+                     "      - {where: center, move: {sine: {amplitude: 2, frequency: 1}}}\n"
+                     "      - {where: bottom-left, move: {linear: {velocity: [1, 2, 3]}}}\n"
+                     "      - {where: bottom-right, move: {keys: [{time: 0, offset: [1, 2, 3]}]}}\n"
+                     "      - {box: [[1.4, 2.4, 2.9], [1.6, 2.6, 3.1]]}\n"
+                     "    loads:\n"
+                     "      - {vertices: [1], force: [1, 2, 3]}\n"
+                     "forces: {gravity: [1, 2, 3], wind: {velocity: [4, 5, 6]}}\n");
+    same3(s->pieces[0].rest, 0.5, -3, 1.5); /* (0.5, 1.5, 3) */
+    same3(s->velocity, 1, -3, 2);
+    same3(s->pins[0].direction[0], 1, -3, 2);
+    same3(s->pins[1].motion.amplitude, 0, 0, 2);
+    same3(s->pins[2].motion.velocity, 1, -3, 2);
+    same3(s->pins[3].motion.key[0].offset, 1, -3, 2);
+    assert_int_equal(s->pins[4].count, 1);
+    assert_int_equal(s->pins[4].vertices[0], 8);
+    same3(s->forces.vertex + 3, 1, -3, 2);
+    same3(s->forces.gravity, 1, -3, 2);
+    same3(s->forces.wind, 4, -6, 5);
+    same3(read_text(f, "drape: 1\nup: y\ncloth: [{grid: {}}]")->forces.gravity, 0, 0, -9.81);
+    same3(read_text(f, "drape: 1\nup: z\ncloth: [{grid: {}}]")->pieces[0].rest, -0.5, -0.5, 0);
+}
+
+/* ---- material, mass, velocity ---- */
+
+static void test_materials(void **state) {
+    fixture *f = *state;
+    drape_material want;
+    assert_true(drape_fabric_find("denim", &want));
+    assert_memory_equal(&read_piece(f, "    material: denim\n")->pieces[0].material, &want, sizeof want);
+    want.density = 0.3, want.stretch[0] = 5000, want.stretch[1] = 4000, want.damping_bend = 0;
+    const char *changed =
+        "    material: {fabric: denim, density: 300 g/m^2, stretch: [5 kN/m, 4 kN/m], damping: {bend: 0}}\n";
+    assert_memory_equal(&read_piece(f, changed)->pieces[0].material, &want, sizeof want);
+    want = drape_material_defaults();
+    want.stretch[0] = want.stretch[1] = 300, want.shear = 7, want.bend = 2e-6, want.bend_hinge = 3e-6;
+    want.damping_stretch = want.damping_shear = want.damping_bend = 1e-3;
+    changed = "    material: {stretch: 300, shear: 7 N/m, bend: 2e-6 N m, bend_hinge: 3e-6, damping: 1 ms}\n";
+    assert_memory_equal(&read_piece(f, changed)->pieces[0].material, &want, sizeof want);
+    want = drape_material_defaults();
+    want.damping_stretch = 1, want.damping_shear = 2, want.damping_bend = 3;
+    changed = "    material: {damping: {stretch: 1 s, shear: 2 s, bend: 3 s}}\n";
+    assert_memory_equal(&read_piece(f, changed)->pieces[0].material, &want, sizeof want);
+}
+
+static void test_every_fabric(void **state) {
+    for (int32_t i = 0; drape_fabric_name(i); i++) {
+        char text[100];
+        drape_material want;
+        snprintf(text, sizeof text, "    material: %s\n", drape_fabric_name(i));
+        assert_true(drape_fabric_find(drape_fabric_name(i), &want));
+        assert_memory_equal(&read_piece(*state, text)->pieces[0].material, &want, sizeof want);
+    }
+}
+
+static void test_mass_and_velocity(void **state) {
+    fixture *f = *state;
+    const drape_scene *s = read_text(f, "drape: 1\n"
+                                        "cloth:\n"
+                                        "  - {grid: {resolution: 2}}\n"
+                                        "  - {grid: {resolution: 2}, mass: 3 g, velocity: [1, 0, 36 km/h]}\n"
+                                        "  - {grid: {resolution: 2}}\n");
+    assert_null(s->pieces[0].mass);
+    for (int32_t i = 0; i < 4; i++) ASSERT_NEAR(s->pieces[1].mass[i], 0.003, 1e-18);
+    for (int32_t i = 0; i < 12; i++) {
+        double speed = i / 4 == 1 ? 1 : 0;
+        near3(s->velocity + 3 * i, speed, 0, 10 * speed);
+    }
+}
+
+/* ---- pins ---- */
+
+static void check_picked(const drape_pin *pin, int32_t count, const int32_t *vertices) {
+    assert_int_equal(pin->count, count);
+    for (int32_t i = 0; i < count; i++) assert_int_equal(pin->vertices[i], vertices[i]);
+}
+
+/* A grid of 3 x 4, numbered 0 1 2 / 3 4 5 / 6 7 8 / 9 10 11 from below. */
+static void picks(fixture *f, const char *how, int32_t count, const int32_t *vertices) {
+    char text[300];
+    snprintf(text, sizeof text, "    pins: [{%s}]\n", how);
+    check_picked(read_grid(f, "width: 2, height: 3, resolution: [3, 4]", text)->pins, count, vertices);
+}
+#define PICKS(f, how, ...)                                                                                           \
+    picks(f, how, (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t)), (int32_t[]){__VA_ARGS__})
+
+static void test_places(void **state) {
+    fixture *f = *state;
+    PICKS(f, "where: left-edge", 0, 3, 6, 9);
+    PICKS(f, "where: right-edge", 2, 5, 8, 11);
+    PICKS(f, "where: bottom-edge", 0, 1, 2);
+    PICKS(f, "where: top-edge", 9, 10, 11);
+    PICKS(f, "where: all-edges", 0, 1, 2, 3, 5, 6, 8, 9, 10, 11);
+    PICKS(f, "where: corners", 0, 2, 9, 11);
+    PICKS(f, "where: bottom-left", 0);
+    PICKS(f, "where: bottom-right", 2);
+    PICKS(f, "where: top-left", 9);
+    PICKS(f, "where: top-right", 11);
+    PICKS(f, "where: center", 7);
+    PICKS(f, "where: all", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+    PICKS(f, "where: [top-right, bottom-left, top-right]", 0, 11); /* each once, in order */
+}
+
+static void test_cut_edges(void **state) {
+    fixture *f = *state;
+    const drape_scene *s = read_grid(f, "resolution: 5, cut: [0.5, 0.5]", "    pins: [{where: cut-edges}]\n");
+    assert_int_equal(s->pins[0].count, 5);
+    for (int32_t i = 0; i < 5; i++) {
+        const double *x = s->pieces[0].rest + 3 * s->pins[0].vertices[i];
+        assert_true((x[0] == 0 && x[1] >= 0) || (x[1] == 0 && x[0] >= 0));
+    }
+}
+
+static void test_other_ways_to_pick(void **state) {
+    fixture *f = *state;
+    PICKS(f, "at: [[0, 0], [0.5, 1]]", 0, 10);
+    PICKS(f, "at: [[0.3, 0.3]]", 4); /* the nearest */
+    PICKS(f, "vertices: [7, 3, 7]", 3, 7);
+    PICKS(f, "box: [[-1, -1.5, 0], [0, -0.5, 0]]", 0, 1, 3, 4);           /* sides belong to it */
+    PICKS(f, "box: [[0, -0.5 m, 1], [-100 cm, -1.5 m, -1]]", 0, 1, 3, 4); /* corners in any order */
+    PICKS(f, "where: top-left, at: [[1, 1]], vertices: [0], box: [[1, -1.5, 0], [1, -1.5, 0]]", 0, 2, 9, 11);
+}
+
+/* Numbers that are no sums of powers of two must not put a box's side beside the vertices on it. */
+static void test_box_of_awkward_numbers(void **state) {
+    fixture *f = *state;
+    for (int32_t n = 2; n < 30; n++) {
+        char grid[100], rest[300];
+        snprintf(grid, sizeof grid, "width: 0.%d m, resolution: %d", n, n);
+        snprintf(rest, sizeof rest,
+                 "    place: {rotate: [0, 0, 30], translate: [0.1, 0.7, 0.%d]}\n    pins: [{box: [[-9, -9, 0.%d], "
+                 "[9, 9, 0.%d]]}]\n",
+                 n, n, n);
+        assert_int_equal(read_grid(f, grid, rest)->pins[0].count, n * n);
+    }
+}
+
+/* Positions in boxes are the placed ones; vertices count within their piece. */
+static void test_pins_of_pieces(void **state) {
+    fixture *f = *state;
+    const drape_scene *s = read_text(f, "drape: 1\n"
+                                        "cloth:\n"
+                                        "  - {grid: {resolution: 2}}\n"
+                                        "  - grid: {resolution: 2}\n"
+                                        "    place: {translate: [0, 0, 5]}\n"
+                                        "    pins:\n"
+                                        "      - {vertices: [0]}\n"
+                                        "      - {box: [[0, 0, 5], [1, 1, 5]]}\n"
+                                        "  - {grid: {resolution: 2}, pins: [{where: top-edge}]}\n");
+    assert_int_equal(s->pin_count, 3);
+    check_picked(&s->pins[0], 1, (int32_t[]){4});
+    check_picked(&s->pins[1], 1, (int32_t[]){7});
+    check_picked(&s->pins[2], 2, (int32_t[]){10, 11});
+}
+
+static void test_directions(void **state) {
+    fixture *f = *state;
+    assert_int_equal(read_piece(f, "    pins: [{where: corners}]\n")->pins[0].directions, 3);
+    const drape_pin *pin = read_piece(f, "    pins: [{where: corners, directions: [[0, 0, 2]]}]\n")->pins;
+    assert_int_equal(pin->directions, 1);
+    same3(pin->direction[0], 0, 0, 2);
+    pin = read_piece(f, "    pins: [{where: corners, directions: [[0, 0, 1], [1, 1, 0]]}]\n")->pins;
+    assert_int_equal(pin->directions, 2);
+    same3(pin->direction[1], 1, 1, 0);
+    pin = read_piece(f, "    pins: [{where: corners, directions: [[0, 0, 1], [1, 1, 0], [1, 0, 0]]}]\n")->pins;
+    assert_int_equal(pin->directions, 3);
+}
+
+static const drape_motion *motion(fixture *f, const char *directions, const char *move) {
+    char text[400];
+    snprintf(text, sizeof text, "    pins: [{where: corners, %smove: {%s}}]\n", directions, move);
+    return &read_piece(f, text)->pins[0].motion;
+}
+
+static void test_motions(void **state) {
+    fixture *f = *state;
+    assert_int_equal(read_piece(f, "    pins: [{where: corners}]\n")->pins[0].motion.kind, DRAPE_MOTION_FIXED);
+    const drape_motion *m = motion(f, "", "linear: {velocity: [1, 2 cm/s, 0]}");
+    assert_int_equal(m->kind, DRAPE_MOTION_LINEAR);
+    near3(m->velocity, 1, 0.02, 0);
+    m = motion(f, "", "sine: {amplitude: [1 cm, 0, 2 cm], frequency: 0.5 Hz, phase: 90}");
+    assert_int_equal(m->kind, DRAPE_MOTION_SINE);
+    near3(m->amplitude, 0.01, 0, 0.02);
+    assert_true(m->frequency == 0.5 && m->phase == 0.25);
+    m = motion(f, "", "sine: {amplitude: 10 cm, frequency: 2}"); /* upwards */
+    near3(m->amplitude, 0, 0, 0.1);
+    assert_true(m->phase == 0);
+    m = motion(f, "directions: [[3, 0, 4]], ", "sine: {amplitude: 10 cm, frequency: 2}"); /* along the direction */
+    near3(m->amplitude, 0.06, 0, 0.08);
+    m = motion(f, "", "keys: [{time: 0, offset: [0, 0, 0]}, {time: 500 ms, offset: [1 cm, 0, 0]}]");
+    assert_int_equal(m->kind, DRAPE_MOTION_KEYS);
+    assert_int_equal(m->key_count, 2);
+    ASSERT_NEAR(m->key[1].time, 0.5, 1e-16);
+    near3(m->key[1].offset, 0.01, 0, 0);
+}
+
+/* ---- motions as they are simulated ---- */
+
+/* Height of vertex v after each of `count` frames. */
+static void heights(fixture *f, int32_t v, int32_t count, double *z) {
+    drape_sim *sim = make_sim(f);
+    for (int32_t i = 0; i < count; i++) {
+        test_run(f->ctx, sim, f->scene->steps_per_frame);
+        z[i] = drape_sim_positions(sim)[3 * v + 2];
+    }
+    drape_sim_destroy(sim);
+}
+
+static void test_simulated_motions(void **state) {
+    fixture *f = *state;
+    double z[10];
+    const char *head = "drape: 1\ncloth:\n  - grid: {resolution: 3}\n    pins:\n";
+    char text[1000];
+    snprintf(text, sizeof text,
+             "%s"
+             "      - {where: top-left, move: {sine: {amplitude: 10 cm, frequency: 1 Hz, phase: 90}}}\n"
+             "      - {where: top-right, move: {keys: [{time: 0.2, offset: [0, 0, 0]}, {time: 0.6, offset: [0, 0, "
+             "0.2]}]}}\n"
+             "      - {where: bottom-left, move: {linear: {velocity: [0, 0, 0.5]}}}\n"
+             "time: {step: 20 ms, fps: 10, duration: 1 s}\n",
+             head);
+    read_text(f, text);
+    assert_int_equal(f->scene->frames, 10);
+    heights(f, 6, 10, z);
+    for (int32_t i = 0; i < 10; i++)
+        ASSERT_NEAR(z[i], 0.1 * (cos(2 * 3.14159265358979324 * 0.1 * (i + 1)) - 1), 1e-12);
+    heights(f, 8, 10, z);
+    for (int32_t i = 0; i < 10; i++) ASSERT_NEAR(z[i], 0.2 * fmin(1, fmax(0, (0.1 * (i + 1) - 0.2) / 0.4)), 1e-12);
+    heights(f, 0, 10, z);
+    for (int32_t i = 0; i < 10; i++) ASSERT_NEAR(z[i], 0.05 * (i + 1), 1e-12);
+}
+
+static void test_pin_that_lets_go(void **state) {
+    fixture *f = *state;
+    double z[10];
+    read_text(f, "drape: 1\ncloth:\n  - grid: {resolution: 3}\n    pins: [{where: all, until: 0.5 s}]\n"
+                 "time: {step: 10 ms, fps: 10, duration: 1 s}\n");
+    assert_true(f->scene->pins[0].from == 0 && f->scene->pins[0].until == 0.5);
+    heights(f, 4, 10, z);
+    for (int32_t i = 0; i < 5; i++) assert_true(z[i] == 0);
+    for (int32_t i = 5; i < 10; i++) { /* free fall in steps of 10 ms from then on */
+        double t = 0.1 * (i - 4);
+        ASSERT_NEAR(z[i], -9.81 * t * (t + 0.01) / 2, 1e-9);
+    }
+}
+
+static void test_pin_that_takes_hold_later(void **state) {
+    fixture *f = *state;
+    double z[10];
+    read_text(f, "drape: 1\ncloth:\n  - grid: {resolution: 3}\n"
+                 "    pins: [{where: all, from: 0.5 s, move: {linear: {velocity: [0, 0, 1]}}}]\n"
+                 "time: {step: 10 ms, fps: 10, duration: 1 s}\n");
+    assert_true(f->scene->pins[0].from == 0.5 && f->scene->pins[0].until == DRAPE_FOREVER);
+    heights(f, 4, 10, z);
+    for (int32_t i = 0; i < 5; i++) {
+        double t = 0.1 * (i + 1);
+        ASSERT_NEAR(z[i], -9.81 * t * (t + 0.01) / 2, 1e-9);
+    }
+    for (int32_t i = 5; i < 10; i++) ASSERT_NEAR(z[i], z[4] + 0.1 * (i - 4), 1e-12); /* from where it was */
+}
+
+/* ---- loads, forces ---- */
+
+static void test_loads(void **state) {
+    fixture *f = *state;
+    const drape_scene *s = read_text(f, "drape: 1\n"
+                                        "cloth:\n"
+                                        "  - {grid: {resolution: 2}}\n"
+                                        "  - grid: {resolution: 2}\n"
+                                        "    loads:\n"
+                                        "      - {where: top-edge, force: [0, 0, -2 N]}\n"
+                                        "      - {where: top-left, force: [1 kN, 0, 0]}\n");
+    for (int32_t i = 0; i < 6; i++) same3(s->forces.vertex + 3 * i, 0, 0, 0);
+    same3(s->forces.vertex + 3 * 6, 1000, 0, -2); /* they add up */
+    same3(s->forces.vertex + 3 * 7, 0, 0, -2);
+}
+
+static void test_forces(void **state) {
+    fixture *f = *state;
+    const drape_forces *g = &read_piece(f, "forces: {gravity: [0, 0, -1.62 m/s^2], air_drag: 0.5}\n")->forces;
+    same3(g->gravity, 0, 0, -1.62);
+    assert_true(g->air_drag == 0.5 && g->drag == 0);
+    g = &read_piece(f, "forces: {wind: {velocity: [1, 2, 3 m/s]}}\n")->forces;
+    same3(g->wind, 1, 2, 3);
+    assert_true(g->drag == 1.2);
+    g = &read_piece(f, "forces: {wind: {velocity: [1, 0, 0], drag: 2.4 kg/m^3}}\n")->forces;
+    assert_true(g->drag == 2.4);
+}
+
+/* ---- time, solver, output ---- */
+
+static void test_time(void **state) {
+    static const struct {
+        const char *time;
+        int32_t frames, steps;
+        double step;
+    } cases[] = {
+        {"step: 2 ms, fps: 24", 24, 21, 1.0 / 504},
+        {"step: 2 ms, fps: 25", 25, 20, 0.002},
+        {"step: 50 ms, fps: 25", 25, 1, 0.04}, /* no step is longer than a frame */
+        {"step: 40 ms, fps: 25", 25, 1, 0.04},
+        {"step: 39 ms, fps: 25", 25, 2, 0.02},
+        {"step: 1 ms, fps: 30, duration: 2 s", 60, 34, 1.0 / 1020},
+        {"duration: 0", 0, 20, 0.002},
+        {"duration: 1 min", 1500, 20, 0.002},
+        {"duration: 0.07 s", 2, 20, 0.002}, /* 1.75 frames */
+        {"frames: 7", 7, 20, 0.002},
+        {"frames: 0", 0, 20, 0.002},
+        {"fps: 0.5, step: 0.5 s, frames: 3", 3, 4, 0.5},
+        {"fps: 1 kHz, step: 1 ms", 1000, 1, 0.001},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "time: {%s}\n", cases[i].time);
+        const drape_scene *s = read_piece(*state, text);
+        assert_int_equal(s->frames, cases[i].frames);
+        assert_int_equal(s->steps_per_frame, cases[i].steps);
+        ASSERT_NEAR(s->step, cases[i].step, 1e-15 * cases[i].step);
+    }
+}
+
+static void test_solver_and_model(void **state) {
+    fixture *f = *state;
+    const drape_scene *s = read_piece(f, "solver: {method: mpcg_original, precond: diagonal, tolerance: 1e-8, "
+                                         "max_iterations: 77}\nmodel: baraff_witkin\njacobian: full\n");
+    assert_string_equal(s->solve.method, "mpcg_original");
+    assert_string_equal(s->solve.precond, "diagonal");
+    assert_true(s->solve.tol == 1e-8);
+    assert_int_equal(s->solve.max_iterations, 77);
+    assert_string_equal(s->cloth.model, "baraff_witkin");
+    assert_int_equal(s->cloth.jacobian, DRAPE_JACOBIAN_FULL);
+    assert_int_equal(read_piece(f, "jacobian: psd\n")->cloth.jacobian, DRAPE_JACOBIAN_PSD);
+}
+
+static void test_output(void **state) {
+    fixture *f = *state;
+    const drape_scene *s = read_piece(f, "output: flag.html\n");
+    assert_int_equal(s->output_count, 1);
+    assert_string_equal(s->output[0], "flag.html");
+    s = read_piece(f, "output: [a.obj, out/b.html]\n");
+    assert_int_equal(s->output_count, 2);
+    assert_string_equal(s->output[1], "out/b.html");
+    assert_int_equal(read_piece(f, "output: []\n")->output_count, 0);
+}
+
+/* ---- overrides ---- */
+
+static const char *const FLAG = "drape: 1\n"
+                                "cloth:\n"
+                                "  - {name: pole, grid: {resolution: 2}}\n"
+                                "  - name: flag\n"
+                                "    grid: {width: 1 m, resolution: 3}\n"
+                                "    pins:\n"
+                                "      - {where: left-edge}\n"
+                                "      - {where: top-right}\n"
+                                "time: {frames: 3}\n";
+
+static const drape_scene * override(fixture *f, const char *const *set, int32_t count) {
+    drape_scene_options options = {.set = set, .set_count = count};
+    return read_with(f, FLAG, &options);
+}
+#define OVERRIDE(f, ...)                                                                                             \
+    override(f, (const char *const[]){__VA_ARGS__}, (int32_t)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)))
+
+static void test_overrides(void **state) {
+    fixture *f = *state;
+    assert_int_equal(OVERRIDE(f, "time.frames=7")->frames, 7);
+    ASSERT_NEAR(OVERRIDE(f, "time.step=1ms")->step, 0.001, 1e-18);                   /* a key that was not there */
+    assert_true(OVERRIDE(f, "forces.wind.velocity=[1, 0, 0]")->forces.wind[0] == 1); /* in maps that were not there */
+    assert_true(OVERRIDE(f, "solver={tolerance: 1e-7, method: mpcg}")->solve.tol == 1e-7);
+    assert_int_equal(OVERRIDE(f, "cloth.1.grid.resolution=5")->pieces[1].vertices, 25);
+    assert_int_equal(OVERRIDE(f, "cloth.flag.grid.resolution=5")->pieces[1].vertices, 25);
+    assert_int_equal(OVERRIDE(f, "cloth.flag.pins.1.where=bottom-right")->pins[1].vertices[0], 4 + 2);
+    assert_int_equal(OVERRIDE(f, "cloth.flag.pins.0={vertices: [4]}")->pins[0].count, 1);
+    assert_int_equal(OVERRIDE(f, "cloth.flag.pins=[]")->pin_count, 0);
+    assert_int_equal(
+        OVERRIDE(f, "cloth.pole.mesh=none.obj", "cloth.pole={grid: {resolution: 3}}")->pieces[0].vertices, 9);
+    assert_string_equal(OVERRIDE(f, "name=a=b")->name, "a=b");
+    assert_int_equal(OVERRIDE(f, "time.frames=7", "time.frames=8")->frames, 8); /* the last one holds */
+    assert_int_equal(OVERRIDE(f, "cloth=[{name: new, grid: {}}]", "cloth.new.grid.resolution=2")->pieces[0].vertices,
+                     4);
+    assert_int_equal(OVERRIDE(f, "output=[a.html, b.obj]")->output_count, 2);
+}
+
+static void test_wrong_overrides(void **state) {
+    static const char *const wrong[][2] = {
+        {"time", "path=value is wanted"},        {"time.frames=", "path=value is wanted"},
+        {"=1", "path=value is wanted"},          {"cloth.sail.mass=1", "there is no \"sail\""},
+        {"cloth.7.mass=1", "there is no \"7\""}, {"cloth.-9999999999999999999.mass=1", "there is no"},
+        {"drape.x=1", "there is no \"drape\""},  {"time.frames=[", "--set time.frames=["},
+        {"time.frames=x", "frames: \"x\""},      {"tiem.frames=1", "do you mean \"time\"?"},
+    };
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        drape_scene_options options = {.set = &wrong[i][0], .set_count = 1};
+        refuse(f, FLAG, &options, wrong[i][1]);
+        assert_int_equal(strncmp(drape_message(f->ctx), "--set ", 6), 0);
+    }
+}
+
+/* ---- problems ---- */
+
+typedef struct heard {
+    int32_t count;
+    char text[10][200];
+} heard;
+
+static void hear(void *user, const char *text) {
+    heard *h = user;
+    if (h->count < 10) snprintf(h->text[h->count], sizeof h->text[0], "%s", text);
+    h->count++;
+}
+
+/* All are told, in the order of the file; the message is the first. */
+static void test_all_problems(void **state) {
+    fixture *f = *state;
+    heard h = {0};
+    drape_scene_options options = {.problem = hear, .problem_user = &h};
+    refuse(f,
+           "drape: 1\n"
+           "cloth:\n"
+           "  - {grid: {width: 1 kg}, material: velvet}\n"
+           "  - {grid: {resolution: 3}, pins: [{where: top}]}\n"
+           "time: {fps: x}\n"
+           "up: x\n",
+           &options, "test.yaml:3:20: width");
+    assert_int_equal(h.count, 5);
+    static const char *const places[] = {":3:20: width", ":3:37: there is no fabric", ":4:44: there is no place",
+                                         ":5:13: fps", ":6:5: up"};
+    for (int32_t i = 0; i < 5; i++)
+        if (!strstr(h.text[i], places[i])) fail_msg("%s is not the place of %s", places[i], h.text[i]);
+    assert_non_null(strstr(h.text[4], "\n    up: x"));
+}
+
+/* A file that is wrong everywhere is told about in so many words, not in millions. */
+static void test_too_many_problems(void **state) {
+    fixture *f = *state;
+    heard h = {0};
+    drape_scene_options options = {.problem = hear, .problem_user = &h};
+    enum { COUNT = 100000 };
+    char *text = malloc(3 * COUNT + 100);
+    size_t used = (size_t)sprintf(text, "drape: 1\ncloth: [{grid: {}, pins: [{vertices: [x");
+    for (int32_t i = 0; i < COUNT; i++) used += (size_t)sprintf(text + used, ", x");
+    sprintf(text + used, "]}]}]\n");
+    refuse(f, text, &options, "vertices: \"x\" is no number");
+    assert_in_range(h.count, 50, 1000);
+    free(text);
+}
+
+/* ---- meshes ---- */
+
+static void write_mesh(const fixture *f, const char *name, const char *text) {
+    FILE *file = fopen(path_in(f, name), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* A square of 3 by 3 in two triangles that are groups; texture coordinates from 0 to 1, in an order of their own. */
+static const char *const SQUARE = "v 0 0 0\nv 3 0 0\nv 3 3 0\nv 0 3 0\n"
+                                  "vt 1 1\nvt 0 0\nvt 1 0\nvt 0 1\n"
+                                  "g low all\nf 1/2 2/3 3/1\ng high all\nf 1/2 3/1 4/4\n";
+
+static const drape_scene *read_mesh(fixture *f, const char *rest) {
+    char text[500];
+    snprintf(text, sizeof text, "drape: 1\ncloth:\n  - mesh: square.obj\n%s", rest);
+    write_mesh(f, "square.obj", SQUARE);
+    return read_text(f, text);
+}
+
+static void test_mesh_without_uv(void **state) {
+    fixture *f = *state;
+    const drape_piece *p = read_mesh(f, "    uv: false\n")->pieces;
+    assert_int_equal(p->vertices, 4);
+    assert_int_equal(p->triangles, 2);
+    assert_null(p->uv);
+    same3(p->rest + 3 * 2, 3, 3, 0);
+    write_mesh(f, "plain.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n");
+    p = read_text(f, "drape: 1\ncloth: [{mesh: plain.obj}]")->pieces;
+    assert_int_equal(p->triangles, 2); /* a polygon is cut */
+    assert_null(p->uv);
+}
+
+/* The texture covers 1 m^2 of 9: refused, and the number that the message gives is the right one. */
+static void test_uv_scale(void **state) {
+    fixture *f = *state;
+    char text[200], *number;
+    write_mesh(f, "square.obj", SQUARE);
+    for (int32_t i = 0; i < 3; i++) { /* the suggestion holds whatever stood there before, and in other units */
+        static const char *const before[] = {"", "    uv_scale: 20\n", "    unit: 1 cm\n"};
+        snprintf(text, sizeof text, "drape: 1\ncloth:\n  - mesh: square.obj\n%s", before[i]);
+        refuse(f, text, NULL, "uv_scale: 3 makes them fit");
+        number = strstr(drape_message(f->ctx), "uv_scale: ") + 10;
+        snprintf(text, sizeof text, "drape: 1\ncloth:\n  - mesh: square.obj\n    uv_scale: %.*s\n%s",
+                 (int)strcspn(number, " "), number, i == 2 ? before[i] : "");
+        const drape_piece *p = read_text(f, text)->pieces;
+        double unit = i == 2 ? 0.01 : 1;
+        assert_int_equal(p->uv_vertices, 4);
+        ASSERT_NEAR(p->uv[0], 3 * unit, 1e-15);
+        assert_int_equal(p->uv_triangle[0], 1); /* 1/2 */
+        drape_sim *sim = make_sim(f);
+        ASSERT_NEAR(drape_cloth_stretch(drape_sim_cloth(sim), drape_sim_positions(sim)), 1, 1e-12);
+        drape_sim_destroy(sim);
+    }
+    refuse(f, "drape: 1\ncloth: [{mesh: square.obj, uv_scale: 20}]", NULL, "slack");
+    refuse(f, "drape: 1\ncloth: [{mesh: square.obj}]", NULL, "stretched");
+    write_mesh(f, "flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n");
+    refuse(f, "drape: 1\ncloth: [{mesh: flat.obj}]", NULL, "uv: false does without them");
+}
+
+static void test_mesh_units(void **state) {
+    fixture *f = *state;
+    const drape_piece *p =
+        read_mesh(f, "    unit: 1 cm\n    uv: false\n    place: {scale: 2, translate: [1, 0, 0]}\n")->pieces;
+    near3(p->rest + 3 * 2, 1.06, 0.06, 0);
+    p = read_mesh(f, "    unit: 1 in\n    uv: false\n")->pieces;
+    near3(p->rest + 3 * 2, 0.0762, 0.0762, 0);
+}
+
+static void test_mesh_groups(void **state) {
+    fixture *f = *state;
+    check_picked(read_mesh(f, "    uv: false\n    pins: [{group: low}]\n")->pins, 3, (int32_t[]){0, 1, 2});
+    check_picked(read_mesh(f, "    uv: false\n    pins: [{group: high}]\n")->pins, 3, (int32_t[]){0, 2, 3});
+    check_picked(read_mesh(f, "    uv: false\n    pins: [{group: [low, high]}]\n")->pins, 4, (int32_t[]){0, 1, 2, 3});
+    check_picked(read_mesh(f, "    uv: false\n    pins: [{vertices: [3]}]\n")->pins, 1, (int32_t[]){3});
+    check_picked(read_mesh(f, "    uv: false\n    pins: [{box: [[3, 0, 0], [3, 3, 0]]}]\n")->pins, 2,
+                 (int32_t[]){1, 2});
+}
+
+static void test_paths(void **state) {
+    fixture *f = *state;
+    drape_scene_options trust = {.trust_paths = true}, none = {.no_files = true};
+    char text[3 * PATH_SIZE];
+    write_mesh(f, "plain.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n");
+    snprintf(text, sizeof text, "drape: 1\ncloth: [{mesh: %s}]", path_in(f, "plain.obj"));
+    refuse(f, text, NULL, "leads out of the scene's folder");
+    assert_int_equal(read_with(f, text, &trust)->pieces[0].vertices, 3);
+    snprintf(text, sizeof text, "drape: 1\ncloth: [{mesh: ..%s}]", strrchr(path_in(f, "plain.obj"), '/'));
+    refuse(f, text, NULL, "leads out of the scene's folder");
+    refuse(f, text, &trust, "cannot open"); /* looked for, and not there */
+    refuse(f, "drape: 1\ncloth: [{mesh: plain.obj}]", &none, "files cannot be read here");
+}
+
+/* A scene file, and scenes by name. */
+static void test_load(void **state) {
+    fixture *f = *state;
+    char name[2 * PATH_SIZE];
+    forget(f);
+    write_mesh(f, "plain.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n");
+    write_mesh(f, "my.scene.yml", "drape: 1\ncloth: [{mesh: plain.obj}]\n");
+    snprintf(name, sizeof name, "%s", path_in(f, "my.scene.yml"));
+    ASSERT_OK(f->ctx, drape_scene_load(f->ctx, name, NULL, &f->scene));
+    assert_string_equal(f->scene->name, "my.scene");
+    assert_int_equal(f->scene->pieces[0].vertices, 3);
+    forget(f);
+    ASSERT_OK(f->ctx, drape_scene_load(f->ctx, "flag", NULL, &f->scene));
+    assert_string_equal(f->scene->name, "flag");
+    forget(f);
+    assert_int_equal(drape_scene_load(f->ctx, "flga", NULL, &f->scene), DRAPE_ERROR_ARGUMENT);
+    assert_null(f->scene);
+    assert_non_null(strstr(drape_message(f->ctx), "do you mean \"flag\"?"));
+    assert_int_equal(drape_scene_load(f->ctx, "none.yaml", NULL, &f->scene), DRAPE_ERROR_IO);
+    assert_null(f->scene);
+    assert_int_equal(drape_scene_load(f->ctx, "./flag", NULL, &f->scene), DRAPE_ERROR_IO); /* a slash: a file */
+    drape_scene_destroy(f->ctx, NULL);
+}
+
+/* ---- locale ---- */
+
+/* A locale with a decimal comma, made in the fixture's folder where none is installed. */
+static bool enter_comma_locale(const fixture *f) {
+    char command[3 * PATH_SIZE];
+    for (int attempt = 0; attempt < 2; attempt++) {
+        if (setlocale(LC_ALL, "de_DE.UTF-8") && strcmp(localeconv()->decimal_point, ",") == 0) return true;
+        snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1", f->folder);
+        if (attempt > 0 || system(command) != 0) break;
+        setenv("LOCPATH", f->folder, 1);
+    }
+    return false;
+}
+
+/* A host program's decimal comma is not the scene's. */
+static void test_comma_locale(void **state) {
+    fixture *f = *state;
+    char command[2 * PATH_SIZE];
+    bool entered = enter_comma_locale(f);
+    if (entered) {
+        near3(read_grid(f, "width: 1.5 m, resolution: 2", "    place: {scale: 1.5}\n")->pieces[0].rest, -1.125,
+              -1.125, 0);
+        refuse(f, "drape: 1\ncloth:\n  - grid:\n      width: 1,5 m\n", NULL, "not a comma");
+        assert_string_equal(localeconv()->decimal_point, ","); /* put back */
+    }
+    setlocale(LC_ALL, "C");
+    unsetenv("LOCPATH");
+    snprintf(command, sizeof command, "rm -rf '%s/de_DE.UTF-8'", f->folder);
+    if (system(command) != 0) print_message("%s: cannot be removed\n", f->folder);
+    if (!entered) {
+        print_message("no locale with a decimal comma, and none can be made: skipped\n");
+        skip();
+    }
+}
+
+/* ---- memory ---- */
+
+static const char *const EVERYTHING =
+    "drape: 1\n"
+    "name: everything\n"
+    "up: y\n"
+    "cloth:\n"
+    "  - name: a\n"
+    "    grid: {width: 1 m, height: 2 m, resolution: 33, irregular: true, cut: [0.5, 0.5]}\n"
+    "    place: {scale: 2, rotate: [1, 2, 3], translate: [1, 2, 3]}\n"
+    "    material: {fabric: silk, damping: {bend: 0}}\n"
+    "    mass: 1 g\n"
+    "    velocity: [1, 0, 0]\n"
+    "    pins:\n"
+    "      - {where: [bottom-edge], directions: [[1, 0, 0]], until: 2 s}\n"
+    "      - {at: [[0, 0.5]], move: {keys: [{time: 0, offset: [0, 0, 0]}, {time: 1, offset: [0, 0, 1]}]}}\n"
+    "    loads: [{where: center, force: [0, 0, 1]}]\n"
+    "  - {name: b, mesh: square.obj, uv_scale: 3, pins: [{group: low}]}\n"
+    "forces: {wind: {velocity: [1, 2, 3]}}\n"
+    "output: [a.obj, b.html]\n";
+
+static bool fail_request(fixture *f, const char *text, int64_t n) {
+    static const char *const set[] = {"time.step=1 ms", "cloth.b.material=wool"};
+    counting_allocator memory = {.left = n};
+    drape_scene_options options = {.set = set, .set_count = 2};
+    drape_scene *scene = (drape_scene *)1;
+    char name[2 * PATH_SIZE];
+    drape_context *ctx = counting_context(&memory);
+    snprintf(name, sizeof name, "%s", path_in(f, "test.yaml"));
+    drape_status status = drape_scene_parse(ctx, name, text, (int64_t)strlen(text), &options, &scene);
+    bool wrong = text != EVERYTHING;
+    assert_int_equal(status, memory.failed ? DRAPE_ERROR_MEMORY : wrong ? DRAPE_ERROR_FORMAT : DRAPE_OK);
+    if (memory.failed && !strstr(drape_message(ctx), "memory"))
+        fail_msg("request %d: %s", (int)n, drape_message(ctx));
+    if (status) assert_null(scene);
+    drape_scene_destroy(ctx, scene);
+    assert_int_equal(drape_context_bytes(ctx), 0);
+    drape_context_destroy(ctx);
+    assert_int_equal(memory.live, 0);
+    return memory.failed;
+}
+
+/* Of a good scene and of one with problems. */
+static void test_every_request_may_fail(void **state) {
+    fixture *f = *state;
+    write_mesh(f, "square.obj", SQUARE);
+    static const char *const texts[] = {
+        NULL,
+        "drape: 2\ncloth: [{name: b, grid: {width: x}, material: y}, {mesh: none.obj}, {grid: {}, pins: [{at: 3}]}]"};
+    for (int32_t i = 0; i < 2; i++) {
+        int64_t n = 0;
+        while (n < 1000 && fail_request(f, i ? texts[i] : EVERYTHING, n)) n++;
+        print_message("%d requests\n", (int)n);
+        assert_in_range(n, 3, 999);
+    }
+}
+
+static int set_up(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    if (!f) return -1;
+    snprintf(f->folder, sizeof f->folder, "%s/drape-scene-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    if (!mkdtemp(f->folder)) return -1;
+    f->ctx = test_context(1);
+    f->bytes = drape_context_bytes(f->ctx);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    static const char *const files[] = {"square.obj", "plain.obj", "flat.obj", "my.scene.yml"};
+    fixture *f = *state;
+    forget(f);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) remove(path_in(f, files[i]));
+    rmdir(f->folder);
+    drape_context_destroy(f->ctx);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_smallest_scene),
+        TEST(test_name),
+        TEST(test_other_spellings),
+        TEST(test_square_grid),
+        TEST(test_resolutions),
+        TEST(test_cut_grid),
+        TEST(test_irregular_grids),
+        TEST(test_resolution_option),
+        TEST(test_place),
+        TEST(test_scale_takes_the_pattern_along),
+        TEST(test_up_is_y),
+        TEST(test_materials),
+        TEST(test_every_fabric),
+        TEST(test_mass_and_velocity),
+        TEST(test_places),
+        TEST(test_cut_edges),
+        TEST(test_other_ways_to_pick),
+        TEST(test_box_of_awkward_numbers),
+        TEST(test_pins_of_pieces),
+        TEST(test_directions),
+        TEST(test_motions),
+        TEST(test_simulated_motions),
+        TEST(test_pin_that_lets_go),
+        TEST(test_pin_that_takes_hold_later),
+        TEST(test_loads),
+        TEST(test_forces),
+        TEST(test_time),
+        TEST(test_solver_and_model),
+        TEST(test_output),
+        TEST(test_overrides),
+        TEST(test_wrong_overrides),
+        TEST(test_all_problems),
+        TEST(test_too_many_problems),
+        TEST(test_mesh_without_uv),
+        TEST(test_uv_scale),
+        TEST(test_mesh_units),
+        TEST(test_mesh_groups),
+        TEST(test_paths),
+        TEST(test_load),
+        TEST(test_comma_locale),
+        TEST(test_every_request_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
