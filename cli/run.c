@@ -219,7 +219,7 @@ static int finish(run *r, drape_status status) {
     drape_status written = close_writers(r);
     if (!written && r->report) written = drape_report_write(r->report, r->options.report, outcome);
     if (written) complain("%s", drape_message(r->ctx));
-    else say_what_was_written(r);
+    else if (!status) say_what_was_written(r);
     return status || written ? EXIT_RUN_FAILED : interrupted ? EXIT_INTERRUPTED : EXIT_GOOD;
 }
 
