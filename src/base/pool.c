@@ -75,7 +75,8 @@ static unsigned wait_for_job(drape_i_pool *pool, unsigned seen) {
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->sleepers, 1);
     unsigned now;
-    while (now = atomic_load(&pool->state), now == seen || !is_open(now)) pthread_cond_wait(&pool->wake, &pool->mutex);
+    while (now = atomic_load(&pool->state), now == seen || !is_open(now))
+        pthread_cond_wait(&pool->wake, &pool->mutex);
     atomic_fetch_sub(&pool->sleepers, 1);
     pthread_mutex_unlock(&pool->mutex);
     return now;

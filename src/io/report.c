@@ -55,8 +55,8 @@ static json_t *machine(const drape_context *ctx) {
 
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
-    return json_pack("{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:f, s:i}", "step", s->step,
-                     "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
+    return json_pack("{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:f, s:i}", "step",
+                     s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
                      f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag,
                      "air_drag", f->air_drag, "model", s->cloth.model, "jacobian",
                      s->cloth.jacobian == DRAPE_JACOBIAN_PSD ? "psd" : "full", "method", s->solve.method, "precond",
@@ -86,13 +86,13 @@ drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, d
 }
 
 drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
-    json_t *step = json_pack("{s:I, s:f, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f}}", "step",
-                             (json_int_t)c->step, "time", c->time, "reason", drape_reason_name(c->reason),
-                             "iterations", c->iterations, "residual", number(c->residual), "true_residual",
-                             number(c->true_residual), "kinetic", number(c->kinetic), "elastic", number(c->elastic),
-                             "weight", number(c->weight), "stretch", number(c->stretch), "seconds", "assemble",
-                             c->assemble_seconds, "precondition", c->precondition_seconds, "solve", c->solve_seconds,
-                             "update", c->update_seconds);
+    json_t *step =
+        json_pack("{s:I, s:f, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f}}", "step",
+                  (json_int_t)c->step, "time", c->time, "reason", drape_reason_name(c->reason), "iterations",
+                  c->iterations, "residual", number(c->residual), "true_residual", number(c->true_residual),
+                  "kinetic", number(c->kinetic), "elastic", number(c->elastic), "weight", number(c->weight),
+                  "stretch", number(c->stretch), "seconds", "assemble", c->assemble_seconds, "precondition",
+                  c->precondition_seconds, "solve", c->solve_seconds, "update", c->update_seconds);
     return step && json_array_append_new(r->steps, step) == 0 ? DRAPE_OK : no_memory(r->ctx);
 }
 

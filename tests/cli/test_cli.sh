@@ -280,6 +280,25 @@ failing_run_keeps_what_it_has() {
     [ "$(grep -c '"true_residual"' r.json)" -eq 20 ]
 }
 
+# Ctrl-C: the step is finished, the files hold the frames before, the exit code tells. (A shell starts background jobs
+# with SIGINT ignored, so SIGTERM, which the program treats alike, stands in.)
+interrupted_run_keeps_its_frames() {
+    local code=0 job
+    "$program" run chen --frames 1000000 -o x.html -o x.obj --report r.json >"$scratch/out" 2>"$scratch/err" &
+    job=$!
+    for _ in $(seq 100); do
+        [ ! -e x_0003.obj ] || break
+        sleep 0.1
+    done
+    kill -TERM $job
+    wait $job || code=$?
+    [ $code -eq 130 ] || fail "exit code $code: $(cat "$scratch/err")"
+    grep -qE '^drape: interrupted after frame [0-9]+ of 1000000; [0-9]+ frames are kept$' "$scratch/err"
+    [ -s x.html ] && [ -s x_0000.obj ]
+    grep -q '"outcome": "interrupted after frame ' r.json
+    [ -z "$(find . -name '*.part-*')" ] || fail "left: $(ls)"
+}
+
 # Number I, from 0, of so many bytes from OFFSET on: field FILE TYPE OFFSET BYTES I
 field() { od -An -v -t "$2" -j "$3" -N "$4" "$1" | tr -s ' ' '\n' | sed '/^$/d' | sed -n "$(($5 + 1))p"; }
 
@@ -361,6 +380,7 @@ check every_scene_runs
 check no_frames_give_one_mesh
 check all_files_of_a_run
 check failing_run_keeps_what_it_has
+check interrupted_run_keeps_its_frames
 check exported_system_has_its_size
 check documented_reader_reads_a_system
 finish_tests

@@ -227,8 +227,10 @@ static void test_unknown_scenes(void **state) {
         const char *name;
         int32_t resolution;
         const char *message;
-    } wrong[] = {{"no-such-scene", 0, "no-such-scene"}, {"pinned", 1, "resolution is 1"},
-                 {"pinned", -1, "resolution is -1"},    {"drooping", 8193, "resolution is 8193"},
+    } wrong[] = {{"no-such-scene", 0, "no-such-scene"},
+                 {"pinned", 1, "resolution is 1"},
+                 {"pinned", -1, "resolution is -1"},
+                 {"drooping", 8193, "resolution is 8193"},
                  {"", 0, "no scene"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         drape_scene *scene = (drape_scene *)1;
