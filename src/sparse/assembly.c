@@ -1,7 +1,12 @@
 /* assembly.c: see assembly.h for the idea.
  *
  * For element e of k nodes, slot[(e k + a) k + b] says which block of row nodes[a] stands in column nodes[b],
- * counted from the row's first. Memory: 4 k^2 bytes an element, and 4 bytes an element and part. */
+ * counted from the row's first. Memory: 4 k^2 bytes an element, and 4 bytes an element and part.
+ *
+ * Elements go window by window, a window being WINDOW rows and an element belonging to that of its lowest node; in a
+ * window set by set, in a set in ascending order. Rows are cleared just before the first window that reaches them. So
+ * the blocks that a window adds to stay in the cache from the clearing to the last of the sets, and each row sums its
+ * elements in an order that depends on the mesh alone. */
 #include "sparse/assembly.h"
 
 #include "base/parallel.h"
@@ -9,7 +14,7 @@
 
 #include <string.h>
 
-enum { PARTS_PER_THREAD = 4, LEAST_ROWS = 256 };
+enum { PARTS_PER_THREAD = 4, LEAST_ROWS = 256, WINDOW = 64 };
 
 typedef struct set_plan {
     drape_elements elements;
@@ -36,6 +41,15 @@ static int32_t part_of(const drape_i_assembly *as, int32_t row) {
     return part;
 }
 
+/* The window of an element: that of its lowest node. */
+static int32_t window_of(const set_plan *set, int32_t element) {
+    const int32_t k = set->elements.nodes_per_element;
+    const int32_t *nodes = set->elements.nodes + (int64_t)k * element;
+    int32_t low = nodes[0];
+    for (int32_t a = 1; a < k; a++) low = nodes[a] < low ? nodes[a] : low;
+    return low / WINDOW;
+}
+
 static drape_status find_slots(drape_context *ctx, const drape_bsr3 *A, set_plan *set) {
     int32_t k = set->elements.nodes_per_element;
     if (!DRAPE_NEW(ctx, set->slot, (int64_t)k * k * set->elements.count)) return DRAPE_ERROR_MEMORY;
@@ -53,41 +67,65 @@ static drape_status find_slots(drape_context *ctx, const drape_bsr3 *A, set_plan
     return DRAPE_OK;
 }
 
-/* Counts (list NULL) or files each element under every part that owns one of its nodes, once a part. */
-static void file_elements(const drape_i_assembly *as, const set_plan *set, int64_t *next, int32_t *list) {
+/* All elements, ascending within ascending windows: a counting sort. */
+static drape_status sort_by_window(const drape_i_assembly *as, const set_plan *set, int32_t *order) {
+    int64_t windows = as->rows / WINDOW + 1, *next;
+    if (!DRAPE_NEW(as->ctx, next, windows + 1)) return DRAPE_ERROR_MEMORY;
+    for (int32_t e = 0; e < set->elements.count; e++) next[window_of(set, e) + 1]++;
+    for (int64_t w = 0; w < windows; w++) next[w + 1] += next[w];
+    for (int32_t e = 0; e < set->elements.count; e++) order[next[window_of(set, e)]++] = e;
+    DRAPE_FREE(as->ctx, next, windows + 1);
+    return DRAPE_OK;
+}
+
+/* Counts (list NULL) or files each element, in their order, under every part that owns one of its nodes, once a part.
+ */
+static void file_elements(const drape_i_assembly *as, const set_plan *set, const int32_t *order, int64_t *next,
+                          int32_t *list) {
     int32_t k = set->elements.nodes_per_element;
-    for (int32_t e = 0; e < set->elements.count; e++) {
+    for (int32_t i = 0; i < set->elements.count; i++) {
         int32_t parts[DRAPE_I_ELEMENT_NODES];
         for (int32_t a = 0; a < k; a++) {
             bool again = false;
-            parts[a] = part_of(as, set->elements.nodes[(int64_t)k * e + a]);
+            parts[a] = part_of(as, set->elements.nodes[(int64_t)k * order[i] + a]);
             for (int32_t b = 0; b < a; b++) again |= parts[b] == parts[a];
             if (again) continue;
-            if (list) list[next[parts[a]]] = e;
+            if (list) list[next[parts[a]]] = order[i];
             next[parts[a]]++;
         }
     }
 }
 
-static drape_status list_elements(drape_i_assembly *as, set_plan *set) {
+static drape_status list_in_order(drape_i_assembly *as, set_plan *set, const int32_t *order) {
     drape_context *ctx = as->ctx;
     if (!DRAPE_NEW(ctx, set->first, (int64_t)as->parts + 2)) return DRAPE_ERROR_MEMORY;
     int64_t *next = set->first + 1; /* next[p]: where part p's next element goes; ends as first[p + 1] */
-    file_elements(as, set, next + 1, NULL);
+    file_elements(as, set, order, next + 1, NULL);
     for (int32_t p = 0; p < as->parts; p++) next[p + 1] += next[p];
     set->listed = next[as->parts];
     if (!DRAPE_NEW(ctx, set->list, set->listed)) {
         set->listed = 0;
         return DRAPE_ERROR_MEMORY;
     }
-    file_elements(as, set, next, set->list);
+    file_elements(as, set, order, next, set->list);
     return DRAPE_OK;
+}
+
+static drape_status list_elements(drape_i_assembly *as, set_plan *set) {
+    int32_t *order;
+    if (!DRAPE_NEW(as->ctx, order, set->elements.count)) return DRAPE_ERROR_MEMORY;
+    drape_status status = sort_by_window(as, set, order);
+    if (!status) status = list_in_order(as, set, order);
+    DRAPE_FREE(as->ctx, order, set->elements.count);
+    return status;
 }
 
 drape_status drape_i_assembly_create(drape_context *ctx, const drape_bsr3 *A, const drape_elements *sets,
                                      int32_t set_count, drape_i_assembly **out) {
     drape_i_assembly *as;
     *out = NULL;
+    if (set_count > DRAPE_I_ASSEMBLY_SETS)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "assembly: %d sets of elements are too many", set_count);
     if (!DRAPE_NEW(ctx, as, 1)) return DRAPE_ERROR_MEMORY;
     as->ctx = ctx;
     as->rows = A->rows;
@@ -136,10 +174,10 @@ static inline void add_transposed(double *restrict to, const double (*from)[DRAP
         for (int32_t c = 0; c < 3; c++) to[3 * r + c] += from[3 * c + r][lane];
 }
 
-/* Adds one lane of the batch to the rows [begin, end). */
-static void scatter(const drape_i_assembly_job *job, const set_plan *set, int32_t element, int32_t lane,
-                    const drape_i_batch *batch, int32_t begin, int32_t end) {
-    const int32_t k = set->elements.nodes_per_element;
+/* Adds one lane of the batch to the rows [begin, end); k is the set's nodes_per_element, known where it is inlined.
+ */
+DRAPE_INLINE void scatter(const drape_i_assembly_job *job, const set_plan *set, const int32_t k, int32_t element,
+                          int32_t lane, const drape_i_batch *batch, int32_t begin, int32_t end) {
     const int32_t *nodes = set->elements.nodes + (int64_t)k * element;
     const int32_t *slot = set->slot + (int64_t)k * k * element;
     const int64_t *rowptr = job->A.rowptr;
@@ -159,30 +197,86 @@ static void scatter(const drape_i_assembly_job *job, const set_plan *set, int32_
         }
 }
 
-static void run_set(const drape_i_assembly_job *job, const set_plan *set, int32_t part, drape_i_batch_fn kernel,
-                    const void *data, int32_t begin, int32_t end) {
+/* A part at work: its rows, those that are cleared so far, and how far it came in each set's list. */
+typedef struct progress {
+    const run *r;
+    int32_t part, begin, end, cleared;
+    int64_t at[DRAPE_I_ASSEMBLY_SETS];
+} progress;
+
+static int64_t list_end(const progress *p, int32_t s) { return p->r->as->sets[s].first[p->part + 1]; }
+
+/* The next window that has an element, INT32_MAX at the end. */
+static int32_t next_window(const progress *p) {
+    int32_t next = INT32_MAX;
+    for (int32_t s = 0; s < p->r->as->set_count; s++) {
+        const set_plan *set = &p->r->as->sets[s];
+        if (p->at[s] == list_end(p, s)) continue;
+        int32_t window = window_of(set, set->list[p->at[s]]);
+        if (window < next) next = window;
+    }
+    return next;
+}
+
+/* Behind the last element of the window in a set's list; *reach is raised above the highest node on the way. */
+static int64_t window_end(const progress *p, int32_t s, int32_t window, int32_t *reach) {
+    const set_plan *set = &p->r->as->sets[s];
+    const int32_t k = set->elements.nodes_per_element;
+    int64_t i = p->at[s];
+    for (; i < list_end(p, s) && window_of(set, set->list[i]) == window; i++)
+        for (int32_t a = 0; a < k; a++) {
+            int32_t node = set->elements.nodes[(int64_t)k * set->list[i] + a];
+            if (node >= *reach) *reach = node + 1;
+        }
+    return i;
+}
+
+/* Clears the rows up to `reach` that are not yet, and gives them what they start from. */
+static void clear_to(progress *p, int32_t reach) {
+    const drape_i_assembly_job *job = p->r->job;
+    if (reach > p->end) reach = p->end;
+    if (reach <= p->cleared) return;
+    if (job->A.val) {
+        int64_t first = job->A.rowptr[p->cleared], last = job->A.rowptr[reach];
+        memset(job->A.val + 9 * first, 0, 9 * (size_t)(last - first) * sizeof *job->A.val);
+    }
+    job->start(job->start_data, p->cleared, reach);
+    p->cleared = reach;
+}
+
+static void run_elements(progress *p, int32_t s, int64_t last) {
+    const drape_i_assembly_job *job = p->r->job;
+    const set_plan *set = &p->r->as->sets[s];
     drape_i_batch batch;
     int32_t elements[DRAPE_I_LANES];
-    for (int64_t i = set->first[part]; i < set->first[part + 1]; i += DRAPE_I_LANES) {
-        int64_t left = set->first[part + 1] - i;
-        int32_t count = left < DRAPE_I_LANES ? (int32_t)left : DRAPE_I_LANES;
+    for (int64_t i = p->at[s]; i < last; i += DRAPE_I_LANES) {
+        int32_t count = last - i < DRAPE_I_LANES ? (int32_t)(last - i) : DRAPE_I_LANES;
         for (int32_t l = 0; l < DRAPE_I_LANES; l++) elements[l] = set->list[i + (l < count ? l : count - 1)];
-        kernel(data, elements, &batch);
-        for (int32_t l = 0; l < count; l++) scatter(job, set, elements[l], l, &batch, begin, end);
+        job->kernels[s](job->kernel_data[s], elements, &batch);
+        for (int32_t l = 0; l < count; l++) switch (set->elements.nodes_per_element) {
+            case 3: scatter(job, set, 3, elements[l], l, &batch, p->begin, p->end); break;
+            case 4: scatter(job, set, 4, elements[l], l, &batch, p->begin, p->end); break;
+            default: scatter(job, set, set->elements.nodes_per_element, elements[l], l, &batch, p->begin, p->end);
+            }
     }
+    p->at[s] = last;
 }
 
 static void run_part(void *data, int32_t part) {
     const run *r = data;
-    const drape_i_assembly_job *job = r->job;
-    int32_t begin = part_begin(r->as, part), end = part_begin(r->as, part + 1);
-    if (job->A.val) {
-        int64_t first = job->A.rowptr[begin], last = job->A.rowptr[end];
-        memset(job->A.val + 9 * first, 0, 9 * (size_t)(last - first) * sizeof *job->A.val);
+    const drape_i_assembly *as = r->as;
+    progress p = {.r = r, .part = part, .begin = part_begin(as, part), .end = part_begin(as, part + 1)};
+    p.cleared = p.begin;
+    for (int32_t s = 0; s < as->set_count; s++)
+        p.at[s] = r->job->kernels[s] ? as->sets[s].first[part] : list_end(&p, s);
+    for (int32_t window; (window = next_window(&p)) != INT32_MAX;) {
+        int64_t last[DRAPE_I_ASSEMBLY_SETS];
+        int32_t reach = 0;
+        for (int32_t s = 0; s < as->set_count; s++) last[s] = window_end(&p, s, window, &reach);
+        clear_to(&p, reach);
+        for (int32_t s = 0; s < as->set_count; s++) run_elements(&p, s, last[s]);
     }
-    job->start(job->start_data, begin, end);
-    for (int32_t s = 0; s < r->as->set_count; s++)
-        if (job->kernels[s]) run_set(job, &r->as->sets[s], part, job->kernels[s], job->kernel_data[s], begin, end);
+    clear_to(&p, p.end);
 }
 
 void drape_i_assembly_run(drape_i_assembly *as, const drape_i_assembly_job *job) {

@@ -1,9 +1,9 @@
 /* assembly.h: adds element matrices and vectors into block rows, threaded, without atomics.
  *
- * The rows are cut into parts. A part goes through all elements that touch one of its rows, in ascending order,
- * and adds to its own rows only; an element on the border of two parts is computed by both. So no two threads
- * write the same memory, no element matrix is kept, and each row sums its elements in ascending order: the bits
- * depend neither on the number of parts nor on who works on them. */
+ * The rows are cut into parts. A part goes through all elements that touch one of its rows and adds to its own rows
+ * only; an element on the border of two parts is computed by both. So no two threads write the same memory, no
+ * element matrix is kept, and each row sums its elements in an order that the mesh alone decides (assembly.c): the
+ * bits depend neither on the number of parts nor on who works on them. */
 #ifndef DRAPE_SPARSE_ASSEMBLY_H
 #define DRAPE_SPARSE_ASSEMBLY_H
 
@@ -11,9 +11,10 @@
 #include "drape/sparse.h"
 
 enum {
-    DRAPE_I_LANES = 8,          /* elements computed together */
-    DRAPE_I_ELEMENT_NODES = 4,  /* most nodes of an element */
-    DRAPE_I_ELEMENT_VECTORS = 2 /* most vectors assembled beside the matrix */
+    DRAPE_I_LANES = 8,           /* elements computed together */
+    DRAPE_I_ELEMENT_NODES = 4,   /* most nodes of an element */
+    DRAPE_I_ELEMENT_VECTORS = 2, /* most vectors assembled beside the matrix */
+    DRAPE_I_ASSEMBLY_SETS = 8    /* most sets of elements */
 };
 
 /* Results of eight elements of k nodes, lane by lane: blocks[pair][9][lane] for the node pairs a <= b in the

@@ -1,4 +1,6 @@
-/* The threaded assembly against the plain one: element after element, in ascending order, to the bit. */
+/* The threaded assembly against the plain one, element after element, to the bit. Both go window by window of 64
+ * rows, an element belonging to the window of its lowest node; in a window set by set, in a set in ascending order.
+ */
 #include "sparse/assembly.h"
 #include "sparse/counting_allocator.h"
 #include "sparse/matrix.h"
@@ -136,12 +138,23 @@ static void add_naively(const mesh *m, int32_t s, int32_t e, outcome *o) {
             }
 }
 
+enum { WINDOW = 64 };
+
+static int32_t lowest(const mesh *m, int32_t s, int32_t e) {
+    const int32_t k = data_of[s].nodes, *nodes = m->nodes[s] + k * e;
+    int32_t low = nodes[0];
+    for (int32_t a = 1; a < k; a++) low = nodes[a] < low ? nodes[a] : low;
+    return low;
+}
+
 static outcome naive(const mesh *m, const drape_i_batch_fn *kernels) {
     outcome o = new_outcome(m);
     memset(o.val, 0, 9 * (size_t)o.blocks * sizeof *o.val);
     start(&(beginning){m, &o, true}, 0, m->rows);
-    for (int32_t s = 0; s < SETS; s++)
-        for (int32_t e = 0; e < m->sets[s].count && kernels[s]; e++) add_naively(m, s, e, &o);
+    for (int32_t window = 0; window <= m->rows / WINDOW; window++)
+        for (int32_t s = 0; s < SETS; s++)
+            for (int32_t e = 0; e < m->sets[s].count && kernels[s]; e++)
+                if (lowest(m, s, e) / WINDOW == window) add_naively(m, s, e, &o);
     return o;
 }
 
