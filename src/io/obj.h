@@ -5,7 +5,8 @@
 #include "base/file.h"
 #include "drape/cloth.h"
 
-drape_status drape_i_obj_write(drape_context *ctx, drape_i_file *file, const drape_cloth *cloth, int64_t frame,
-                               const double *x);
+/* as_one: all pieces in one object, for what counts vertices over all of them; else an object a piece. */
+drape_status drape_i_obj_write(drape_context *ctx, drape_i_file *file, const drape_cloth *cloth, bool as_one,
+                               int64_t frame, const double *x);
 
 #endif

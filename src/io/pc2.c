@@ -101,7 +101,7 @@ static void write_sample(cache *c, const double *x) {
 
 static drape_status add_frame(drape_context *ctx, cache *c, const double *x) {
     drape_status status = check(ctx, c, x);
-    if (!status && c->samples == 0) status = drape_i_obj_write(ctx, &c->mesh, c->cloth, 0, x);
+    if (!status && c->samples == 0) status = drape_i_obj_write(ctx, &c->mesh, c->cloth, true, 0, x);
     if (status) return status;
     write_sample(c, x);
     if (c->file.error)

@@ -248,10 +248,43 @@ static void test_list_of_formats(void **state) {
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+/* Pieces become objects, their names one word each; vertices count through. */
+static void test_pieces_become_objects(void **state) {
+    fixture *f = *state;
+    drape_scene *scene;
+    drape_sim *sim;
+    drape_writer *writer;
+    char line[256];
+    int32_t objects = 0, faces = 0;
+    const char *text = "drape: 1\ncloth:\n  - {name: left half, grid: {resolution: 2}}\n"
+                       "  - {name: right, grid: {resolution: 2}, place: {translate: [2, 0, 0]}}\n";
+    ASSERT_OK(f->ctx, drape_scene_parse(f->ctx, "two", text, (int64_t)strlen(text), NULL, &scene));
+    ASSERT_OK(f->ctx, drape_sim_create(f->ctx, scene, &sim));
+    drape_animation what = {.cloth = drape_sim_cloth(sim)};
+    ASSERT_OK(f->ctx, drape_writer_open(f->ctx, path_in(f, "two.obj"), &what, &writer));
+    ASSERT_OK(f->ctx, drape_writer_frame(writer, drape_sim_positions(sim)));
+    ASSERT_OK(f->ctx, drape_writer_close(writer));
+    FILE *file = fopen(path_in(f, "two_0000.obj"), "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == 'o') assert_string_equal(line, objects++ == 0 ? "o left_half\n" : "o right\n");
+        int32_t corner;
+        if (sscanf(line, "f %d", &corner) != 1) continue;
+        assert_int_equal(corner > 4, objects == 2);
+        faces++;
+    }
+    fclose(file);
+    assert_int_equal(objects, 2);
+    assert_int_equal(faces, 4);
+    drape_sim_destroy(sim);
+    drape_scene_destroy(f->ctx, scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(test_sequence_has_its_names_and_numbers),
         WITH_FOLDER(test_corners_count_from_one),
+        WITH_FOLDER(test_pieces_become_objects),
         WITH_FOLDER(test_old_files_are_replaced),
         WITH_FOLDER(test_decimal_point_under_a_comma_locale),
         WITH_FOLDER(test_missing_folder),
