@@ -101,20 +101,26 @@ static void compare_with_sweep(int32_t resolution, int32_t threads) {
     free_subject(&s);
 }
 
+/* The sweep's own ratio says what the memory allows. */
 static void compare_threads(int32_t resolution) {
-    subject one = make_subject(resolution, 1), two = make_subject(resolution, 2);
-    double multiply1[REPEATS], multiply2[REPEATS], assembly1[REPEATS], assembly2[REPEATS];
-    for (int i = 0; i < REPEATS; i++) {
-        multiply1[i] = time_multiply(&one, 3);
-        multiply2[i] = time_multiply(&two, 3);
-        assembly1[i] = time_assembly(&one);
-        assembly2[i] = time_assembly(&two);
+    subject s[2] = {make_subject(resolution, 1), make_subject(resolution, 2)};
+    sweeper *w[2] = {sweeper_create(1), sweeper_create(2)};
+    double sweep[2][REPEATS], multiply[2][REPEATS], assembly[2][REPEATS], ratio[3];
+    for (int i = 0; i < REPEATS; i++)
+        for (int t = 0; t < 2; t++) {
+            sweep[t][i] = time_sweep(w[t], &s[t], 3);
+            multiply[t][i] = time_multiply(&s[t], 3);
+            assembly[t][i] = time_assembly(&s[t]);
+        }
+    ratio[0] = bench_median(sweep[0], REPEATS) / bench_median(sweep[1], REPEATS);
+    ratio[1] = bench_median(multiply[0], REPEATS) / bench_median(multiply[1], REPEATS);
+    ratio[2] = bench_median(assembly[0], REPEATS) / bench_median(assembly[1], REPEATS);
+    printf("%9d vertices, one thread / two threads: sweep %.2f, multiply %.2f, assembly %.2f\n", s[0].A.rows,
+           ratio[0], ratio[1], ratio[2]);
+    for (int t = 0; t < 2; t++) {
+        sweeper_destroy(w[t]);
+        free_subject(&s[t]);
     }
-    printf("%9d vertices, one thread / two threads: multiply %.2f, assembly %.2f\n", one.A.rows,
-           bench_median(multiply1, REPEATS) / bench_median(multiply2, REPEATS),
-           bench_median(assembly1, REPEATS) / bench_median(assembly2, REPEATS));
-    free_subject(&one);
-    free_subject(&two);
 }
 
 void bench_kernels(void) {
