@@ -107,6 +107,15 @@ static void read_cut(reader_t *r, const drape_i_node *grid, drape_i_grid *g) {
         drape_i_problem_at(&r->problems, node, false, "cut: nothing is left of the grid");
 }
 
+static void read_diagonals(reader_t *r, const drape_i_node *grid, drape_i_grid *g) {
+    const char *word;
+    if (!drape_i_read_text(r, grid, "diagonals", &word)) return;
+    g->alternating = strcmp(word, "alternating") == 0;
+    if (!g->alternating && strcmp(word, "one-way") != 0)
+        drape_i_problem_at(&r->problems, drape_i_node_find(grid, "diagonals"), false,
+                           "diagonals is %s; one-way or alternating is wanted", word);
+}
+
 static bool make_irregular(reader_t *r, const drape_i_node *grid, drape_i_grid *g) {
     bool irregular = false;
     int32_t seed = 1;
@@ -121,7 +130,8 @@ static bool make_irregular(reader_t *r, const drape_i_node *grid, drape_i_grid *
 }
 
 static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
-    static const char *const keys[] = {"width", "height", "resolution", "irregular", "seed", "cut", NULL};
+    static const char *const keys[] = {"width",     "height", "resolution", "diagonals",
+                                       "irregular", "seed",   "cut",        NULL};
     drape_i_grid *g = drape_i_scene_get(r, 1, sizeof *g);
     int32_t before = r->problems.count;
     if (!g || !drape_i_read_map(r, node, keys)) return false;
@@ -132,6 +142,7 @@ static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece,
     read_resolution(r, node, g);
     if (r->problems.count > before) return false;
     read_cut(r, node, g);
+    read_diagonals(r, node, g);
     if (r->problems.count > before) return false;
     if (drape_i_grid_make(r->ctx, &r->out->arena, g)) {
         r->problems.status = DRAPE_ERROR_MEMORY;

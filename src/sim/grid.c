@@ -25,8 +25,13 @@ static void fill(drape_i_grid *g) {
             if (!has_cell(g, i, j)) continue;
             const int32_t *low = g->number + i + (int64_t)g->nx * j, *high = low + g->nx;
             int32_t a = low[0], b = low[1], c = high[1], d = high[0];
-            g->triangle[t][0] = a, g->triangle[t][1] = b, g->triangle[t++][2] = c;
-            g->triangle[t][0] = a, g->triangle[t][1] = c, g->triangle[t++][2] = d;
+            if (g->alternating && (i + j) % 2) {
+                g->triangle[t][0] = a, g->triangle[t][1] = b, g->triangle[t++][2] = d;
+                g->triangle[t][0] = b, g->triangle[t][1] = c, g->triangle[t++][2] = d;
+            } else {
+                g->triangle[t][0] = a, g->triangle[t][1] = b, g->triangle[t++][2] = c;
+                g->triangle[t][0] = a, g->triangle[t][1] = c, g->triangle[t++][2] = d;
+            }
         }
 }
 

@@ -1,4 +1,4 @@
-/* grid.h: regular grids of right triangles, the diagonals all one way. */
+/* grid.h: regular grids of right triangles, the diagonals all one way or as on a chessboard. */
 #ifndef DRAPE_SIM_GRID_H
 #define DRAPE_SIM_GRID_H
 
@@ -12,6 +12,7 @@
 typedef struct drape_i_grid {
     int32_t nx, ny, cut_x, cut_y;
     double width, height; /* m */
+    bool alternating;     /* diagonals turn from cell to cell; else all go from lower left to upper right */
     int32_t vertices, triangles;
     int32_t *number;   /* nx ny */
     double *rest, *uv; /* 3 and 2 a vertex */

@@ -159,6 +159,20 @@ static void test_resolutions(void **state) {
     }
 }
 
+/* Two cells side by side: the diagonals of the second go the other way. */
+static void test_diagonals(void **state) {
+    fixture *f = *state;
+    const int32_t one_way[4][3] = {{0, 1, 4}, {0, 4, 3}, {1, 2, 5}, {1, 5, 4}};
+    const int32_t alternating[4][3] = {{0, 1, 4}, {0, 4, 3}, {1, 2, 4}, {2, 5, 4}};
+    const char *two = "width: 2, height: 1, resolution: [3, 2]";
+    char grid[100];
+    assert_memory_equal(read_grid(f, two, "")->pieces[0].triangle, one_way, sizeof one_way);
+    snprintf(grid, sizeof grid, "%s, diagonals: one-way", two);
+    assert_memory_equal(read_grid(f, grid, "")->pieces[0].triangle, one_way, sizeof one_way);
+    snprintf(grid, sizeof grid, "%s, diagonals: alternating", two);
+    assert_memory_equal(read_grid(f, grid, "")->pieces[0].triangle, alternating, sizeof alternating);
+}
+
 static void test_cut_grid(void **state) {
     fixture *f = *state;
     assert_int_equal(read_grid(f, "resolution: 5, cut: [0.5, 0.5]", "")->pieces[0].vertices, 25 - 4);
@@ -941,6 +955,7 @@ int main(void) {
         TEST(test_other_spellings),
         TEST(test_square_grid),
         TEST(test_resolutions),
+        TEST(test_diagonals),
         TEST(test_cut_grid),
         TEST(test_irregular_grids),
         TEST(test_resolution_option),
