@@ -35,9 +35,10 @@ static void assemble(subject *s) {
     bench_check(s->ctx, drape_cloth_assemble(s->cloth, &what, s->matrix));
 }
 
-static subject make_subject(int32_t resolution, int32_t threads) {
+static subject make_subject(int32_t resolution, int32_t threads, drape_damping_jacobian damping) {
     subject s = {.ctx = bench_context(threads)};
     bench_check(s.ctx, drape_scene_builtin(s.ctx, "drooping", resolution, &s.scene));
+    s.scene->cloth.damping_jacobian = damping;
     bench_check(s.ctx, drape_cloth_create(s.ctx, s.scene->pieces, 1, &s.scene->cloth, &s.cloth));
     bench_check(s.ctx, drape_cloth_matrix(s.cloth, &s.matrix));
     s.A = drape_matrix_view(s.matrix);
@@ -83,7 +84,7 @@ static double time_sweep(sweeper *w, const subject *s, int times) {
 }
 
 static void compare_with_sweep(int32_t resolution, int32_t threads) {
-    subject s = make_subject(resolution, threads);
+    subject s = make_subject(resolution, threads, DRAPE_DAMPING_SYMMETRIC);
     sweeper *w = sweeper_create(threads);
     double sweep[REPEATS], multiply[REPEATS], assembly[REPEATS];
     int64_t bytes = 76 * s.A.rowptr[s.A.rows] + 8 * (int64_t)s.A.rows;
@@ -103,7 +104,8 @@ static void compare_with_sweep(int32_t resolution, int32_t threads) {
 
 /* The sweep's own ratio says what the memory allows. */
 static void compare_threads(int32_t resolution) {
-    subject s[2] = {make_subject(resolution, 1), make_subject(resolution, 2)};
+    subject s[2] = {make_subject(resolution, 1, DRAPE_DAMPING_SYMMETRIC),
+                    make_subject(resolution, 2, DRAPE_DAMPING_SYMMETRIC)};
     sweeper *w[2] = {sweeper_create(1), sweeper_create(2)};
     double sweep[2][REPEATS], multiply[2][REPEATS], assembly[2][REPEATS], ratio[3];
     for (int i = 0; i < REPEATS; i++)
@@ -123,6 +125,18 @@ static void compare_threads(int32_t resolution) {
     }
 }
 
+/* What the part of the damping's Jacobian that is not symmetric costs. */
+static void compare_damping(int32_t resolution) {
+    subject s[2] = {make_subject(resolution, 1, DRAPE_DAMPING_SYMMETRIC),
+                    make_subject(resolution, 1, DRAPE_DAMPING_FULL)};
+    double assembly[2][REPEATS];
+    for (int i = 0; i < REPEATS; i++)
+        for (int k = 0; k < 2; k++) assembly[k][i] = time_assembly(&s[k]);
+    printf("%9d vertices, assembly with the full damping Jacobian / with the symmetric: %.2f\n", s[0].A.rows,
+           bench_median(assembly[1], REPEATS) / bench_median(assembly[0], REPEATS));
+    for (int k = 0; k < 2; k++) free_subject(&s[k]);
+}
+
 void bench_kernels(void) {
     printf("%9s %8s %10s %13s %16s %12s %22s\n", "vertices", "threads", "sweep GB/s", "multiply GB/s",
            "sweep / multiply", "assembly ms", "assembly in multiplies");
@@ -132,4 +146,6 @@ void bench_kernels(void) {
         compare_with_sweep(601, threads);
     }
     compare_threads(301);
+    compare_damping(101);
+    compare_damping(301);
 }

@@ -60,9 +60,17 @@ typedef enum drape_jacobian {
     DRAPE_JACOBIAN_FULL /* exact, may be indefinite under compression */
 } drape_jacobian;
 
+/* A condition C damped by the force -kd dC/dt dC/dx gives K the parts kd dC/dt d2C/dx2, which counts as elastic
+ * tension does, and kd dC/dx (d(dC/dt)/dx)', which is not symmetric. */
+typedef enum drape_damping_jacobian {
+    DRAPE_DAMPING_SYMMETRIC, /* without the second part, as Baraff and Witkin do */
+    DRAPE_DAMPING_FULL       /* with it, as it is: K is not symmetric, and conjugate gradients do not solve it */
+} drape_damping_jacobian;
+
 typedef struct drape_cloth_settings {
-    const char *model;       /* "baraff_witkin"; see drape_model_name; default "baraff_witkin" */
-    drape_jacobian jacobian; /* default DRAPE_JACOBIAN_PSD */
+    const char *model;                       /* "baraff_witkin"; see drape_model_name; default "baraff_witkin" */
+    drape_jacobian jacobian;                 /* default DRAPE_JACOBIAN_PSD */
+    drape_damping_jacobian damping_jacobian; /* default DRAPE_DAMPING_SYMMETRIC */
 } drape_cloth_settings;
 
 DRAPE_API drape_cloth_settings drape_cloth_defaults(void);
@@ -122,8 +130,8 @@ typedef struct drape_assembly {
 } drape_assembly;
 
 /* A may be NULL: vectors only. A must come from drape_cloth_matrix of the same cloth. Allocates nothing.
- * K and D are symmetric: of the damping forces' dependence on x the part kd dC/dx (d(dC/dt)/dx)' is left out, as
- * Baraff and Witkin do; the wind's dependence on x likewise. */
+ * D is symmetric, and so is K but with DRAPE_DAMPING_FULL. The wind's dependence on x is left out of K. With
+ * DRAPE_JACOBIAN_FULL and DRAPE_DAMPING_FULL the rest of K is exact. */
 DRAPE_API drape_status drape_cloth_assemble(drape_cloth *cloth, const drape_assembly *what, drape_matrix *A);
 
 /* Elastic energy, J; without gravity and other outside forces. */

@@ -32,14 +32,18 @@ drape_status drape_cloth_assemble(drape_cloth *c, const drape_assembly *what, dr
         return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
                             "assemble: the matrix was not made by drape_cloth_matrix "
                             "of this cloth");
-    c->evaluation = (drape_i_evaluation){what->x, what->v, what->damping, what->stiffness, c->settings.jacobian};
+    const drape_cloth_settings *settings = &c->settings;
+    c->evaluation = (drape_i_evaluation){
+        what->x, what->v, what->damping, what->stiffness, settings->jacobian, settings->damping_jacobian};
     drape_bsr3 view = drape_matrix_view(A ? A : c->pattern);
     job j = {c, what, view};
     drape_i_batch_fn kernels[DRAPE_I_TERMS];
     const void *data[DRAPE_I_TERMS];
+    bool unsymmetric[DRAPE_I_TERMS];
     for (int32_t t = 0; t < c->term_count; t++) {
         kernels[t] = c->terms[t].batch[c->ctx->simd];
         data[t] = c->terms[t].data;
+        unsymmetric[t] = c->terms[t].damped && settings->damping_jacobian == DRAPE_DAMPING_FULL;
     }
     if (c->forces.drag == 0) kernels[c->term_count - 1] = NULL;
     drape_i_assembly_run(c->plan, &(drape_i_assembly_job){.A = view,
@@ -47,6 +51,7 @@ drape_status drape_cloth_assemble(drape_cloth *c, const drape_assembly *what, dr
                                                           .start = start_rows,
                                                           .start_data = &j,
                                                           .kernels = kernels,
-                                                          .kernel_data = data});
+                                                          .kernel_data = data,
+                                                          .unsymmetric = unsymmetric});
     return DRAPE_OK;
 }

@@ -57,10 +57,13 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
     for (int64_t i = 0; i < s->hinges; i++)
         fill_hinge(&in->rest_hinge[i], &in->pieces[in->piece_of_triangle[in->hinges->triangle[i][0]]].material,
                    s->hinge.records + BW_HINGE_SIZE * i);
-    terms[0] = (drape_i_term){
-        {3, s->triangles, s->triangle.nodes}, drape_i_bw_triangle_at, drape_i_bw_triangle_energy_at, &s->triangle};
-    terms[1] =
-        (drape_i_term){{4, s->hinges, s->hinge.nodes}, drape_i_bw_hinge_at, drape_i_bw_hinge_energy_at, &s->hinge};
+    terms[0] = (drape_i_term){{3, s->triangles, s->triangle.nodes},
+                              drape_i_bw_triangle_at,
+                              drape_i_bw_triangle_energy_at,
+                              &s->triangle,
+                              true};
+    terms[1] = (drape_i_term){
+        {4, s->hinges, s->hinge.nodes}, drape_i_bw_hinge_at, drape_i_bw_hinge_energy_at, &s->hinge, true};
     *term_count = 2;
     *state = s;
     return DRAPE_OK;

@@ -23,7 +23,11 @@
  * (Wu and Kim 2023 treat the same energy; the coordinates and the derivation here are our own.)
  *
  * The gradient is the exact one; with frozen edge length it would differ by sin cos grad ln|e|.
- * Cost: some 1,100 flops a hinge with the positive parts only, 1,900 in full. */
+ *
+ * DRAPE_DAMPING_FULL adds to K what Baraff and Witkin leave out, c dtheta/dx (dthetadot/dx)', never clamped. It is
+ * of rank one: dthetadot/dx = (Hessian of theta) v is the form whose coefficients are the derivatives of
+ * 2 Q(u, r; 3) - 2 Q(w, r; 2) polarised with the u, w, r of v.
+ * Cost: some 1,100 flops a hinge with the positive parts only, 1,900 in full; 600 more with that. */
 #include "base/simd_math.h"
 #include "cloth/baraff_witkin.h"
 #include "cloth/lanes.h"
@@ -164,7 +168,39 @@ DRAPE_INLINE void add_stiffness(sums *s, const hinge *h, vd k, vd tension, vd st
     add_pair(s, h, tension * h->sine, bend * sin_half, ry, B, stiffness, psd);
 }
 
-DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane, int psd, drape_i_batch *out) {
+/* One corner's share of the form (Hessian of theta) v: with u and r those of v, *on_u and *on_r become the
+ * coefficients of -dQ, the change of -Q(u, r; i) with its arguments. */
+DRAPE_INLINE void vary_corner(vd3 e, vd3 m, vd3 n, vd3 u, vd3 r, vd3 *on_u, vd3 *on_r) {
+    const vd half = vd_set1(0.5);
+    vd nr = vd3_dot(n, r);
+    *on_u = vd3_add(vd3_add(vd3_scale(vd3_dot(n, u), m), vd3_scale(vd3_dot(m, u), n)), vd3_scale(nr, e));
+    *on_r = vd3_add(vd3_scale(vd3_dot(e, u) + half * vd3_dot(m, r), n), vd3_scale(half * nr, m));
+}
+
+/* Displacement of a corner less that of its foot, at the fraction t of the edge, in units of its height. */
+DRAPE_INLINE vd3 lift(vd3 corner, vd3 v0, vd3 edge, vd t, vd height) {
+    return vd3_scale(vd_set1(1) / height, vd3_sub(vd3_sub(corner, v0), vd3_scale(t, edge)));
+}
+
+/* dthetadot/dx = (Hessian of theta) v */
+DRAPE_INLINE form rate_form(const hinge *h, const vd3 v[4]) {
+    vd3 edge = vd3_sub(v[1], v[0]), r = vd3_scale(vd_set1(1) / h->length, edge), u3, u2, r3, r2;
+    vary_corner(h->e, h->m3, h->n3, lift(v[3], v[0], edge, h->t3, h->h3), r, &u3, &r3);
+    vary_corner(h->e, h->m2, h->n2, lift(v[2], v[0], edge, h->t2, h->h2), r, &u2, &r2);
+    return make_form(h, vd3_scale(vd_set1(-1), u3), u2, vd3_sub(r2, r3));
+}
+
+/* Adds scale g y' to the stored element matrix. */
+DRAPE_INLINE void add_dropped_blocks(const form *g, const form *y, vd scale, int lane, drape_i_batch *out) {
+    int pair = 0;
+    for (int a = 0; a < 4; a++)
+        for (int b = a; b < 4; b++, pair++)
+            lanes_add_unsymmetric(out, pair, lane, vd33_add_outer(vd33_zero(), scale, g->g[a], y->g[b]),
+                                  vd33_add_outer(vd33_zero(), scale, g->g[b], y->g[a]));
+}
+
+DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane, int psd, int unsymmetric,
+                           drape_i_batch *out) {
     const vd zero = vd_set1(0), minus = vd_set1(-1);
     const vd3 none = {zero, zero, zero};
     sums s;
@@ -178,18 +214,28 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane,
     vd tension = k * (angle_of(&h) - rest) + c * apply_form(&gradient, s.v);
     add_stiffness(&s, &h, k, tension, vd_set1(d->at->stiffness), psd);
     add_rank_one(&s, &gradient, vd_set1(d->at->damping) * c, zero);
+    for (int pair = 0; pair < 10; pair++) lanes_store_block(out->blocks, pair, lane, s.block[pair]);
+    if (unsymmetric) {
+        form rate = rate_form(&h, s.v);
+        vd along = c * apply_form(&rate, s.v);
+        add_dropped_blocks(&gradient, &rate, vd_set1(d->at->stiffness) * c, lane, out);
+        for (int i = 0; i < 4; i++) s.product[i] = vd3_add(s.product[i], vd3_scale(along, gradient.g[i]));
+    }
     for (int i = 0; i < 4; i++) {
         lanes_store_vector(out->vectors[0], i, lane, vd3_scale(-tension, gradient.g[i]));
         lanes_store_vector(out->vectors[1], i, lane, s.product[i]);
     }
-    for (int pair = 0; pair < 10; pair++) lanes_store_block(out->blocks, pair, lane, s.block[pair]);
 }
 
 void DRAPE_NAME(drape_i_bw_hinge)(const void *data, const int32_t *elements, drape_i_batch *out) {
     const drape_i_bw_data *d = data;
+    const int psd = d->at->jacobian == DRAPE_JACOBIAN_PSD,
+              unsymmetric = d->at->damping_jacobian == DRAPE_DAMPING_FULL;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
-        if (d->at->jacobian == DRAPE_JACOBIAN_PSD) evaluate(d, elements + lane, lane, 1, out);
-        else evaluate(d, elements + lane, lane, 0, out);
+        if (psd && !unsymmetric) evaluate(d, elements + lane, lane, 1, 0, out);
+        else if (psd) evaluate(d, elements + lane, lane, 1, 1, out);
+        else if (!unsymmetric) evaluate(d, elements + lane, lane, 0, 0, out);
+        else evaluate(d, elements + lane, lane, 0, 1, out);
     }
 }
 

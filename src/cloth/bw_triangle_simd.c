@@ -23,7 +23,12 @@
  * closed form; for s = k C_s its eigenvalues are those of Kim 2020, k/2 (I_2 +- sqrt(I_2^2 + 12 I_6^2)).
  *
  * The damping's tension enters s and is clamped with it, so K stays positive semidefinite whatever the velocity.
- * Cost: some 700 flops a triangle. */
+ *
+ * What Baraff and Witkin leave out (below their eq. 12) since it is not symmetric: -df/dx of the damping force has
+ * besides c Cdot d2C/dx2 the part c dC/dx (dCdot/dx)'. With Cdot = dC/dw . wdot, dCdot/dw = d2C/dw2 wdot, in blocks
+ *     R = c_u [n_u q_u', 0; 0, 0] + c_v [0, 0; 0, n_v q_v'] + c_s (w_v, w_u) (wdot_v, wdot_u)',
+ * q = (I - n n') wdot / |w|. DRAPE_DAMPING_FULL adds it to K, never clamped, after everything else.
+ * Cost: some 700 flops a triangle, with R some 1,200. */
 #include "cloth/baraff_witkin.h"
 #include "cloth/lanes.h"
 
@@ -38,6 +43,11 @@ typedef struct triangle {
 typedef struct gradient_matrix {
     vd33 uu, uv, vv;
 } gradient_matrix;
+
+/* One that is not symmetric. */
+typedef struct damping_matrix {
+    vd33 uu, uv, vu, vv;
+} damping_matrix;
 
 /* The direction and length of a vector; a zero vector keeps direction zero. */
 DRAPE_INLINE vd3 direction(vd3 a, vd *length) {
@@ -165,6 +175,49 @@ DRAPE_INLINE void store_blocks(const triangle *t, const gradient_matrix *T, int 
     lanes_store_block(out->blocks, 5, lane, b22);
 }
 
+/* q = (I - n n') wdot / |w| */
+DRAPE_INLINE vd3 turning(vd3 w_dot, vd3 n, vd length) {
+    return vd3_scale(vd_set1(1) / vd_max(length, vd_set1(1e-150)), vd3_sub(w_dot, vd3_scale(vd3_dot(n, w_dot), n)));
+}
+
+/* R of the head of this file */
+DRAPE_INLINE damping_matrix dropped_part(const triangle *t, vd3 nu, vd lu, vd3 nv, vd lv) {
+    vd33 zero = vd33_zero();
+    return (damping_matrix){
+        vd33_add_outer(vd33_add_outer(zero, t->cu, nu, turning(t->wu_dot, nu, lu)), t->cs, t->wv, t->wv_dot),
+        vd33_add_outer(zero, t->cs, t->wv, t->wu_dot),
+        vd33_add_outer(zero, t->cs, t->wu, t->wv_dot),
+        vd33_add_outer(vd33_add_outer(zero, t->cv, nv, turning(t->wv_dot, nv, lv)), t->cs, t->wu, t->wu_dot),
+    };
+}
+
+/* pull_back of a matrix that is not symmetric, times `scale`. */
+DRAPE_INLINE vd33 pull_back_unsymmetric(const damping_matrix *R, vd scale, vd du_i, vd dv_i, vd du_j, vd dv_j) {
+    vd uu = scale * du_i * du_j, uv = scale * du_i * dv_j, vu = scale * dv_i * du_j, vv = scale * dv_i * dv_j;
+    vd33 B;
+    for (int i = 0; i < 9; i++) B.m[i] = (uu * R->uu.m[i] + vv * R->vv.m[i]) + (uv * R->uv.m[i] + vu * R->vu.m[i]);
+    return B;
+}
+
+/* Adds stiffness R to the blocks that store_blocks left; corner 0 as there. */
+DRAPE_INLINE void add_dropped_blocks(const triangle *t, const damping_matrix *R, double stiffness, int lane,
+                                     drape_i_batch *out) {
+    const vd minus = vd_set1(-1), scale = vd_set1(stiffness) * t->area;
+    vd33 b11 = pull_back_unsymmetric(R, scale, t->du1, t->dv1, t->du1, t->dv1);
+    vd33 b12 = pull_back_unsymmetric(R, scale, t->du1, t->dv1, t->du2, t->dv2);
+    vd33 b21 = pull_back_unsymmetric(R, scale, t->du2, t->dv2, t->du1, t->dv1);
+    vd33 b22 = pull_back_unsymmetric(R, scale, t->du2, t->dv2, t->du2, t->dv2);
+    vd33 b01 = vd33_combine(minus, b11, minus, b21), b10 = vd33_combine(minus, b11, minus, b12);
+    vd33 b02 = vd33_combine(minus, b12, minus, b22), b20 = vd33_combine(minus, b21, minus, b22);
+    vd33 b00 = vd33_combine(minus, b01, minus, b02);
+    lanes_add_unsymmetric(out, 0, lane, b00, b00);
+    lanes_add_unsymmetric(out, 1, lane, b01, b10);
+    lanes_add_unsymmetric(out, 2, lane, b02, b20);
+    lanes_add_unsymmetric(out, 3, lane, b11, b11);
+    lanes_add_unsymmetric(out, 4, lane, b12, b21);
+    lanes_add_unsymmetric(out, 5, lane, b22, b22);
+}
+
 /* to_i = scale area (du_i t_u + dv_i t_v) for the three corners. */
 DRAPE_INLINE void store_corners(const triangle *t, double scale, vd3 tu, vd3 tv, int lane,
                                 double (*to)[DRAPE_I_LANES]) {
@@ -176,7 +229,8 @@ DRAPE_INLINE void store_corners(const triangle *t, double scale, vd3 tu, vd3 tv,
     lanes_store_vector(to, 2, lane, c2);
 }
 
-DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane, int psd, drape_i_batch *out) {
+DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane, int psd, int unsymmetric,
+                           drape_i_batch *out) {
     const vd one = vd_set1(1);
     triangle t;
     vd lu, lv;
@@ -191,16 +245,26 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane,
     store_corners(&t, -1, combine(su, nu, ss, t.wv), combine(sv, nv, ss, t.wu), lane, out->vectors[0]);
     vd3 Hv_u = vd3_add(vd33_times(H.uu, t.wu_dot), vd33_times(H.uv, t.wv_dot));
     vd3 Hv_v = vd3_add(vd33_times(vd33_transpose(H.uv), t.wu_dot), vd33_times(H.vv, t.wv_dot));
-    store_corners(&t, 1, Hv_u, Hv_v, lane, out->vectors[1]);
     gradient_matrix T = add_damping(&t, nu, nv, vd_set1(d->at->stiffness), vd_set1(d->at->damping), &H);
     store_blocks(&t, &T, lane, out);
+    if (unsymmetric) {
+        damping_matrix R = dropped_part(&t, nu, lu, nv, lv);
+        add_dropped_blocks(&t, &R, d->at->stiffness, lane, out);
+        Hv_u = vd3_add(Hv_u, vd3_add(vd33_times(R.uu, t.wu_dot), vd33_times(R.uv, t.wv_dot)));
+        Hv_v = vd3_add(Hv_v, vd3_add(vd33_times(R.vu, t.wu_dot), vd33_times(R.vv, t.wv_dot)));
+    }
+    store_corners(&t, 1, Hv_u, Hv_v, lane, out->vectors[1]);
 }
 
 void DRAPE_NAME(drape_i_bw_triangle)(const void *data, const int32_t *elements, drape_i_batch *out) {
     const drape_i_bw_data *d = data;
+    const int psd = d->at->jacobian == DRAPE_JACOBIAN_PSD,
+              unsymmetric = d->at->damping_jacobian == DRAPE_DAMPING_FULL;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
-        if (d->at->jacobian == DRAPE_JACOBIAN_PSD) evaluate(d, elements + lane, lane, 1, out);
-        else evaluate(d, elements + lane, lane, 0, out);
+        if (psd && !unsymmetric) evaluate(d, elements + lane, lane, 1, 0, out);
+        else if (psd) evaluate(d, elements + lane, lane, 1, 1, out);
+        else if (!unsymmetric) evaluate(d, elements + lane, lane, 0, 0, out);
+        else evaluate(d, elements + lane, lane, 0, 1, out);
     }
 }
 

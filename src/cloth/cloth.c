@@ -8,7 +8,8 @@
 #include <string.h>
 
 drape_cloth_settings drape_cloth_defaults(void) {
-    return (drape_cloth_settings){.model = "baraff_witkin", .jacobian = DRAPE_JACOBIAN_PSD};
+    return (drape_cloth_settings){
+        .model = "baraff_witkin", .jacobian = DRAPE_JACOBIAN_PSD, .damping_jacobian = DRAPE_DAMPING_SYMMETRIC};
 }
 
 drape_forces drape_forces_defaults(void) { return (drape_forces){.gravity = {0, 0, -9.81}}; }
@@ -113,7 +114,8 @@ static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const 
 
 static void add_wind(drape_cloth *c) {
     c->wind = (drape_i_wind_data){&c->evaluation, c->triangle[0], &c->forces};
-    c->terms[c->term_count++] = (drape_i_term){{3, c->triangles, c->triangle[0]}, drape_i_wind_at, NULL, &c->wind};
+    c->terms[c->term_count++] =
+        (drape_i_term){{3, c->triangles, c->triangle[0]}, drape_i_wind_at, NULL, &c->wind, false};
 }
 
 static drape_status make_plan(drape_cloth *c) {

@@ -65,5 +65,22 @@ DRAPE_INLINE vd3 vd33_times(vd33 A, vd3 b) {
 DRAPE_INLINE void lanes_store_block(double (*to)[DRAPE_I_LANES], int32_t pair, int32_t lane, vd33 A) {
     for (int i = 0; i < 9; i++) vd_store(&to[9 * pair + i][lane], A.m[i]);
 }
+DRAPE_INLINE vd33 lanes_load_block(const double (*from)[DRAPE_I_LANES], int32_t pair, int32_t lane) {
+    vd33 A;
+    for (int i = 0; i < 9; i++) A.m[i] = vd_load(&from[9 * pair + i][lane]);
+    return A;
+}
+
+/* A symmetric element matrix, stored by its upper blocks, becomes unsymmetric: R is added to block (a, b) of `pair`,
+ * and R_mirror to block (b, a). */
+DRAPE_INLINE void lanes_add_unsymmetric(drape_i_batch *out, int32_t pair, int32_t lane, vd33 R, vd33 R_mirror) {
+    vd33 upper = lanes_load_block(out->blocks, pair, lane), lower = vd33_transpose(upper);
+    for (int i = 0; i < 9; i++) {
+        upper.m[i] += R.m[i];
+        lower.m[i] += R_mirror.m[i];
+    }
+    lanes_store_block(out->blocks, pair, lane, upper);
+    lanes_store_block(out->lower, pair, lane, lower);
+}
 
 #endif

@@ -14,6 +14,7 @@ typedef struct drape_i_evaluation {
     const double *x, *v;       /* 3 a vertex */
     double damping, stiffness; /* element matrix = damping D + stiffness K */
     drape_jacobian jacobian;
+    drape_damping_jacobian damping_jacobian;
 } drape_i_evaluation;
 
 /* Elastic energies of eight elements, J. */
@@ -25,6 +26,7 @@ typedef struct drape_i_term {
     const drape_i_batch_fn *batch;   /* a variant per SIMD level */
     const drape_i_energy_fn *energy; /* likewise; NULL: the term has none */
     const void *data;                /* handed to both */
+    bool damped;                     /* with DRAPE_DAMPING_FULL its batches have a `lower` */
 } drape_i_term;
 
 enum { DRAPE_I_MODEL_TERMS = 4 };

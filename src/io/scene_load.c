@@ -81,15 +81,21 @@ static void read_solver(reader_t *r, const drape_i_node *map) {
     drape_i_read_whole(r, map, "max_iterations", 1, INT32_MAX, &s->max_iterations);
 }
 
+/* Whether `key` says full; else it must be the other word, or not be there. */
+static bool read_full(reader_t *r, const drape_i_node *root, const char *key, const char *other) {
+    const char *word;
+    if (!drape_i_read_text(r, root, key, &word) || strcmp(word, other) == 0) return false;
+    if (strcmp(word, "full") == 0) return true;
+    drape_i_problem_at(&r->problems, drape_i_node_find(root, key), false, "%s is %s; %s or full is wanted", key, word,
+                       other);
+    return false;
+}
+
 static void read_model(reader_t *r, const drape_i_node *root) {
     drape_cloth_settings *c = &r->out->scene.cloth;
-    const char *jacobian;
     read_name(r, root, "model", drape_model_name, &c->model);
-    if (!drape_i_read_text(r, root, "jacobian", &jacobian)) return;
-    if (strcmp(jacobian, "psd") != 0 && strcmp(jacobian, "full") != 0)
-        drape_i_problem_at(&r->problems, drape_i_node_find(root, "jacobian"), false,
-                           "jacobian is %s; psd or full is wanted", jacobian);
-    c->jacobian = strcmp(jacobian, "full") == 0 ? DRAPE_JACOBIAN_FULL : DRAPE_JACOBIAN_PSD;
+    if (read_full(r, root, "jacobian", "psd")) c->jacobian = DRAPE_JACOBIAN_FULL;
+    if (read_full(r, root, "damping_jacobian", "symmetric")) c->damping_jacobian = DRAPE_DAMPING_FULL;
 }
 
 static void unknown_format(reader_t *r, const drape_i_node *node) {
@@ -137,8 +143,8 @@ static void read_head(reader_t *r, const drape_i_node *root) {
 }
 
 static void read_root(reader_t *r, const drape_i_node *root) {
-    static const char *const keys[] = {"drape",  "name",   "up",    "cloth",    "forces", "time",
-                                       "solver", "output", "model", "jacobian", NULL};
+    static const char *const keys[] = {"drape",  "name",   "up",    "cloth",    "forces",           "time",
+                                       "solver", "output", "model", "jacobian", "damping_jacobian", NULL};
     if (!drape_i_read_map(r, root, keys)) return;
     read_head(r, root);
     read_forces(r, drape_i_node_find(root, "forces"));

@@ -174,10 +174,11 @@ static inline void add_transposed(double *restrict to, const double (*from)[DRAP
         for (int32_t c = 0; c < 3; c++) to[3 * r + c] += from[3 * c + r][lane];
 }
 
-/* Adds one lane of the batch to the rows [begin, end); k is the set's nodes_per_element, known where it is inlined.
- */
-DRAPE_INLINE void scatter(const drape_i_assembly_job *job, const set_plan *set, const int32_t k, int32_t element,
-                          int32_t lane, const drape_i_batch *batch, int32_t begin, int32_t end) {
+/* Adds one lane of the batch to the rows [begin, end); k is the set's nodes_per_element, known where it is inlined,
+ * as is whether the batch has a `lower`. */
+DRAPE_INLINE void scatter(const drape_i_assembly_job *job, const set_plan *set, const int32_t k,
+                          const bool unsymmetric, int32_t element, int32_t lane, const drape_i_batch *batch,
+                          int32_t begin, int32_t end) {
     const int32_t *nodes = set->elements.nodes + (int64_t)k * element;
     const int32_t *slot = set->slot + (int64_t)k * k * element;
     const int64_t *rowptr = job->A.rowptr;
@@ -189,11 +190,26 @@ DRAPE_INLINE void scatter(const drape_i_assembly_job *job, const set_plan *set, 
             for (int32_t c = 0; c < 3 && mine[a]; c++)
                 job->vectors[w][3 * (int64_t)nodes[a] + c] += batch->vectors[w][3 * a + c][lane];
     if (!val) return;
-    const double(*block)[DRAPE_I_LANES] = batch->blocks;
+    const double(*block)[DRAPE_I_LANES] = batch->blocks, (*lower)[DRAPE_I_LANES] = batch->lower;
     for (int32_t a = 0; a < k; a++)
-        for (int32_t b = a; b < k; b++, block += 9) {
+        for (int32_t b = a; b < k; b++, block += 9, lower += 9) {
             if (mine[a]) add_block(val + 9 * (rowptr[nodes[a]] + slot[a * k + b]), block, lane);
-            if (mine[b] && b != a) add_transposed(val + 9 * (rowptr[nodes[b]] + slot[b * k + a]), block, lane);
+            if (!mine[b] || b == a) continue;
+            double *mirror = val + 9 * (rowptr[nodes[b]] + slot[b * k + a]);
+            if (unsymmetric) add_block(mirror, lower, lane);
+            else add_transposed(mirror, block, lane);
+        }
+}
+
+/* The first `count` lanes of the batch, with as much known as can be. */
+DRAPE_INLINE void scatter_lanes(const drape_i_assembly_job *job, const set_plan *set, const bool unsymmetric,
+                                const int32_t *elements, int32_t count, const drape_i_batch *batch, int32_t begin,
+                                int32_t end) {
+    const int32_t k = set->elements.nodes_per_element;
+    for (int32_t l = 0; l < count; l++) switch (k) {
+        case 3: scatter(job, set, 3, unsymmetric, elements[l], l, batch, begin, end); break;
+        case 4: scatter(job, set, 4, unsymmetric, elements[l], l, batch, begin, end); break;
+        default: scatter(job, set, k, unsymmetric, elements[l], l, batch, begin, end);
         }
 }
 
@@ -247,17 +263,15 @@ static void clear_to(progress *p, int32_t reach) {
 static void run_elements(progress *p, int32_t s, int64_t last) {
     const drape_i_assembly_job *job = p->r->job;
     const set_plan *set = &p->r->as->sets[s];
+    const bool unsymmetric = job->unsymmetric && job->unsymmetric[s];
     drape_i_batch batch;
     int32_t elements[DRAPE_I_LANES];
     for (int64_t i = p->at[s]; i < last; i += DRAPE_I_LANES) {
         int32_t count = last - i < DRAPE_I_LANES ? (int32_t)(last - i) : DRAPE_I_LANES;
         for (int32_t l = 0; l < DRAPE_I_LANES; l++) elements[l] = set->list[i + (l < count ? l : count - 1)];
         job->kernels[s](job->kernel_data[s], elements, &batch);
-        for (int32_t l = 0; l < count; l++) switch (set->elements.nodes_per_element) {
-            case 3: scatter(job, set, 3, elements[l], l, &batch, p->begin, p->end); break;
-            case 4: scatter(job, set, 4, elements[l], l, &batch, p->begin, p->end); break;
-            default: scatter(job, set, set->elements.nodes_per_element, elements[l], l, &batch, p->begin, p->end);
-            }
+        if (unsymmetric) scatter_lanes(job, set, true, elements, count, &batch, p->begin, p->end);
+        else scatter_lanes(job, set, false, elements, count, &batch, p->begin, p->end);
     }
     p->at[s] = last;
 }

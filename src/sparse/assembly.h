@@ -17,11 +17,17 @@ enum {
     DRAPE_I_ASSEMBLY_SETS = 8    /* most sets of elements */
 };
 
+enum { DRAPE_I_ELEMENT_PAIRS = DRAPE_I_ELEMENT_NODES * (DRAPE_I_ELEMENT_NODES + 1) / 2 };
+
 /* Results of eight elements of k nodes, lane by lane: blocks[pair][9][lane] for the node pairs a <= b in the
- * order (0,0) (0,1) .. (0,k-1) (1,1) ..; vectors[which][node][3][lane]. */
+ * order (0,0) (0,1) .. (0,k-1) (1,1) ..; vectors[which][node][3][lane]. Block (b, a) is the transpose of (a, b),
+ * unless the job calls the set unsymmetric: then it stands in lower[pair], the pair being (a, b); those of a = b stay
+ * empty.
+ */
 typedef struct drape_i_batch {
-    double DRAPE_ALIGNED blocks[DRAPE_I_ELEMENT_NODES * (DRAPE_I_ELEMENT_NODES + 1) / 2 * 9][DRAPE_I_LANES];
+    double DRAPE_ALIGNED blocks[DRAPE_I_ELEMENT_PAIRS * 9][DRAPE_I_LANES];
     double DRAPE_ALIGNED vectors[DRAPE_I_ELEMENT_VECTORS][DRAPE_I_ELEMENT_NODES * 3][DRAPE_I_LANES];
+    double DRAPE_ALIGNED lower[DRAPE_I_ELEMENT_PAIRS * 9][DRAPE_I_LANES];
 } drape_i_batch;
 
 /* Computes eight elements (numbers may repeat towards the end) into the batch. */
@@ -42,6 +48,7 @@ typedef struct drape_i_assembly_job {
     void *start_data;
     const drape_i_batch_fn *kernels; /* one a set; NULL: the set is left out */
     const void *const *kernel_data;
+    const bool *unsymmetric; /* one a set: its kernel fills `lower`; NULL: none does */
 } drape_i_assembly_job;
 
 void drape_i_assembly_run(drape_i_assembly *assembly, const drape_i_assembly_job *job);

@@ -66,7 +66,8 @@ static void crumpled_state(crumpled *c, const test_mesh *m, int32_t count, doubl
 }
 
 /* damping: 0 none, 1 as much as matters. */
-DRAPE_UNUSED static crumpled crumpled_create(uint64_t seed, double damping, drape_jacobian jacobian) {
+DRAPE_UNUSED static crumpled crumpled_create_damped(uint64_t seed, double damping, drape_jacobian jacobian,
+                                                    drape_damping_jacobian damping_jacobian) {
     const double edge = 0.1;
     test_random r = {seed};
     crumpled c = {.ctx = test_context(1)};
@@ -79,12 +80,17 @@ DRAPE_UNUSED static crumpled crumpled_create(uint64_t seed, double damping, drap
     crumpled_materials(damping, &piece[0].material, &piece[1].material);
     drape_cloth_settings settings = drape_cloth_defaults();
     settings.jacobian = jacobian;
+    settings.damping_jacobian = damping_jacobian;
     ASSERT_OK(c.ctx, drape_cloth_create(c.ctx, piece, 2, &settings, &c.cloth));
     ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){0}));
     ASSERT_OK(c.ctx, drape_cloth_matrix(c.cloth, &c.A));
     crumpled_state(&c, m, 2, 0.3 / sqrt(3) * edge, &r);
     for (int32_t p = 0; p < 2; p++) test_mesh_clear(&m[p]);
     return c;
+}
+
+DRAPE_UNUSED static crumpled crumpled_create(uint64_t seed, double damping, drape_jacobian jacobian) {
+    return crumpled_create_damped(seed, damping, jacobian, DRAPE_DAMPING_SYMMETRIC);
 }
 
 DRAPE_UNUSED static void crumpled_destroy(crumpled *c) {

@@ -44,12 +44,11 @@ static void answer_allocate(answer *a, const drape_bsr3 *A) {
     a->f = dense_new(a->n), a->stiff_v = dense_new(a->n), a->A = dense_new(a->values);
 }
 
-static answer evaluate(drape_context *ctx, const scene *s, drape_jacobian jacobian) {
+static answer evaluate(drape_context *ctx, const scene *s, drape_cloth_settings settings) {
     drape_cloth *cloth;
     drape_matrix *A;
     answer a;
     drape_piece piece = test_mesh_piece(&s->mesh);
-    drape_cloth_settings settings = {.model = "baraff_witkin", .jacobian = jacobian};
     drape_forces forces = {.gravity = {0, 0, -9.81}, .wind = {3, 4, 5}, .drag = 1.2, .air_drag = 0.3};
     ASSERT_OK(ctx, drape_cloth_create(ctx, &piece, 1, &settings, &cloth));
     ASSERT_OK(ctx, drape_cloth_set_forces(cloth, &forces));
@@ -87,7 +86,7 @@ static drape_context *make_context(int32_t threads, drape_simd simd) {
     return ctx;
 }
 
-static void check_level(const scene *s, drape_jacobian jacobian, const answer *want, drape_simd simd) {
+static void check_level(const scene *s, drape_cloth_settings settings, const answer *want, drape_simd simd) {
     static const int32_t threads[] = {1, 2, 3, 7};
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
         drape_context *ctx = make_context(threads[i], simd);
@@ -95,21 +94,22 @@ static void check_level(const scene *s, drape_jacobian jacobian, const answer *w
             print_message("no %s on this processor: skipped\n", drape_simd_name(simd));
             return;
         }
-        answer got = evaluate(ctx, s, jacobian);
+        answer got = evaluate(ctx, s, settings);
         assert_same_bits(&got, want);
         answer_clear(&got);
         drape_context_destroy(ctx);
     }
 }
 
-static void check_jacobian(drape_jacobian jacobian) {
+static void check_jacobian(drape_jacobian jacobian, drape_damping_jacobian damping) {
     scene s = scene_create();
+    drape_cloth_settings settings = {.model = "baraff_witkin", .jacobian = jacobian, .damping_jacobian = damping};
     drape_context *ctx = make_context(1, DRAPE_SIMD_BASELINE);
     assert_non_null(ctx);
-    answer want = evaluate(ctx, &s, jacobian);
+    answer want = evaluate(ctx, &s, settings);
     assert_true(want.measures[0] > 0 && want.measures[1] > 1);
     for (int level = DRAPE_SIMD_BASELINE; level <= DRAPE_SIMD_BEST; level++)
-        check_level(&s, jacobian, &want, (drape_simd)level);
+        check_level(&s, settings, &want, (drape_simd)level);
     answer_clear(&want);
     drape_context_destroy(ctx);
     scene_destroy(&s);
@@ -117,18 +117,25 @@ static void check_jacobian(drape_jacobian jacobian) {
 
 static void test_psd_jacobian(void **state) {
     (void)state;
-    check_jacobian(DRAPE_JACOBIAN_PSD);
+    check_jacobian(DRAPE_JACOBIAN_PSD, DRAPE_DAMPING_SYMMETRIC);
 }
 
 static void test_full_jacobian(void **state) {
     (void)state;
-    check_jacobian(DRAPE_JACOBIAN_FULL);
+    check_jacobian(DRAPE_JACOBIAN_FULL, DRAPE_DAMPING_SYMMETRIC);
+}
+
+static void test_full_damping(void **state) {
+    (void)state;
+    check_jacobian(DRAPE_JACOBIAN_PSD, DRAPE_DAMPING_FULL);
+    check_jacobian(DRAPE_JACOBIAN_FULL, DRAPE_DAMPING_FULL);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_psd_jacobian),
         cmocka_unit_test(test_full_jacobian),
+        cmocka_unit_test(test_full_damping),
     };
     return cmocka_run_group_tests_name("cloth.bits", tests, NULL, NULL);
 }

@@ -58,6 +58,12 @@ static double jacobian_error(const problem *p, double step) {
     return dense_difference((int64_t)p->c->n * p->c->n, p->got, p->want);
 }
 
+/* want = K with damping and velocity, nothing left out; got = -df/dx */
+static double exact_jacobian_error(const problem *p, double step) {
+    difference_force(p, p->c->v, -1, step, p->got);
+    return dense_difference((int64_t)p->c->n * p->c->n, p->got, p->want);
+}
+
 /* got -= half the derivative of D along v */
 static void subtract_half_of_d_along_v(const problem *p, double step) {
     int32_t n = p->c->n;
@@ -150,6 +156,90 @@ static void test_full_jacobian_with_damping_leaves_out_what_it_says(void **state
     }
 }
 
+static void test_full_jacobian_with_full_damping_is_exact(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        crumpled c = crumpled_create_damped(seed, 1, DRAPE_JACOBIAN_FULL, DRAPE_DAMPING_FULL);
+        problem p = problem_create(&c);
+        crumpled_matrix(&c, c.x, c.v, 0, 0, 1, p.want);
+        check_order("exact jacobian", exact_jacobian_error, &p, 2e-4, 1e-8);
+        problem_destroy(&p);
+        crumpled_destroy(&c);
+    }
+}
+
+/* ---- the part of the damping that is not symmetric ---- */
+
+/* n x n: K at the wild state. */
+static double *stiffness_matrix(uint64_t seed, drape_jacobian jacobian, drape_damping_jacobian damping, int32_t *n) {
+    crumpled c = crumpled_create_damped(seed, 1, jacobian, damping);
+    double *K = dense_new((int64_t)c.n * c.n);
+    ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){.wind = {9, 5, 7}, .drag = 3, .air_drag = 2}));
+    crumpled_matrix(&c, c.x, c.v, 0, 0, 1, K);
+    *n = c.n;
+    crumpled_destroy(&c);
+    return K;
+}
+
+/* |K - K'| / |K| */
+static double asymmetry(int32_t n, const double *K) {
+    double *transposed = dense_new((int64_t)n * n);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++) transposed[i * n + j] = K[j * n + i];
+    double result = dense_difference((int64_t)n * n, transposed, K);
+    free(transposed);
+    return result;
+}
+
+static void test_only_full_damping_is_unsymmetric(void **state) {
+    (void)state;
+    for (int psd = 0; psd < 2; psd++) {
+        int32_t n;
+        drape_jacobian jacobian = psd ? DRAPE_JACOBIAN_PSD : DRAPE_JACOBIAN_FULL;
+        double *with = stiffness_matrix(1, jacobian, DRAPE_DAMPING_FULL, &n);
+        double *without = stiffness_matrix(1, jacobian, DRAPE_DAMPING_SYMMETRIC, &n);
+        print_message("|K - K'| / |K|: %.3g with the whole damping, %.1e without\n", asymmetry(n, with),
+                      asymmetry(n, without));
+        assert_true(asymmetry(n, with) > 0.1);
+        ASSERT_NEAR(asymmetry(n, without), 0, 1e-14);
+        free(with), free(without);
+    }
+}
+
+/* The positive semidefinite part is taken of the rest alone. */
+static void test_full_damping_adds_the_same_to_both_jacobians(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        double *K[2][2];
+        int32_t n;
+        for (int i = 0; i < 4; i++)
+            K[i / 2][i % 2] = stiffness_matrix(seed, i / 2 ? DRAPE_JACOBIAN_FULL : DRAPE_JACOBIAN_PSD,
+                                               i % 2 ? DRAPE_DAMPING_FULL : DRAPE_DAMPING_SYMMETRIC, &n);
+        for (int j = 0; j < 2; j++)
+            for (int64_t i = 0; i < (int64_t)n * n; i++) K[j][1][i] -= K[j][0][i];
+        ASSERT_NEAR(dense_difference((int64_t)n * n, K[0][1], K[1][1]), 0, 1e-13);
+        for (int i = 0; i < 4; i++) free(K[i / 2][i % 2]);
+    }
+}
+
+/* damping D + stiffness K, to the bit, where nothing is damped and where nothing moves. */
+static void test_full_damping_without_damping_is_the_symmetric_one(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        drape_jacobian jacobian = i % 2 ? DRAPE_JACOBIAN_FULL : DRAPE_JACOBIAN_PSD;
+        crumpled a = crumpled_create_damped(3, i / 2, jacobian, DRAPE_DAMPING_SYMMETRIC);
+        crumpled b = crumpled_create_damped(3, i / 2, jacobian, DRAPE_DAMPING_FULL);
+        int64_t n2 = (int64_t)a.n * a.n;
+        double *A = dense_new(n2), *B = dense_new(n2);
+        if (i / 2) memset(a.v, 0, (size_t)a.n * sizeof *a.v);
+        crumpled_matrix(&a, a.x, a.v, 2, 0.1, 0.01, A);
+        crumpled_matrix(&b, a.x, a.v, 2, 0.1, 0.01, B);
+        assert_memory_equal(A, B, (size_t)n2 * sizeof *A);
+        free(A), free(B);
+        crumpled_destroy(&a), crumpled_destroy(&b);
+    }
+}
+
 /* Central differences in v have no error of their own: damping is linear in v, drag quadratic. */
 static void check_d(const crumpled *c, const char *what) {
     int32_t n = c->n;
@@ -191,8 +281,8 @@ static void test_d_is_the_derivative_in_v(void **state) {
     }
 }
 
-static void check_stiff_v(drape_jacobian jacobian, uint64_t seed) {
-    crumpled c = crumpled_create(seed, 1, jacobian);
+static void check_stiff_v(drape_jacobian jacobian, drape_damping_jacobian damping, uint64_t seed) {
+    crumpled c = crumpled_create_damped(seed, 1, jacobian, damping);
     int32_t n = c.n;
     double *K = dense_new((int64_t)n * n), *Kv = dense_new(n), *stiff_v = dense_new(n);
     ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){.wind = {9, 5, 7}, .drag = 3, .air_drag = 2}));
@@ -209,8 +299,10 @@ static void check_stiff_v(drape_jacobian jacobian, uint64_t seed) {
 static void test_stiff_v_is_k_times_v(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        check_stiff_v(DRAPE_JACOBIAN_FULL, seed);
-        check_stiff_v(DRAPE_JACOBIAN_PSD, seed);
+        check_stiff_v(DRAPE_JACOBIAN_FULL, DRAPE_DAMPING_SYMMETRIC, seed);
+        check_stiff_v(DRAPE_JACOBIAN_PSD, DRAPE_DAMPING_SYMMETRIC, seed);
+        check_stiff_v(DRAPE_JACOBIAN_FULL, DRAPE_DAMPING_FULL, seed);
+        check_stiff_v(DRAPE_JACOBIAN_PSD, DRAPE_DAMPING_FULL, seed);
     }
 }
 
@@ -258,6 +350,10 @@ int main(void) {
         cmocka_unit_test(test_force_is_minus_the_gradient_of_energy),
         cmocka_unit_test(test_full_jacobian_is_that_of_the_force),
         cmocka_unit_test(test_full_jacobian_with_damping_leaves_out_what_it_says),
+        cmocka_unit_test(test_full_jacobian_with_full_damping_is_exact),
+        cmocka_unit_test(test_only_full_damping_is_unsymmetric),
+        cmocka_unit_test(test_full_damping_adds_the_same_to_both_jacobians),
+        cmocka_unit_test(test_full_damping_without_damping_is_the_symmetric_one),
         cmocka_unit_test(test_d_is_the_derivative_in_v),
         cmocka_unit_test(test_stiff_v_is_k_times_v),
         cmocka_unit_test(test_a_is_the_sum_of_its_parts),

@@ -107,6 +107,7 @@ static void check_settings(const fixture *f, const json_t *settings) {
     assert_true(number_at(settings, "air_drag") == 0);
     assert_string_equal(text_at(settings, "model"), "baraff_witkin");
     assert_string_equal(text_at(settings, "jacobian"), "psd");
+    assert_string_equal(text_at(settings, "damping_jacobian"), "symmetric");
     assert_string_equal(text_at(settings, "method"), f->scene->solve.method);
     assert_string_equal(text_at(settings, "precond"), f->scene->solve.precond);
     assert_true(number_at(settings, "tolerance") == f->scene->solve.tol);

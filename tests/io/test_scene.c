@@ -588,15 +588,20 @@ static void test_time(void **state) {
 
 static void test_solver_and_model(void **state) {
     fixture *f = *state;
-    const drape_scene *s = read_piece(f, "solver: {method: mpcg_original, precond: diagonal, tolerance: 1e-8, "
-                                         "max_iterations: 77}\nmodel: baraff_witkin\njacobian: full\n");
+    const drape_scene *s =
+        read_piece(f, "solver: {method: mpcg_original, precond: diagonal, tolerance: 1e-8, "
+                      "max_iterations: 77}\nmodel: baraff_witkin\njacobian: full\ndamping_jacobian: full\n");
     assert_string_equal(s->solve.method, "mpcg_original");
     assert_string_equal(s->solve.precond, "diagonal");
     assert_true(s->solve.tol == 1e-8);
     assert_int_equal(s->solve.max_iterations, 77);
     assert_string_equal(s->cloth.model, "baraff_witkin");
     assert_int_equal(s->cloth.jacobian, DRAPE_JACOBIAN_FULL);
-    assert_int_equal(read_piece(f, "jacobian: psd\n")->cloth.jacobian, DRAPE_JACOBIAN_PSD);
+    assert_int_equal(s->cloth.damping_jacobian, DRAPE_DAMPING_FULL);
+    s = read_piece(f, "jacobian: psd\ndamping_jacobian: symmetric\n");
+    assert_int_equal(s->cloth.jacobian, DRAPE_JACOBIAN_PSD);
+    assert_int_equal(s->cloth.damping_jacobian, DRAPE_DAMPING_SYMMETRIC);
+    assert_int_equal(read_piece(f, "jacobian: full\n")->cloth.damping_jacobian, DRAPE_DAMPING_SYMMETRIC);
 }
 
 static void test_output(void **state) {

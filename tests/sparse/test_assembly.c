@@ -22,6 +22,10 @@ static int32_t pairs(int32_t nodes) { return nodes * (nodes + 1) / 2; }
 
 /* Entry `k` of the block of a pair a <= b, and component k of a vector: not symmetric, not even for a = b. */
 static double block_entry(int32_t set, int32_t e, int32_t pair, int32_t k) { return scramble(set, e, 9 * pair + k); }
+/* The same of the block of (b, a), a < b, where it is not the transpose. */
+static double lower_entry(int32_t set, int32_t e, int32_t pair, int32_t k) {
+    return scramble(set, e, 500 + 9 * pair + k);
+}
 static double vector_entry(int32_t set, int32_t e, int32_t which, int32_t k) {
     return scramble(set, e, 1000 * (which + 1) + k);
 }
@@ -39,6 +43,18 @@ static void kernel(const void *data, const int32_t elements[DRAPE_I_LANES], drap
             for (int32_t k = 0; k < 3 * d->nodes; k++)
                 out->vectors[w][k][lane] = vector_entry(d->set, elements[lane], w, k);
     }
+}
+
+/* Gives all blocks, but those (b, a) that it must not: they are not numbers. */
+static void unsymmetric_kernel(const void *data, const int32_t elements[DRAPE_I_LANES], drape_i_batch *out) {
+    const kernel_data *d = data;
+    kernel(data, elements, out);
+    memset(out->lower, 0xff, sizeof out->lower);
+    for (int32_t a = 0, pair = 0; a < d->nodes; a++)
+        for (int32_t b = a; b < d->nodes; b++, pair++)
+            for (int32_t i = 9 * pair; i < 9 * pair + 9 && b > a; i++)
+                for (int32_t lane = 0; lane < DRAPE_I_LANES; lane++)
+                    out->lower[i][lane] = lower_entry(d->set, elements[lane], pair, i % 9);
 }
 
 static const kernel_data data_of[SETS] = {{0, 3}, {1, 4}};
@@ -123,7 +139,7 @@ static void start(void *data, int32_t begin, int32_t end) {
     }
 }
 
-static void add_naively(const mesh *m, int32_t s, int32_t e, outcome *o) {
+static void add_naively(const mesh *m, int32_t s, int32_t e, bool unsymmetric, outcome *o) {
     drape_bsr3 A = drape_matrix_view(m->matrix);
     int32_t k = data_of[s].nodes, pair = 0;
     const int32_t *nodes = m->nodes[s] + k * e;
@@ -132,9 +148,11 @@ static void add_naively(const mesh *m, int32_t s, int32_t e, outcome *o) {
     for (int32_t a = 0; a < k; a++)
         for (int32_t b = a; b < k; b++, pair++)
             for (int32_t i = 0; i < 9; i++) {
-                double entry = block_entry(s, e, pair, i);
-                o->val[9 * drape_i_matrix_find(&A, nodes[a], nodes[b]) + i] += entry;
-                if (a != b) o->val[9 * drape_i_matrix_find(&A, nodes[b], nodes[a]) + i % 3 * 3 + i / 3] += entry;
+                o->val[9 * drape_i_matrix_find(&A, nodes[a], nodes[b]) + i] += block_entry(s, e, pair, i);
+                double *mirror = o->val + 9 * drape_i_matrix_find(&A, nodes[b], nodes[a]);
+                if (a == b) continue;
+                if (unsymmetric) mirror[i] += lower_entry(s, e, pair, i);
+                else mirror[i % 3 * 3 + i / 3] += block_entry(s, e, pair, i);
             }
 }
 
@@ -154,18 +172,20 @@ static outcome naive(const mesh *m, const drape_i_batch_fn *kernels) {
     for (int32_t window = 0; window <= m->rows / WINDOW; window++)
         for (int32_t s = 0; s < SETS; s++)
             for (int32_t e = 0; e < m->sets[s].count && kernels[s]; e++)
-                if (lowest(m, s, e) / WINDOW == window) add_naively(m, s, e, &o);
+                if (lowest(m, s, e) / WINDOW == window) add_naively(m, s, e, kernels[s] == unsymmetric_kernel, &o);
     return o;
 }
 
 /* With and without the matrix, and with each choice of vectors. */
 static void check_run(drape_i_assembly *assembly, const mesh *m, const drape_i_batch_fn *kernels, int choice) {
     outcome want = naive(m, kernels), got = new_outcome(m);
-    bool matrix = choice & 1;
+    bool matrix = choice & 1, unsymmetric[SETS], any = false;
+    for (int32_t s = 0; s < SETS; s++) any |= unsymmetric[s] = kernels[s] == unsymmetric_kernel;
     drape_i_assembly_job job = {.A = drape_matrix_view(m->matrix),
                                 .start = start,
                                 .kernels = kernels,
                                 .kernel_data = kernel_datas,
+                                .unsymmetric = any ? unsymmetric : NULL,
                                 .start_data = &(beginning){m, &got, matrix}};
     job.A.val = matrix ? got.val : NULL;
     for (int32_t w = 0; w < DRAPE_I_ELEMENT_VECTORS; w++)
@@ -183,7 +203,12 @@ static void check_run(drape_i_assembly *assembly, const mesh *m, const drape_i_b
 
 static void check_mesh(uint64_t seed, int32_t rows, int32_t triangles, int32_t hinges) {
     static const int32_t threads[] = {1, 2, 3, 7};
-    const drape_i_batch_fn choices[3][SETS] = {{kernel, kernel}, {NULL, kernel}, {NULL, NULL}};
+    const drape_i_batch_fn choices[][SETS] = {{kernel, kernel},
+                                              {NULL, kernel},
+                                              {NULL, NULL},
+                                              {unsymmetric_kernel, unsymmetric_kernel},
+                                              {kernel, unsymmetric_kernel},
+                                              {unsymmetric_kernel, NULL}};
     for (int k = 0; k < 4; k++) {
         drape_context *ctx = test_context(threads[k]);
         int64_t bytes = drape_context_bytes(ctx);
@@ -191,8 +216,11 @@ static void check_mesh(uint64_t seed, int32_t rows, int32_t triangles, int32_t h
         drape_bsr3 A = drape_matrix_view(m.matrix);
         drape_i_assembly *assembly;
         ASSERT_OK(ctx, drape_i_assembly_create(ctx, &A, m.sets, SETS, &assembly));
-        for (int c = 0; c < 3; c++) check_run(assembly, &m, choices[c], 7);
-        for (int choice = 0; choice < 7 && rows < 1000; choice++) check_run(assembly, &m, choices[0], choice);
+        for (size_t c = 0; c < sizeof choices / sizeof *choices; c++) check_run(assembly, &m, choices[c], 7);
+        for (int choice = 0; choice < 7 && rows < 1000; choice++) {
+            check_run(assembly, &m, choices[0], choice);
+            check_run(assembly, &m, choices[4], choice);
+        }
         drape_i_assembly_destroy(assembly);
         free_mesh(&m);
         assert_int_equal(drape_context_bytes(ctx), bytes);
