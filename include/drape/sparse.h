@@ -27,6 +27,10 @@ typedef struct drape_bsr3 {
 /* Checks all that the comments above promise (every offset and index, not the values). */
 DRAPE_API drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A);
 
+/* The largest |A_ij - A_ji'| over all pairs of blocks, relative to the larger of their diagonal blocks: 0 where A is
+ * symmetric; row and column (either may be NULL) say where. A must be sound. */
+DRAPE_API double drape_bsr3_asymmetry(const drape_bsr3 *A, int32_t *row, int32_t *column);
+
 /* y = A x; x and y hold 3 rows values and do not overlap. */
 DRAPE_API drape_status drape_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x, double *y);
 
@@ -78,6 +82,14 @@ DRAPE_API drape_status drape_matrix_market_parse(drape_context *ctx, const char 
  * symmetric nonzero: the lower triangle only, the caller vouches for it. Values must be finite. */
 DRAPE_API drape_status drape_matrix_market_write(drape_context *ctx, const char *path, const drape_bsr3 *A,
                                                  int symmetric);
+
+/* Reads a vector of exactly count numbers, all finite: `matrix array|coordinate real|integer general` of one column
+ * (rows that a coordinate file leaves out are 0, repeated ones are summed), or a file of little-endian doubles, which
+ * does not begin with %%MatrixMarket. Messages are `file:line: what`. After a failure out holds anything. */
+DRAPE_API drape_status drape_vector_read(drape_context *ctx, const char *path, int64_t count, double *out);
+/* The same from memory. */
+DRAPE_API drape_status drape_vector_parse(drape_context *ctx, const char *name, const void *data, int64_t size,
+                                          int64_t count, double *out);
 
 /* ---- System files: a linear system with its constraints, as the step made it ----
  *

@@ -109,6 +109,43 @@ typedef struct vd3 {
     vd x, y, z;
 } vd3;
 
+/* DRAPE_W consecutive xyz triples at p, a lane each, and back. */
+DRAPE_INLINE vd3 vd3_load(const double *p) {
+    vd a = vd_load(p), b = vd_load(p + DRAPE_W), c = vd_load(p + 2 * DRAPE_W);
+#if DRAPE_W == 8
+    vd x = VD_SHUFFLE(a, b, 0, 3, 6, 9, 12, 15, 0, 0), y = VD_SHUFFLE(a, b, 1, 4, 7, 10, 13, 0, 0, 0);
+    vd z = VD_SHUFFLE(a, b, 2, 5, 8, 11, 14, 0, 0, 0);
+    return (vd3){VD_SHUFFLE(x, c, 0, 1, 2, 3, 4, 5, 10, 13), VD_SHUFFLE(y, c, 0, 1, 2, 3, 4, 8, 11, 14),
+                 VD_SHUFFLE(z, c, 0, 1, 2, 3, 4, 9, 12, 15)};
+#elif DRAPE_W == 4
+    vd x = VD_SHUFFLE(a, b, 0, 3, 6, 0), y = VD_SHUFFLE(a, b, 1, 4, 7, 0), z = VD_SHUFFLE(a, b, 2, 5, 0, 0);
+    return (vd3){VD_SHUFFLE(x, c, 0, 1, 2, 5), VD_SHUFFLE(y, c, 0, 1, 2, 6), VD_SHUFFLE(z, c, 0, 1, 4, 7)};
+#else
+    return (vd3){VD_SHUFFLE(a, b, 0, 3), VD_SHUFFLE(a, c, 1, 2), VD_SHUFFLE(b, c, 0, 3)};
+#endif
+}
+
+DRAPE_INLINE void vd3_store(double *p, vd3 v) {
+#if DRAPE_W == 8
+    vd a = VD_SHUFFLE(v.x, v.y, 0, 8, 0, 1, 9, 0, 2, 10), b = VD_SHUFFLE(v.x, v.y, 0, 3, 11, 0, 4, 12, 0, 5);
+    vd c = VD_SHUFFLE(v.x, v.y, 13, 0, 6, 14, 0, 7, 15, 0);
+    a = VD_SHUFFLE(a, v.z, 0, 1, 8, 3, 4, 9, 6, 7);
+    b = VD_SHUFFLE(b, v.z, 10, 1, 2, 11, 4, 5, 12, 7);
+    c = VD_SHUFFLE(c, v.z, 0, 13, 2, 3, 14, 5, 6, 15);
+#elif DRAPE_W == 4
+    vd a = VD_SHUFFLE(v.x, v.y, 0, 4, 0, 1), b = VD_SHUFFLE(v.x, v.y, 5, 0, 2, 6),
+       c = VD_SHUFFLE(v.x, v.y, 0, 3, 7, 0);
+    a = VD_SHUFFLE(a, v.z, 0, 1, 4, 3);
+    b = VD_SHUFFLE(b, v.z, 0, 5, 2, 3);
+    c = VD_SHUFFLE(c, v.z, 6, 1, 2, 7);
+#else
+    vd a = VD_SHUFFLE(v.x, v.y, 0, 2), b = VD_SHUFFLE(v.z, v.x, 0, 3), c = VD_SHUFFLE(v.y, v.z, 1, 3);
+#endif
+    vd_store(p, a);
+    vd_store(p + DRAPE_W, b);
+    vd_store(p + 2 * DRAPE_W, c);
+}
+
 DRAPE_INLINE vd3 vd3_add(vd3 a, vd3 b) { return (vd3){a.x + b.x, a.y + b.y, a.z + b.z}; }
 DRAPE_INLINE vd3 vd3_sub(vd3 a, vd3 b) { return (vd3){a.x - b.x, a.y - b.y, a.z - b.z}; }
 DRAPE_INLINE vd3 vd3_scale(vd s, vd3 a) { return (vd3){s * a.x, s * a.y, s * a.z}; }

@@ -1,6 +1,7 @@
 /* matrix.c: owning block rows, and the check of a view that somebody else filled. */
 #include "sparse/matrix.h"
 
+#include <math.h>
 #include <string.h>
 
 drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A) {
@@ -110,4 +111,40 @@ int64_t drape_i_matrix_find(const drape_bsr3 *A, int32_t row, int32_t column) {
         else high = middle;
     }
     return low < A->rowptr[row + 1] && A->col[low] == column ? low : -1;
+}
+
+static double largest(const double *block) {
+    double most = 0;
+    for (int32_t k = 0; block && k < 9; k++) most = fmax(most, fabs(block[k]));
+    return most;
+}
+
+static const double *block_at(const drape_bsr3 *A, int32_t row, int32_t column) {
+    int64_t k = drape_i_matrix_find(A, row, column);
+    return k < 0 ? NULL : A->val + 9 * k;
+}
+
+/* The largest of |A_ij - A_ji'|, relative to the larger of the diagonal blocks (or to themselves, where those are 0).
+ */
+static double block_asymmetry(const drape_bsr3 *A, int32_t i, int32_t j, const double *a) {
+    const double *b = block_at(A, j, i);
+    double difference = 0;
+    for (int32_t r = 0; r < 3; r++)
+        for (int32_t c = 0; c < 3; c++) difference = fmax(difference, fabs(a[3 * r + c] - (b ? b[3 * c + r] : 0)));
+    double scale = fmax(largest(block_at(A, i, i)), largest(block_at(A, j, j)));
+    if (!(scale > 0)) scale = fmax(largest(a), largest(b));
+    return difference > 0 ? difference / scale : 0;
+}
+
+double drape_bsr3_asymmetry(const drape_bsr3 *A, int32_t *row, int32_t *column) {
+    double most = 0;
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            double here = block_asymmetry(A, i, A->col[k], A->val + 9 * k);
+            if (!(here > most)) continue;
+            most = here;
+            if (row) *row = i;
+            if (column) *column = A->col[k];
+        }
+    return most;
 }
