@@ -1,4 +1,4 @@
-/* drape/solve.h: solve S A x = S b with (I-S) x = (I-S) z, A symmetric positive definite of 3x3 blocks.
+/* drape/solve.h: solve S A x = S b with (I-S) x = (I-S) z, A of 3x3 blocks, mostly symmetric and positive definite.
  *
  *   double x[3 * N], b[3 * N];
  *   drape_solve(ctx, &(drape_problem){.A = &A, .b = b}, NULL, x, NULL);
@@ -45,45 +45,93 @@ typedef struct drape_problem {
     const double *b;                      /* 3 a vertex */
     const drape_constraints *constraints; /* NULL: none */
     const double *guess;                  /* y, 3 a vertex, a guess for the case without constraints; NULL: zero.
-                                             The methods "mpcg_original" and "mpcg_printed" start from (I-S) z */
+                                             The methods "mpcg-original" and "mpcg-printed" start from (I-S) z */
 } drape_problem;
 
 /* Why the iteration stopped: not an error, an answer. */
 typedef enum drape_reason {
     DRAPE_CONVERGED,
     DRAPE_ITERATION_LIMIT,
-    DRAPE_INDEFINITE, /* p'Ap <= 0: A (or the preconditioner) is not positive definite */
-    DRAPE_NOT_FINITE  /* a number overflowed or was not a number */
+    DRAPE_INDEFINITE,  /* p'Ap <= 0: A (or the preconditioner) is not positive definite */
+    DRAPE_NOT_FINITE,  /* a number overflowed or was not a number */
+    DRAPE_SINGULAR,    /* p'Ap is but rounding: A is singular, and b not in its range */
+    DRAPE_UNSYMMETRIC, /* the iteration failed, and A is not symmetric, which the method needs */
+    DRAPE_BREAKDOWN,   /* BiCGStab divided by a number that vanished */
+    DRAPE_INACCURATE   /* the iteration's own residual went down, the residual computed afresh did not */
 } drape_reason;
 
 DRAPE_API const char *drape_reason_name(drape_reason reason);
 
+/* What is compared with tol. Always relative to the same norm of b^ = S (b - A (I-S) z), so that constraints that
+ * move, guesses and units change nothing. */
+typedef enum drape_stop {
+    DRAPE_STOP_PRECONDITIONED, /* sqrt(r'P^-1 r) of the residual r, as in the papers */
+    DRAPE_STOP_RESIDUAL,       /* |r| */
+    DRAPE_STOP_ENERGY          /* an estimate of sqrt(e'A e), e the error of x: what a user means */
+} drape_stop;
+
+DRAPE_API const char *drape_stop_name(int32_t stop); /* "preconditioned", "residual", "energy"; NULL past the end */
+
+/* A direct solver from outside, for the method "direct": drape/cholmod.h has one. All get the pattern that `analyse`
+ * got, and a symmetric positive definite matrix. */
+typedef struct drape_direct {
+    const char *name;
+    void *(*analyse)(const drape_bsr3 *A);                 /* of the pattern alone; NULL: out of memory */
+    int (*factor)(void *state, const drape_bsr3 *A);       /* 0, 1: not positive definite, 2: out of memory */
+    int (*solve)(void *state, const double *b, double *x); /* 0, 2: out of memory */
+    int64_t (*bytes)(const void *state);                   /* of the factor */
+    void (*destroy)(void *state);
+} drape_direct;
+
+/* In all fields but method, tol and max_iterations zero means the default. */
 typedef struct drape_solve_settings {
-    const char *method;     /* see drape_method_name; default "mpcg":
-                               "mpcg"           corrected: starts from S y + (I-S) z, relative to b^'P^-1 b^,
-                                                b^ = S (b - A (I-S) z)
-                               "mpcg_original"  Baraff and Witkin's: starts from (I-S) z, relative to (Sb)'P^-1 (Sb)
-                               "mpcg_printed"   the same relative to (Sb)'P (Sb), as the papers print it; depends
-                                                on the units of A */
-    const char *precond;    /* see drape_precond_name: "none", "diagonal", "block_diagonal"; default the last */
-    double tol;             /* stop when r'P^-1 r <= tol^2 times the above; in (0, 1); default 1e-5 */
+    const char *method;     /* one of drape_method_name; docs/solvers.md; default "ppcg" */
+    const char *precond;    /* one of drape_precond_name; NULL: "block_diagonal", or "none" for methods without */
+    double tol;             /* relative, see drape_stop; in (0, 1); default 1e-5 */
     int32_t max_iterations; /* >= 1; default 10000 */
+    drape_stop stop;        /* default DRAPE_STOP_PRECONDITIONED; BiCGStab has no P-norm and no energy: with it the
+                               first means the same as DRAPE_STOP_RESIDUAL, and the last is refused */
+    double floor;    /* stop also where that norm itself, not relative, is no more than this; >= 0; default 0 */
+    double omega;    /* of "ssor", in (0, 2); default 1 */
+    int32_t history; /* most iterations to keep a record of; 0: none; default 0 */
+    const drape_direct *direct; /* for the method "direct"; default NULL: there is none */
 } drape_solve_settings;
 
 DRAPE_API drape_solve_settings drape_solve_defaults(void);
 
-/* Names in the order of the tables; NULL past the end. */
+/* Names in the order of the tables, and one line about each; NULL past the end. */
 DRAPE_API const char *drape_method_name(int32_t index);
+DRAPE_API const char *drape_method_about(int32_t index);
 DRAPE_API const char *drape_precond_name(int32_t index);
+DRAPE_API const char *drape_precond_about(int32_t index);
+/* 1 where this method takes this preconditioner. */
+DRAPE_API int drape_method_takes(const char *method, const char *precond);
+/* The preconditioner that a method takes where none is named; NULL: there is no such method. */
+DRAPE_API const char *drape_method_default_precond(const char *method);
+/* 1 where A must be symmetric for this method. */
+DRAPE_API int drape_method_needs_symmetry(const char *method);
+
+/* After so many iterations as its index says, relative to the same norm of b^; index 0 is the start. */
+typedef struct drape_iteration {
+    double preconditioned; /* sqrt(r'P^-1 r); with BiCGStab the same as residual */
+    double residual;       /* |r|, as the iteration carries it along */
+    double energy;         /* estimate of sqrt(e'A e); -1 where there is none */
+} drape_iteration;
 
 typedef struct drape_solve_result {
     drape_reason reason;
     int32_t iterations;
-    double residual;      /* what was compared with tol, at the end */
+    double residual;      /* what was compared with tol, at the end; -1 with "direct" */
     double true_residual; /* |S (b - A x)| / |b^| in the 2-norm, computed afresh */
+    double energy_error;  /* estimate of the relative energy norm of the error; -1 where there is none */
+    double shift;         /* what "ichol" and "ilu" had to add to A's diagonal blocks, relative to them */
     double setup_seconds, solve_seconds;
-    const double *constraint_force; /* (I-S) (A x - b), 3 a vertex; lives until the solver's next solve or its end;
-                                       NULL from drape_solve */
+    int64_t bytes;                  /* memory held by the solver */
+    int64_t bytes_moved;            /* read and written by this solve, as counted, not measured */
+    const double *constraint_force; /* (I-S) (A x - b), 3 a vertex */
+    const drape_iteration *history; /* this and the above live until the solver's next solve or its end; */
+    int32_t history_count;          /*   NULL and 0 from drape_solve */
+    const char *method, *precond;   /* what was used */
 } drape_solve_result;
 
 typedef struct drape_solver drape_solver;
@@ -92,14 +140,24 @@ typedef struct drape_solver drape_solver;
 DRAPE_API drape_status drape_solver_create(drape_context *ctx, const drape_solve_settings *settings,
                                            drape_solver **out);
 DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
-/* x: 3 a vertex; may be the same array as guess. result may be NULL. The first solve, and one with another number
- * of vertices, allocates; others do not. */
+/* x: 3 a vertex; may be the same array as guess. result may be NULL. The first solve, and one with another pattern,
+ * checks the pattern and allocates; others do not ("direct" may). A's values, b and the constraints may be others
+ * every time. */
 DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                           drape_solve_result *result);
 
 /* Once, without keeping anything. settings and result may be NULL. */
 DRAPE_API drape_status drape_solve(drape_context *ctx, const drape_problem *problem,
                                    const drape_solve_settings *settings, double *x, drape_solve_result *result);
+
+/* ---- The prefiltered system, for solvers of other libraries ---- */
+
+/* Writes the values of S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7) to val and b^ to rhs: solve it for
+ * y, then x = y + (I-S) z by drape_postfilter. C scales I - S into the spectrum of A, vertex by vertex: the mean of
+ * |the diagonal of A_ii|. val: 9 a block of A's pattern, which the result shares; rhs: 3 a vertex, or NULL. */
+DRAPE_API drape_status drape_prefilter(drape_context *ctx, const drape_problem *problem, double *val, double *rhs);
+/* y becomes S y + (I-S) z. */
+DRAPE_API void drape_postfilter(const drape_constraints *constraints, double *y);
 
 #ifdef __cplusplus
 }

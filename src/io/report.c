@@ -55,13 +55,16 @@ static json_t *machine(const drape_context *ctx) {
 
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
+    const drape_solve_settings *v = &s->solve;
     return json_pack(
-        "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i}", "step", s->step,
-        "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0], f->gravity[1],
+        "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, s:f, s:f}", "step",
+        s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0], f->gravity[1],
         f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag, "air_drag", f->air_drag, "model",
         s->cloth.model, "jacobian", s->cloth.jacobian == DRAPE_JACOBIAN_PSD ? "psd" : "full", "damping_jacobian",
-        s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method", s->solve.method,
-        "precond", s->solve.precond, "tolerance", s->solve.tol, "max_iterations", s->solve.max_iterations);
+        s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method", v->method, "precond",
+        v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance", v->tol, "max_iterations",
+        v->max_iterations, "stop", drape_stop_name((int32_t)v->stop), "floor", v->floor, "omega",
+        v->omega > 0 ? v->omega : 1);
 }
 
 static json_t *cloth(drape_sim *sim) {

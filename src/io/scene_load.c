@@ -53,32 +53,51 @@ static void read_time(reader_t *r, const drape_i_node *map) {
     s->step = 1 / (fps * s->steps_per_frame);
 }
 
-/* A word that must be in a table of names. */
-static void read_name(reader_t *r, const drape_i_node *map, const char *key, const char *(*name)(int32_t),
+/* A word that must be in a table of names; false where it is not, after a problem. */
+static bool read_name(reader_t *r, const drape_i_node *map, const char *key, const char *(*name)(int32_t),
                       const char **out) {
     const char *names[MOST_NAMES + 1] = {0}, *word;
+    const drape_i_node *node = drape_i_node_find(map, key);
     for (int32_t i = 0; i < MOST_NAMES && name(i); i++) names[i] = name(i);
-    if (!drape_i_read_text(r, map, key, &word)) return;
+    if (!drape_i_read_text(r, map, key, &word)) return !node;
     for (int32_t i = 0; names[i]; i++)
         if (strcmp(names[i], word) == 0) {
             *out = names[i];
-            return;
+            return true;
         }
     char known[400];
     drape_i_join(names, known, sizeof known);
-    drape_i_problem_at(&r->problems, drape_i_node_find(map, key), false, "there is no %s \"%s\"; known: %s", key,
-                       word, known);
+    drape_i_problem_at(&r->problems, node, false, "there is no %s \"%s\"; known: %s", key, word, known);
+    return false;
+}
+
+/* Of things that are there, not all go together. */
+static void check_pairs(reader_t *r, const drape_i_node *map, const drape_solve_settings *s) {
+    if (s->precond && !drape_method_takes(s->method, s->precond))
+        drape_i_problem_at(&r->problems, drape_i_node_find(map, "precond"), false,
+                           "the method %s does not go with the preconditioner %s", s->method, s->precond);
+    if (s->stop == DRAPE_STOP_ENERGY && !drape_method_needs_symmetry(s->method))
+        drape_i_problem_at(&r->problems, drape_i_node_find(map, "stop"), false,
+                           "the method %s has no energy norm to stop by", s->method);
 }
 
 static void read_solver(reader_t *r, const drape_i_node *map) {
-    static const char *const keys[] = {"method", "precond", "tolerance", "max_iterations", NULL};
+    static const char *const keys[] = {"method", "precond", "tolerance", "max_iterations",
+                                       "stop",   "floor",   "omega",     NULL};
     drape_solve_settings *s = &r->out->scene.solve;
-    const drape_i_range tolerance = {1e-15, 0.5, false};
+    const drape_i_range tolerance = {1e-15, 0.5, false}, omega = {0, 1.99, true};
+    const char *stop = drape_stop_name((int32_t)s->stop);
     if (!map || !drape_i_read_map(r, map, keys)) return;
-    read_name(r, map, "method", drape_method_name, &s->method);
-    read_name(r, map, "precond", drape_precond_name, &s->precond);
+    bool known = read_name(r, map, "method", drape_method_name, &s->method);
+    known &= read_name(r, map, "precond", drape_precond_name, &s->precond);
+    known &= read_name(r, map, "stop", drape_stop_name, &stop);
+    for (int32_t i = 0; drape_stop_name(i); i++)
+        if (strcmp(drape_stop_name(i), stop) == 0) s->stop = (drape_stop)i;
+    if (known) check_pairs(r, map, s);
     drape_i_read_number(r, map, "tolerance", DRAPE_I_PLAIN, tolerance, &s->tol);
     drape_i_read_whole(r, map, "max_iterations", 1, INT32_MAX, &s->max_iterations);
+    drape_i_read_number(r, map, "floor", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &s->floor);
+    drape_i_read_number(r, map, "omega", DRAPE_I_PLAIN, omega, &s->omega);
 }
 
 /* Whether `key` says full; else it must be the other word, or not be there. */

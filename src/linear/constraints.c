@@ -7,6 +7,8 @@
  * to 1e-8 is degenerate. */
 #include "linear/constraints.h"
 
+#include "base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -20,10 +22,12 @@ drape_status drape_constraints_create(drape_context *ctx, int32_t vertices, drap
     if (!DRAPE_NEW(ctx, set, 1)) return DRAPE_ERROR_MEMORY;
     set->ctx = ctx;
     set->vertices = vertices;
-    if (!DRAPE_NEW(ctx, set->held, vertices) || !DRAPE_NEW(ctx, set->next, vertices)) {
+    if (!DRAPE_NEW(ctx, set->held, vertices) || !DRAPE_NEW(ctx, set->next, vertices) ||
+        !DRAPE_NEW(ctx, set->index, vertices)) {
         drape_constraints_destroy(set);
         return DRAPE_ERROR_MEMORY;
     }
+    for (int32_t i = 0; i < vertices; i++) set->index[i] = -1;
     *out = set;
     return DRAPE_OK;
 }
@@ -33,6 +37,7 @@ void drape_constraints_destroy(drape_constraints *set) {
     drape_context *ctx = set->ctx;
     DRAPE_FREE(ctx, set->held, set->vertices);
     DRAPE_FREE(ctx, set->next, set->vertices);
+    DRAPE_FREE(ctx, set->index, set->vertices);
     DRAPE_FREE(ctx, set, 1);
 }
 
@@ -140,12 +145,14 @@ static drape_status adopt(drape_constraints *set, int32_t count) {
     drape_status status = sort_next(set, count);
     if (status) return status;
     drape_i_held *old = set->held;
+    for (int32_t i = 0; i < set->count; i++) set->index[old[i].vertex] = -1;
     set->held = set->next;
     set->next = old;
     set->count = 0;
     set->moving = false;
     for (int32_t i = 0; i < count; i++) {
         if (is_identity(set->held[i].S)) continue;
+        set->index[set->held[i].vertex] = set->count;
         drape_i_held *h = &set->held[set->count++];
         double Sz[3];
         *h = set->held[i];
@@ -215,12 +222,42 @@ void drape_constraints_filter(const drape_constraints *set, double *S, double *z
     }
 }
 
-void drape_i_filter(const drape_constraints *set, double *v) {
-    for (int32_t i = 0; set && i < set->count; i++) {
+/* Filters v at the held vertices [first, last) of the list. */
+static void filter_held(const drape_constraints *set, double *v, int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; i++) {
         double out[3], *at = v + 3 * (int64_t)set->held[i].vertex;
         times(set->held[i].S, at, out);
         memcpy(at, out, sizeof out);
     }
+}
+
+typedef struct filtering {
+    const drape_constraints *set;
+    double *v;
+} filtering;
+
+static void filter_chunk(void *data, int64_t begin, int64_t end) {
+    const filtering *f = data;
+    filter_held(f->set, f->v, begin, end);
+}
+
+void drape_i_filter(const drape_constraints *set, double *v) {
+    if (set) drape_i_loop(set->ctx, set->count, DRAPE_I_GRAIN, filter_chunk, &(filtering){set, v});
+}
+
+/* The first in the list whose vertex is not below this one. */
+static int32_t first_from(const drape_constraints *set, int64_t vertex) {
+    int32_t low = 0, high = set->count;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (set->held[middle].vertex < vertex) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+void drape_i_filter_rows(const drape_constraints *set, double *v, int64_t begin, int64_t end) {
+    if (set && set->count > 0) filter_held(set, v, first_from(set, begin), first_from(set, end));
 }
 
 void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, double *v) {

@@ -17,11 +17,14 @@ struct drape_constraints {
     int32_t vertices, count;
     drape_i_held *held; /* count of them, ascending by vertex; room for `vertices` */
     drape_i_held *next; /* where a new set is prepared; the two change places */
+    int32_t *index;     /* vertices: where each stands in held, -1: free */
     bool moving;        /* some z is not zero */
 };
 
 /* v = S v and v = (I-S) v, in place, on all vertices. set may be NULL: S = I. */
 void drape_i_filter(const drape_constraints *set, double *v);
+/* The same as the first for the vertices [begin, end) only, in the calling thread. */
+void drape_i_filter_rows(const drape_constraints *set, double *v, int64_t begin, int64_t end);
 void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, double *v);
 /* x = S y + (I-S) z; y may be NULL (zero) or x. */
 void drape_i_blend(const drape_constraints *set, int32_t vertices, const double *y, double *x);

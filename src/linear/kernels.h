@@ -11,7 +11,9 @@ DRAPE_I_KERNEL(double, drape_i_dot_range, (const double *x, const double *y, int
 /* x += a p, r -= a s */
 DRAPE_I_KERNEL(void, drape_i_advance_range,
                (double a, const double *p, const double *s, double *x, double *r, int64_t begin, int64_t end));
+/* y += a x */
+DRAPE_I_KERNEL(void, drape_i_axpy_range, (double a, const double *x, double *y, int64_t begin, int64_t end));
 /* p = h + b p */
-DRAPE_I_KERNEL(void, drape_i_direct_range, (double b, const double *h, double *p, int64_t begin, int64_t end));
+DRAPE_I_KERNEL(void, drape_i_xpby_range, (double b, const double *h, double *p, int64_t begin, int64_t end));
 
 #endif

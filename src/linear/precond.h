@@ -1,6 +1,12 @@
-/* precond.h: what a preconditioner P is: an approximation of A that is symmetric, positive definite, easy to solve.
+/* precond.h: what a preconditioner P is: an approximation of A that is easy to solve; symmetric and positive definite
+ * where A is.
  *
- * To add one: a file in precond/ that fills a drape_i_precond, one line in registry.c. */
+ * To add one: a file in precond/ that fills a drape_i_precond, one line in registry.c.
+ *
+ * It is made from A itself, or (with constraints) from the prefiltered matrix A^ = S A S + C (I-S), C the mean of
+ * |the diagonal of A_ii|. Then apply gives h = S P^-1 S r. Where P treats each vertex by its 3x3 blocks that needs no
+ * filtering: A^_ij maps range to range, so it is enough to keep S_i (block)^-1 S_i in place of the diagonal blocks'
+ * inverses (drape_i_filtered_block). */
 #ifndef DRAPE_LINEAR_PRECOND_H
 #define DRAPE_LINEAR_PRECOND_H
 
@@ -8,20 +14,30 @@
 #include "drape/solve.h"
 
 typedef struct drape_i_precond {
-    const char *name;
+    const char *name, *about;
+    bool symmetric;   /* P is symmetric where A is, and made from half of it: not for an A that is not symmetric */
+    bool unsymmetric; /* for methods only that need no symmetry */
     /* Memory for matrices with this pattern; values are not looked at. */
-    drape_status (*create)(drape_context *ctx, const drape_bsr3 *A, void **state);
+    drape_status (*create)(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
+                           void **state);
     void (*destroy)(drape_context *ctx, void *state);
-    /* Takes in A's values; allocates nothing. */
-    void (*refresh)(drape_context *ctx, void *state, const drape_bsr3 *A);
+    /* Takes in A's values, which stay where they are until the last apply; allocates nothing. set NULL: made from A.
+     * Returns the shift it needed (drape_solve_result). */
+    double (*refresh)(drape_context *ctx, void *state, const drape_bsr3 *A, const drape_constraints *set);
     /* h = P^-1 r; returns r'h */
     double (*apply)(drape_context *ctx, const void *state, const double *r, double *h);
-    /* r'P r, which only the printed form of MPCG wants */
+    /* Bytes that an apply reads and writes. */
+    int64_t (*traffic)(const void *state);
+    /* r'P r, which only the printed form of MPCG wants; may be NULL */
     double (*norm2)(drape_context *ctx, const void *state, const double *r);
+    /* Where P^-1 is one symmetric 3x3 block a vertex: those, for kernels that do it along with other work (see
+     * block_diagonal.h); may be NULL */
+    const double *(*blocks)(const void *state);
 } drape_i_precond;
 
 const drape_i_precond *drape_i_precond_find(const char *name);
 
-extern const drape_i_precond drape_i_precond_none, drape_i_precond_diagonal, drape_i_precond_block_diagonal;
+extern const drape_i_precond drape_i_precond_none, drape_i_precond_diagonal, drape_i_precond_block_diagonal,
+    drape_i_precond_ssor, drape_i_precond_ichol, drape_i_precond_ilu;
 
 #endif

@@ -4,32 +4,64 @@
 #include <string.h>
 
 static const drape_i_method *const methods[] = {
+    &drape_i_method_sd,
+    &drape_i_method_cg,
+    &drape_i_method_pcg,
     &drape_i_method_mpcg,
     &drape_i_method_mpcg_original,
     &drape_i_method_mpcg_printed,
+    &drape_i_method_filtered_cg,
+    &drape_i_method_ppcg,
+    &drape_i_method_bicgstab,
+    &drape_i_method_bicgstab_filtered,
+    &drape_i_method_direct,
 };
 
 static const drape_i_precond *const preconds[] = {
-    &drape_i_precond_none,
-    &drape_i_precond_diagonal,
-    &drape_i_precond_block_diagonal,
+    &drape_i_precond_none, &drape_i_precond_diagonal, &drape_i_precond_block_diagonal,
+    &drape_i_precond_ssor, &drape_i_precond_ichol,    &drape_i_precond_ilu,
 };
 
 enum { METHODS = sizeof methods / sizeof *methods, PRECONDS = sizeof preconds / sizeof *preconds };
 
-const char *drape_method_name(int32_t index) { return index >= 0 && index < METHODS ? methods[index]->name : NULL; }
-const char *drape_precond_name(int32_t index) {
-    return index >= 0 && index < PRECONDS ? preconds[index]->name : NULL;
-}
+static const drape_i_method *method_at(int32_t i) { return i >= 0 && i < METHODS ? methods[i] : NULL; }
+static const drape_i_precond *precond_at(int32_t i) { return i >= 0 && i < PRECONDS ? preconds[i] : NULL; }
+
+const char *drape_method_name(int32_t index) { return method_at(index) ? method_at(index)->name : NULL; }
+const char *drape_method_about(int32_t index) { return method_at(index) ? method_at(index)->about : NULL; }
+const char *drape_precond_name(int32_t index) { return precond_at(index) ? precond_at(index)->name : NULL; }
+const char *drape_precond_about(int32_t index) { return precond_at(index) ? precond_at(index)->about : NULL; }
 
 const drape_i_method *drape_i_method_find(const char *name) {
-    for (int32_t i = 0; i < METHODS; i++)
+    for (int32_t i = 0; name && i < METHODS; i++)
         if (strcmp(methods[i]->name, name) == 0) return methods[i];
     return NULL;
 }
 
 const drape_i_precond *drape_i_precond_find(const char *name) {
-    for (int32_t i = 0; i < PRECONDS; i++)
+    for (int32_t i = 0; name && i < PRECONDS; i++)
         if (strcmp(preconds[i]->name, name) == 0) return preconds[i];
     return NULL;
+}
+
+bool drape_i_method_takes(const drape_i_method *method, const drape_i_precond *precond) {
+    if (!method->preconditioned) return precond == &drape_i_precond_none;
+    if (method->wants_norm2 && !precond->norm2) return false;
+    return method->unsymmetric ? !precond->symmetric : !precond->unsymmetric;
+}
+
+int drape_method_takes(const char *method, const char *precond) {
+    const drape_i_method *m = drape_i_method_find(method);
+    const drape_i_precond *p = drape_i_precond_find(precond);
+    return m && p && drape_i_method_takes(m, p);
+}
+
+const char *drape_method_default_precond(const char *method) {
+    const drape_i_method *m = drape_i_method_find(method);
+    return !m ? NULL : m->preconditioned ? drape_i_precond_block_diagonal.name : drape_i_precond_none.name;
+}
+
+int drape_method_needs_symmetry(const char *method) {
+    const drape_i_method *m = drape_i_method_find(method);
+    return m && !m->unsymmetric;
 }

@@ -1,26 +1,34 @@
 /* solver.c: from a problem to x: memory, preconditioner, method, and the certificate at the end. */
+#include "base/parallel.h"
 #include "base/timer.h"
 #include "linear/method.h"
-#include "linear/vector.h"
-#include "sparse/multiply.h"
+#include "sparse/pattern_key.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
+
+static const double DRIFT = 10;          /* how many times the residual computed afresh may be the iteration's own */
+static const double ROUNDED_OFF = 1e-10; /* and what it may be in any case, relative to b^ */
+static const double ROUNDINGS = 100;     /* or what it may be over the rounding of b - A x */
+static const double LOST = 1e-4;         /* but not that much */
+static const double ASYMMETRY = 1e-8;    /* A_ij - A_ji' that is no rounding, relative to the largest of their row */
 
 struct drape_solver {
     drape_context *ctx;
     drape_solve_settings settings;
     const drape_i_method *method;
     const drape_i_precond *precond;
-    int32_t rows; /* -1: nothing allocated */
-    void *precond_state;
+    drape_i_pattern_key pattern; /* of what everything below was made for; rows -1: nothing */
+    int64_t bytes;               /* held */
+    void *precond_state, *method_state;
     double *work[DRAPE_I_WORK_VECTORS];
     double *force;
+    drape_i_stopping stopping;
 };
 
 drape_solve_settings drape_solve_defaults(void) {
-    return (drape_solve_settings){
-        .method = "mpcg", .precond = "block_diagonal", .tol = 1e-5, .max_iterations = 10000};
+    return (drape_solve_settings){.method = "ppcg", .tol = 1e-5, .max_iterations = 10000, .omega = 1};
 }
 
 const char *drape_reason_name(drape_reason reason) {
@@ -29,56 +37,105 @@ const char *drape_reason_name(drape_reason reason) {
     case DRAPE_ITERATION_LIMIT: return "iteration limit";
     case DRAPE_INDEFINITE: return "not positive definite";
     case DRAPE_NOT_FINITE: return "not finite";
+    case DRAPE_SINGULAR: return "singular";
+    case DRAPE_UNSYMMETRIC: return "not symmetric";
+    case DRAPE_BREAKDOWN: return "breakdown";
+    case DRAPE_INACCURATE: return "inaccurate";
     }
     return "unknown reason";
 }
 
-static drape_status check_settings(drape_context *ctx, const drape_solve_settings *s) {
-    if (!s->method || !drape_i_method_find(s->method))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no method \"%s\"",
-                            s->method ? s->method : "");
-    if (!s->precond || !drape_i_precond_find(s->precond))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no preconditioner \"%s\"",
-                            s->precond ? s->precond : "");
+const char *drape_stop_name(int32_t stop) {
+    switch (stop) {
+    case DRAPE_STOP_PRECONDITIONED: return "preconditioned";
+    case DRAPE_STOP_RESIDUAL: return "residual";
+    case DRAPE_STOP_ENERGY: return "energy";
+    }
+    return NULL;
+}
+
+/* ---- Settings ---- */
+
+static const char *or_empty(const char *text) { return text ? text : ""; }
+
+static drape_status find_names(drape_context *ctx, const drape_solve_settings *s, const drape_i_method **method,
+                               const drape_i_precond **precond) {
+    *method = drape_i_method_find(s->method);
+    if (!*method)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no method \"%s\"", or_empty(s->method));
+    const char *name = s->precond ? s->precond : drape_method_default_precond(s->method);
+    *precond = drape_i_precond_find(name);
+    if (!*precond) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no preconditioner \"%s\"", name);
+    if (!drape_i_method_takes(*method, *precond))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s does not go with the preconditioner %s",
+                            (*method)->name, (*precond)->name);
+    return DRAPE_OK;
+}
+
+static drape_status check_numbers(drape_context *ctx, const drape_solve_settings *s, const drape_i_method *method) {
     if (!(s->tol > 0 && s->tol < 1))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: tol is %g; it must lie between 0 and 1", s->tol);
     if (s->max_iterations < 1)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: max_iterations is %d; it must be 1 or more",
                             s->max_iterations);
+    if (!drape_stop_name((int32_t)s->stop))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: stop is %d; there is no such thing", (int)s->stop);
+    if (s->stop == DRAPE_STOP_ENERGY && method->unsymmetric)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s has no energy norm to stop by",
+                            method->name);
+    if (method == &drape_i_method_direct && !s->direct)
+        return drape_i_fail(
+            ctx, DRAPE_ERROR_ARGUMENT,
+            "solve: the method direct needs a direct solver (drape/cholmod.h), and there is none here");
+    if (!(s->floor >= 0) || !isfinite(s->floor))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: floor is %g; it must be 0 or more", s->floor);
+    if (!(s->omega >= 0 && s->omega < 2))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: omega is %g; it must lie between 0 and 2", s->omega);
+    if (s->history < 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: history is %d; it must be 0 or more", s->history);
     return DRAPE_OK;
 }
 
 drape_status drape_solver_create(drape_context *ctx, const drape_solve_settings *settings, drape_solver **out) {
     drape_solve_settings s = settings ? *settings : drape_solve_defaults();
     drape_solver *solver;
+    const drape_i_method *method = NULL;
+    const drape_i_precond *precond = NULL;
     *out = NULL;
-    drape_status status = check_settings(ctx, &s);
+    drape_status status = find_names(ctx, &s, &method, &precond);
+    if (!status) status = check_numbers(ctx, &s, method);
     if (status) return status;
     if (!DRAPE_NEW(ctx, solver, 1)) return DRAPE_ERROR_MEMORY;
+    if (s.omega == 0) s.omega = 1;
+    s.method = method->name;
+    s.precond = precond->name;
     solver->ctx = ctx;
-    solver->method = drape_i_method_find(s.method);
-    solver->precond = drape_i_precond_find(s.precond);
-    s.method = solver->method->name;
-    s.precond = solver->precond->name;
+    solver->method = method;
+    solver->precond = precond;
     solver->settings = s;
-    solver->rows = -1;
+    solver->pattern.rows = -1;
     *out = solver;
     return DRAPE_OK;
 }
 
+/* ---- Memory ---- */
+
 static void release(drape_solver *solver) {
     drape_context *ctx = solver->ctx;
-    if (solver->rows < 0) return;
-    int64_t n = 3 * (int64_t)solver->rows;
+    if (solver->pattern.rows < 0) return;
+    int64_t n = 3 * (int64_t)solver->pattern.rows;
     if (solver->precond_state) solver->precond->destroy(ctx, solver->precond_state);
-    for (int32_t i = 0; i < DRAPE_I_WORK_VECTORS; i++) {
+    if (solver->method_state) solver->method->destroy(ctx, solver->method_state);
+    for (int32_t i = 0; i < solver->method->vectors; i++) {
         DRAPE_FREE(ctx, solver->work[i], n);
         solver->work[i] = NULL;
     }
     DRAPE_FREE(ctx, solver->force, n);
+    DRAPE_FREE(ctx, solver->stopping.history, solver->stopping.capacity);
     solver->force = NULL;
-    solver->precond_state = NULL;
-    solver->rows = -1;
+    solver->stopping.history = NULL;
+    solver->precond_state = solver->method_state = NULL;
+    solver->pattern.rows = -1;
 }
 
 void drape_solver_destroy(drape_solver *solver) {
@@ -87,21 +144,37 @@ void drape_solver_destroy(drape_solver *solver) {
     DRAPE_FREE(solver->ctx, solver, 1);
 }
 
+static drape_status allocate(drape_solver *solver, const drape_bsr3 *A) {
+    drape_context *ctx = solver->ctx;
+    const drape_solve_settings *want = &solver->settings;
+    int64_t n = 3 * (int64_t)A->rows;
+    int32_t most = want->max_iterations < INT32_MAX ? want->max_iterations + 1 : INT32_MAX;
+    for (int32_t i = 0; i < solver->method->vectors; i++)
+        if (!DRAPE_NEW(ctx, solver->work[i], n)) return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW(ctx, solver->force, n)) return DRAPE_ERROR_MEMORY;
+    solver->stopping.capacity = want->history < most ? want->history : most;
+    if (!DRAPE_NEW(ctx, solver->stopping.history, solver->stopping.capacity)) return DRAPE_ERROR_MEMORY;
+    drape_status status = solver->precond->create(ctx, A, want, &solver->precond_state);
+    if (!status && solver->method->create) status = solver->method->create(ctx, A, want, &solver->method_state);
+    return status;
+}
+
+/* Everything that depends on the pattern alone is kept while that stays the same. */
 static drape_status prepare(drape_solver *solver, const drape_bsr3 *A) {
     drape_context *ctx = solver->ctx;
-    if (solver->rows == A->rows) return DRAPE_OK;
+    if (drape_i_pattern_is(ctx, A, &solver->pattern)) return DRAPE_OK;
     release(solver);
     drape_status status = drape_bsr3_check(ctx, A);
     if (status) return status;
-    solver->rows = A->rows;
-    int64_t n = 3 * (int64_t)A->rows;
-    for (int32_t i = 0; i < DRAPE_I_WORK_VECTORS && !status; i++)
-        if (!DRAPE_NEW(ctx, solver->work[i], n)) status = DRAPE_ERROR_MEMORY;
-    if (!status && !DRAPE_NEW(ctx, solver->force, n)) status = DRAPE_ERROR_MEMORY;
-    if (!status) status = solver->precond->create(ctx, A, &solver->precond_state);
+    int64_t before = ctx->bytes;
+    solver->pattern = drape_i_pattern_key_of(ctx, A);
+    status = allocate(solver, A);
     if (status) release(solver);
+    else solver->bytes = ctx->bytes - before + (int64_t)sizeof *solver;
     return status;
 }
+
+/* ---- Solving ---- */
 
 static drape_status check_problem(drape_solver *solver, const drape_problem *p, const double *x) {
     drape_context *ctx = solver->ctx;
@@ -114,41 +187,120 @@ static drape_status check_problem(drape_solver *solver, const drape_problem *p, 
     return DRAPE_OK;
 }
 
-/* True residual and constraint forces from A x computed afresh; the method's work vectors are free by now. */
-static void certify(drape_solver *solver, const drape_problem *p, const double *x, drape_solve_result *result) {
-    drape_context *ctx = solver->ctx;
-    int64_t n = 3 * (int64_t)p->A->rows;
-    double *r = solver->work[0], *rhs = solver->work[1], *Ax = solver->work[2];
-    drape_i_blend(p->constraints, p->A->rows, NULL, r);
-    drape_i_multiply(ctx, p->A, r, Ax);
-    for (int64_t i = 0; i < n; i++) rhs[i] = p->b[i] - Ax[i];
-    drape_i_filter(p->constraints, rhs);
-    drape_i_multiply(ctx, p->A, x, Ax);
-    for (int64_t i = 0; i < n; i++) {
-        r[i] = p->b[i] - Ax[i];
-        solver->force[i] = Ax[i] - p->b[i];
+typedef struct forces {
+    const double *b;
+    double *Ax, *force, *r;
+} forces;
+
+static void force_chunk(void *data, int64_t begin, int64_t end) {
+    const forces *f = data;
+    for (int64_t i = begin; i < end; i++) {
+        f->r[i] = f->b[i] - f->Ax[i];
+        f->force[i] = f->Ax[i] - f->b[i];
     }
-    drape_i_filter(p->constraints, r);
-    drape_i_filter_complement(p->constraints, p->A->rows, solver->force);
-    double scale = sqrt(drape_i_dot(ctx, n, rhs, rhs)), size = sqrt(drape_i_dot(ctx, n, r, r));
+}
+
+/* |S (|A| |x| + |b|)| times the rounding of a number: what b - A x cannot be brought below for sure. */
+static double rounding_level(const drape_i_solve *s) {
+    const drape_bsr3 *A = s->problem->A;
+    double sum2 = 0;
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int32_t r = 0; r < 3; r++) {
+            double sum = fabs(s->problem->b[3 * (int64_t)i + r]);
+            for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+                for (int32_t c = 0; c < 3; c++)
+                    sum += fabs(A->val[9 * k + 3 * r + c] * s->x[3 * (int64_t)A->col[k] + c]);
+            sum2 += sum * sum;
+        }
+    return DBL_EPSILON * sqrt(sum2);
+}
+
+/* The iteration's own residual is far below the one computed afresh, and rounding does not explain it. */
+static bool drifted(const drape_i_solve *s, double own, double size, double scale) {
+    bool direct = s->result->residual < 0; /* has none of its own */
+    double enough = direct ? s->settings->tol * scale : DRIFT * own;
+    if (!(size > enough + ROUNDED_OFF * scale)) return false;
+    return size > LOST * scale || size > ROUNDINGS * rounding_level(s);
+}
+
+/* True residual and constraint forces from A x computed afresh; the method's work vectors are free by now but for
+ * the residual it came to, in work[0]. */
+static void certify(drape_i_solve *s, double *force) {
+    drape_solve_result *result = s->result;
+    double scale = sqrt(s->stopping->rhs_norm2), own = sqrt(drape_i_norm2(s, s->work[0]));
+    double *r = s->work[0], *Ax = s->work[1];
+    drape_i_times(s, s->x, Ax);
+    drape_i_loop(s->ctx, drape_i_length(s), DRAPE_I_GRAIN, force_chunk, &(forces){s->problem->b, Ax, force, r});
+    drape_i_project(s, r);
+    drape_i_project_out(s, force);
+    double size = sqrt(drape_i_norm2(s, r));
     result->true_residual = scale > 0 ? size / scale : size;
-    result->constraint_force = solver->force;
+    if (result->reason != DRAPE_CONVERGED) return;
+    if (!isfinite(size)) result->reason = DRAPE_NOT_FINITE;
+    else if (drifted(s, own, size, scale)) result->reason = DRAPE_INACCURATE;
+}
+
+/* The energy estimate and the history of the way there. */
+static void conclude(drape_i_solve *s) {
+    drape_i_stopping *t = s->stopping;
+    drape_solve_result *result = s->result;
+    bool known = t->has_energy && result->iterations > 0;
+    double tail = known ? drape_i_energy_error2(t, result->iterations) : 0,
+           all = t->start_energy + t->total_gain + tail;
+    result->energy_error = known && all > 0 ? sqrt(tail / all) : -1;
+    drape_i_finish_history(t, known ? tail : -1);
+    result->history = t->history;
+    result->history_count = t->count;
+}
+
+/* Why a method that needs symmetry failed. A P that is not symmetric has no norm, and what looks like one may vanish
+ * while r does not. */
+static void explain_failure(drape_solver *solver, const drape_problem *problem, drape_solve_result *result) {
+    bool failed = result->reason == DRAPE_ITERATION_LIMIT || result->reason == DRAPE_INDEFINITE ||
+                  result->reason == DRAPE_SINGULAR || result->reason == DRAPE_INACCURATE;
+    bool doubtful = result->reason == DRAPE_CONVERGED && result->true_residual > sqrt(solver->settings.tol);
+    if ((failed || doubtful) && !solver->method->unsymmetric &&
+        drape_bsr3_asymmetry(problem->A, NULL, NULL) > ASYMMETRY)
+        result->reason = DRAPE_UNSYMMETRIC;
+}
+
+static void reset(drape_solver *solver) {
+    drape_i_stopping *t = &solver->stopping;
+    const drape_i_stopping fresh = {.capacity = t->capacity, .history = t->history};
+    *t = fresh;
+    t->has_energy = !solver->method->unsymmetric && solver->method != &drape_i_method_direct;
+    t->wants_norm2 = solver->settings.stop == DRAPE_STOP_RESIDUAL || t->capacity > 0;
 }
 
 drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                 drape_solve_result *result) {
-    drape_solve_result local = {0};
+    drape_solve_result local = {.method = solver->method->name, .precond = solver->precond->name};
     double begin = drape_i_seconds();
     drape_status status = check_problem(solver, problem, x);
     if (!status) status = prepare(solver, problem->A);
     if (status) return status;
-    solver->precond->refresh(solver->ctx, solver->precond_state, problem->A);
-    drape_i_solve s = {solver->ctx, problem, &solver->settings, solver->precond, solver->precond_state, {0},
-                       x,           &local};
+    local.shift = solver->precond->refresh(solver->ctx, solver->precond_state, problem->A,
+                                           solver->method->prefiltered ? problem->constraints : NULL);
+    reset(solver);
+    drape_i_solve s = {.ctx = solver->ctx,
+                       .problem = problem,
+                       .settings = &solver->settings,
+                       .precond = solver->precond,
+                       .precond_state = solver->precond_state,
+                       .x = x,
+                       .method_state = solver->method_state,
+                       .stopping = &solver->stopping,
+                       .result = &local};
     memcpy(s.work, solver->work, sizeof s.work);
     double ready = drape_i_seconds();
-    solver->method->solve(&s);
-    certify(solver, problem, x, &local);
+    status = solver->method->solve(&s);
+    if (status) return status;
+    drape_i_blend(problem->constraints, problem->A->rows, x, x); /* takes off what rounding left of the constraints */
+    certify(&s, solver->force);
+    conclude(&s);
+    explain_failure(solver, problem, &local);
+    local.bytes += solver->bytes; /* to what the method holds outside the context */
+    local.constraint_force = solver->force;
     local.setup_seconds = ready - begin;
     local.solve_seconds = drape_i_seconds() - ready;
     if (result) *result = local;
@@ -161,7 +313,11 @@ drape_status drape_solve(drape_context *ctx, const drape_problem *problem, const
     drape_status status = drape_solver_create(ctx, settings, &solver);
     if (status) return status;
     status = drape_solver_solve(solver, problem, x, result);
-    if (!status && result) result->constraint_force = NULL;
+    if (!status && result) {
+        result->constraint_force = NULL;
+        result->history = NULL;
+        result->history_count = 0;
+    }
     drape_solver_destroy(solver);
     return status;
 }

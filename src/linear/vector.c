@@ -36,12 +36,22 @@ void drape_i_advance(drape_context *ctx, int64_t n, double a, const double *p, c
     drape_i_loop(ctx, n, GRAIN, advance_chunk, &o);
 }
 
-static void direct_chunk(void *data, int64_t begin, int64_t end) {
+static void axpy_chunk(void *data, int64_t begin, int64_t end) {
     const operands *o = data;
-    drape_i_direct_range_at[o->simd](o->scalar, o->in, o->out, begin, end);
+    drape_i_axpy_range_at[o->simd](o->scalar, o->in, o->out, begin, end);
 }
 
-void drape_i_direct(drape_context *ctx, int64_t n, double b, const double *h, double *p) {
+void drape_i_axpy(drape_context *ctx, int64_t n, double a, const double *x, double *y) {
+    operands o = {ctx->simd, a, x, NULL, y, NULL};
+    drape_i_loop(ctx, n, GRAIN, axpy_chunk, &o);
+}
+
+static void xpby_chunk(void *data, int64_t begin, int64_t end) {
+    const operands *o = data;
+    drape_i_xpby_range_at[o->simd](o->scalar, o->in, o->out, begin, end);
+}
+
+void drape_i_xpby(drape_context *ctx, int64_t n, double b, const double *h, double *p) {
     operands o = {ctx->simd, b, h, NULL, p, NULL};
-    drape_i_loop(ctx, n, GRAIN, direct_chunk, &o);
+    drape_i_loop(ctx, n, GRAIN, xpby_chunk, &o);
 }

@@ -26,7 +26,14 @@ void DRAPE_NAME(drape_i_advance_range)(double a, const double *p, const double *
     }
 }
 
-void DRAPE_NAME(drape_i_direct_range)(double b, const double *h, double *p, int64_t begin, int64_t end) {
+void DRAPE_NAME(drape_i_axpy_range)(double a, const double *x, double *y, int64_t begin, int64_t end) {
+    const vd va = vd_set1(a);
+    int64_t i = begin;
+    for (; i + DRAPE_W <= end; i += DRAPE_W) vd_store(y + i, vd_load(y + i) + va * vd_load(x + i));
+    for (; i < end; i++) y[i] += a * x[i];
+}
+
+void DRAPE_NAME(drape_i_xpby_range)(double b, const double *h, double *p, int64_t begin, int64_t end) {
     const vd vb = vd_set1(b);
     int64_t i = begin;
     for (; i + DRAPE_W <= end; i += DRAPE_W) vd_store(p + i, vd_load(h + i) + vb * vd_load(p + i));

@@ -109,7 +109,10 @@ static void check_settings(const fixture *f, const json_t *settings) {
     assert_string_equal(text_at(settings, "jacobian"), "psd");
     assert_string_equal(text_at(settings, "damping_jacobian"), "symmetric");
     assert_string_equal(text_at(settings, "method"), f->scene->solve.method);
-    assert_string_equal(text_at(settings, "precond"), f->scene->solve.precond);
+    assert_string_equal(text_at(settings, "precond"), "block_diagonal"); /* of ppcg, as the scene names none */
+    assert_string_equal(text_at(settings, "stop"), "preconditioned");
+    assert_true(number_at(settings, "floor") == 0);
+    assert_true(number_at(settings, "omega") == 1);
     assert_true(number_at(settings, "tolerance") == f->scene->solve.tol);
     assert_true(number_at(settings, "max_iterations") == f->scene->solve.max_iterations);
 }

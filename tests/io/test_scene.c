@@ -589,12 +589,24 @@ static void test_time(void **state) {
 static void test_solver_and_model(void **state) {
     fixture *f = *state;
     const drape_scene *s =
-        read_piece(f, "solver: {method: mpcg_original, precond: diagonal, tolerance: 1e-8, "
+        read_piece(f, "solver: {method: mpcg-original, precond: diagonal, tolerance: 1e-8, "
                       "max_iterations: 77}\nmodel: baraff_witkin\njacobian: full\ndamping_jacobian: full\n");
-    assert_string_equal(s->solve.method, "mpcg_original");
+    assert_string_equal(s->solve.method, "mpcg-original");
     assert_string_equal(s->solve.precond, "diagonal");
     assert_true(s->solve.tol == 1e-8);
     assert_int_equal(s->solve.max_iterations, 77);
+    s = read_piece(f, "solver: {stop: energy, floor: 1e-12, omega: 1.5}\n");
+    assert_string_equal(s->solve.method, drape_solve_defaults().method);
+    assert_null(s->solve.precond); /* the method's own */
+    assert_int_equal(s->solve.stop, DRAPE_STOP_ENERGY);
+    assert_true(s->solve.floor == 1e-12);
+    assert_true(s->solve.omega == 1.5);
+    assert_int_equal(read_piece(f, "solver: {stop: residual}\n")->solve.stop, DRAPE_STOP_RESIDUAL);
+    s = read_piece(f, "solver: {method: cg, tolerance: 1e-3}\nmodel: baraff_witkin\njacobian: full\n"
+                      "damping_jacobian: full\n");
+    assert_string_equal(s->solve.method, "cg");
+    assert_null(s->solve.precond);
+    assert_int_equal(s->solve.stop, DRAPE_STOP_PRECONDITIONED);
     assert_string_equal(s->cloth.model, "baraff_witkin");
     assert_int_equal(s->cloth.jacobian, DRAPE_JACOBIAN_FULL);
     assert_int_equal(s->cloth.damping_jacobian, DRAPE_DAMPING_FULL);
@@ -640,6 +652,7 @@ static void test_overrides(void **state) {
     ASSERT_NEAR(OVERRIDE(f, "time.step=1ms")->step, 0.001, 1e-18);                   /* a key that was not there */
     assert_true(OVERRIDE(f, "forces.wind.velocity=[1, 0, 0]")->forces.wind[0] == 1); /* in maps that were not there */
     assert_true(OVERRIDE(f, "solver={tolerance: 1e-7, method: mpcg}")->solve.tol == 1e-7);
+    assert_string_equal(OVERRIDE(f, "solver.method=bicgstab", "solver.precond=ilu")->solve.precond, "ilu");
     assert_int_equal(OVERRIDE(f, "cloth.1.grid.resolution=5")->pieces[1].vertices, 25);
     assert_int_equal(OVERRIDE(f, "cloth.flag.grid.resolution=5")->pieces[1].vertices, 25);
     assert_int_equal(OVERRIDE(f, "cloth.flag.pins.1.where=bottom-right")->pins[1].vertices[0], 4 + 2);

@@ -163,7 +163,7 @@ static void test_direct_solve(void **state) {
 
 static void test_original_agrees(void **state) {
     drape_context *ctx = *state;
-    drape_sim *corrected = make_sim(ctx, "mpcg"), *original = make_sim(ctx, "mpcg_original");
+    drape_sim *corrected = make_sim(ctx, "mpcg"), *original = make_sim(ctx, "mpcg-original");
     double worst = 0;
     for (int32_t i = 0; i < 20; i++) {
         step(ctx, corrected);
@@ -171,7 +171,7 @@ static void test_original_agrees(void **state) {
         worst =
             fmax(worst, dense_difference(NUMBERS, drape_sim_velocities(corrected), drape_sim_velocities(original)));
     }
-    printf("mpcg against mpcg_original over 20 steps: velocities differ by at most %.2g\n", worst);
+    printf("mpcg against mpcg-original over 20 steps: velocities differ by at most %.2g\n", worst);
     ASSERT_NEAR(worst, 0, 1e-9);
     drape_sim_destroy(corrected);
     drape_sim_destroy(original);

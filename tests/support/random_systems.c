@@ -1,6 +1,8 @@
 /* random_systems.c: see random_systems.h. */
 #include "support/random_systems.h"
 
+#include "linear/precond.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,6 +296,97 @@ void random_reference(const random_system *s, double *x) {
     random_expand(s, b, x);
     free(A);
     free(b);
+}
+
+static void swap(long double *a, long double *b) {
+    long double t = *a;
+    *a = *b, *b = t;
+}
+
+/* The same for any A, with pivots. */
+static void long_double_eliminate(int32_t n, long double *A, long double *b) {
+    for (int64_t i = 0; i < n; i++) {
+        int64_t pivot = i;
+        for (int64_t r = i + 1; r < n; r++)
+            if (fabsl(A[r * n + i]) > fabsl(A[pivot * n + i])) pivot = r;
+        assert_true(A[pivot * n + i] != 0);
+        for (int64_t j = 0; j < n; j++) swap(&A[i * n + j], &A[pivot * n + j]);
+        swap(&b[i], &b[pivot]);
+        for (int64_t r = i + 1; r < n; r++) {
+            long double factor = A[r * n + i] / A[i * n + i];
+            for (int64_t j = i; j < n; j++) A[r * n + j] -= factor * A[i * n + j];
+            b[r] -= factor * b[i];
+        }
+    }
+    for (int64_t i = n - 1; i >= 0; i--) {
+        for (int64_t k = i + 1; k < n; k++) b[i] -= A[i * n + k] * b[k];
+        b[i] /= A[i * n + i];
+    }
+}
+
+void random_reference_unsymmetric(const random_system *s, double *x) {
+    long double *A = random_reduced_matrix(s), *b = random_reduced_rhs(s);
+    long_double_eliminate(s->free, A, b);
+    random_expand(s, b, x);
+    free(A);
+    free(b);
+}
+
+void random_add_skew(drape_bsr3 *A, test_random *r, double strength) {
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && A->col[k] <= i; k++) {
+            double *block = A->val + 9 * k, *mirror = A->val + 9 * find_block(A, A->col[k], i);
+            for (int row = 0; row < 3; row++)
+                for (int c = 0; c < (A->col[k] == i ? row : 3); c++) {
+                    double add = test_random_between(r, -strength, strength);
+                    block[3 * row + c] += add;
+                    mirror[3 * c + row] -= add;
+                }
+        }
+}
+
+double random_true_residual(const random_system *s, const double *x) {
+    long double *full = zeros(3 * (int64_t)s->rows, sizeof *full), *r = zeros(s->free, sizeof *r);
+    long double *rhs = random_reduced_rhs(s), size = 0, scale = 0;
+    random_defect(s, x, full);
+    reduce(s, full, r);
+    for (int32_t i = 0; i < s->free; i++) size += r[i] * r[i], scale += rhs[i] * rhs[i];
+    free(full);
+    free(r);
+    free(rhs);
+    return (double)sqrtl(scale > 0 ? size / scale : size);
+}
+
+/* Column by column: U'P^-1 of a column of U. */
+static void probe(drape_context *ctx, const random_system *s, const drape_i_precond *P, const void *state,
+                  long double *out) {
+    double *r = zeros(3 * (int64_t)s->rows, sizeof *r), *h = zeros(3 * (int64_t)s->rows, sizeof *h);
+    long double *column = zeros(s->free, sizeof *column);
+    for (int32_t i = 0; i < s->rows; i++)
+        for (int32_t a = 0; a < s->basis[i].count; a++) {
+            for (int k = 0; k < 3; k++) r[3 * i + k] = (double)s->basis[i].u[a][k];
+            P->apply(ctx, state, r, h);
+            random_reduce(s, h, column);
+            for (int32_t k = 0; k < s->free; k++) out[(int64_t)k * s->free + s->basis[i].first + a] = column[k];
+            for (int k = 0; k < 3; k++) r[3 * i + k] = 0;
+        }
+    free(r);
+    free(h);
+    free(column);
+}
+
+long double *random_reduced_precond(drape_context *ctx, const random_system *s, const char *precond,
+                                    bool prefiltered) {
+    const drape_i_precond *P = drape_i_precond_find(precond);
+    const drape_solve_settings settings = drape_solve_defaults();
+    long double *out = zeros((int64_t)s->free * s->free, sizeof *out);
+    void *state;
+    assert_non_null(P);
+    ASSERT_OK(ctx, P->create(ctx, &s->A, &settings, &state));
+    P->refresh(ctx, state, &s->A, prefiltered ? s->set : NULL);
+    probe(ctx, s, P, state, out);
+    P->destroy(ctx, state);
+    return out;
 }
 
 double norm_of(int64_t n, const double *x) {

@@ -56,8 +56,20 @@ long double *random_reduced_rhs(const random_system *s);
 /* x = U x~ + (I-S) z, and x~ = U'x. */
 void random_expand(const random_system *s, const long double *reduced, double *x);
 void random_reduce(const random_system *s, const double *x, long double *reduced);
-/* Solves the reduced system dense: x of 3 rows. */
+/* Solves the reduced system dense, by Cholesky or, where A is not symmetric, by elimination: x of 3 rows. */
 void random_reference(const random_system *s, double *x);
+void random_reference_unsymmetric(const random_system *s, double *x);
+
+/* Adds a skew-symmetric matrix, whose numbers are at most `strength`, in A's pattern. */
+void random_add_skew(drape_bsr3 *A, test_random *r, double strength);
+
+/* |U'(A x - b)| / |U'b^|, what a solve's true residual is. */
+double random_true_residual(const random_system *s, const double *x);
+
+/* U'P^-1 U, free x free, P the library's preconditioner of A or of the prefiltered matrix, found by applying it to
+ * the columns of U. To be freed. */
+long double *random_reduced_precond(drape_context *ctx, const random_system *s, const char *precond,
+                                    bool prefiltered);
 
 /* A x - b in long double. */
 void random_defect(const random_system *s, const double *x, long double *out);

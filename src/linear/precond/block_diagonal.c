@@ -3,39 +3,53 @@
  * The inverse of each block is kept, 6 numbers (it is symmetric): 48 bytes a vertex to read in an application. A
  * block that is not positive definite (possible where A is not) is replaced by the identity times the mean of its
  * diagonal's absolute values, so that P stays positive definite and a failing A shows in p'Ap. The scalar
- * diagonal is the same with the off-diagonal numbers left out. */
+ * diagonal is the same with the off-diagonal numbers left out; with S folded into it (precond.h) it has them again.
+ * Of a block that is not symmetric the symmetric part counts. */
+#include "linear/precond/block_diagonal.h"
+
 #include "base/parallel.h"
 #include "linear/precond.h"
+#include "linear/prefilter.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { ROW_GRAIN = 1024, NUMBERS = 6 };
 
 typedef struct state {
     int32_t rows;
-    double (*inverse)[NUMBERS]; /* xx xy xz yy yz zz of P_i^-1 */
-    double (*block)[NUMBERS];   /* the same of P_i */
+    int64_t size;    /* numbers in each of these, in groups (block_diagonal.h) */
+    double *inverse; /* of P_i */
+    double *block;   /* P_i itself */
 } state;
 
 static void destroy(drape_context *ctx, void *data) {
     state *s = data;
     if (!s) return;
-    DRAPE_FREE(ctx, s->inverse, s->rows);
-    DRAPE_FREE(ctx, s->block, s->rows);
+    DRAPE_FREE(ctx, s->inverse, s->size);
+    DRAPE_FREE(ctx, s->block, s->size);
     DRAPE_FREE(ctx, s, 1);
 }
 
-static drape_status create(drape_context *ctx, const drape_bsr3 *A, void **out) {
+static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
+                           void **out) {
     state *s;
+    (void)settings;
     *out = NULL;
     if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
     s->rows = A->rows;
-    if (!DRAPE_NEW(ctx, s->inverse, s->rows) || !DRAPE_NEW(ctx, s->block, s->rows)) {
+    s->size = ((int64_t)A->rows + DRAPE_I_GROUP - 1) / DRAPE_I_GROUP * DRAPE_I_GROUP_NUMBERS;
+    if (!DRAPE_NEW(ctx, s->inverse, s->size) || !DRAPE_NEW(ctx, s->block, s->size)) {
         destroy(ctx, s);
         return DRAPE_ERROR_MEMORY;
     }
     *out = s;
     return DRAPE_OK;
+}
+
+static void put(double *to, int64_t i, const double b[NUMBERS]) {
+    double *at = to + i / DRAPE_I_GROUP * DRAPE_I_GROUP_NUMBERS + i % DRAPE_I_GROUP;
+    for (int32_t k = 0; k < NUMBERS; k++) at[DRAPE_I_GROUP * k] = b[k];
 }
 
 /* The inverse by cofactors of b over its largest number, so that no determinant overflows or vanishes; false where
@@ -70,68 +84,97 @@ static void replace(double b[NUMBERS], double inverse[NUMBERS]) {
 typedef struct refreshing {
     state *s;
     const drape_bsr3 *A;
+    const drape_constraints *set;
     bool scalar;
 } refreshing;
+
+/* b = the diagonal block of row i of A or A^, its scalar diagonal where that is wanted; 0 where there is none. */
+static void diagonal_block(const refreshing *r, int64_t i, double b[NUMBERS]) {
+    double a[9] = {0};
+    for (int64_t k = r->A->rowptr[i]; k < r->A->rowptr[i + 1]; k++)
+        if (r->A->col[k] == i) drape_i_prefiltered_block(r->set, (int32_t)i, (int32_t)i, r->A->val + 9 * k, a);
+    b[0] = a[0], b[3] = a[4], b[5] = a[8];
+    b[1] = r->scalar ? 0 : (a[1] + a[3]) / 2;
+    b[2] = r->scalar ? 0 : (a[2] + a[6]) / 2;
+    b[4] = r->scalar ? 0 : (a[5] + a[7]) / 2;
+}
+
+static void fold(const drape_constraints *set, int64_t i, double b[NUMBERS]) {
+    double full[9] = {b[0], b[1], b[2], b[1], b[3], b[4], b[2], b[4], b[5]};
+    drape_i_fold_filter(set, (int32_t)i, full);
+    b[0] = full[0], b[1] = full[1], b[2] = full[2], b[3] = full[4], b[4] = full[5], b[5] = full[8];
+}
 
 static void refresh_rows(void *data, int64_t begin, int64_t end) {
     refreshing *r = data;
     for (int64_t i = begin; i < end; i++) {
-        double *b = r->s->block[i];
-        for (int32_t k = 0; k < NUMBERS; k++) b[k] = 0;
-        for (int64_t k = r->A->rowptr[i]; k < r->A->rowptr[i + 1]; k++) {
-            if (r->A->col[k] != i) continue;
-            const double *a = r->A->val + 9 * k;
-            b[0] = a[0], b[3] = a[4], b[5] = a[8];
-            if (!r->scalar) b[1] = a[1], b[2] = a[2], b[4] = a[5];
-        }
-        if (!invert(b, r->s->inverse[i])) replace(b, r->s->inverse[i]);
+        double b[NUMBERS], inverse[NUMBERS];
+        diagonal_block(r, i, b);
+        if (!invert(b, inverse)) replace(b, inverse);
+        if (r->set) fold(r->set, i, inverse);
+        put(r->s->block, i, b);
+        put(r->s->inverse, i, inverse);
     }
 }
 
-static void refresh(drape_context *ctx, void *data, const drape_bsr3 *A) {
-    drape_i_loop(ctx, A->rows, ROW_GRAIN, refresh_rows, &(refreshing){data, A, false});
+static double refresh(drape_context *ctx, void *data, const drape_bsr3 *A, const drape_constraints *set) {
+    drape_i_loop(ctx, A->rows, ROW_GRAIN, refresh_rows, &(refreshing){data, A, set, false});
+    return 0;
 }
 
-static void refresh_scalar(drape_context *ctx, void *data, const drape_bsr3 *A) {
-    drape_i_loop(ctx, A->rows, ROW_GRAIN, refresh_rows, &(refreshing){data, A, true});
+static double refresh_scalar(drape_context *ctx, void *data, const drape_bsr3 *A, const drape_constraints *set) {
+    drape_i_loop(ctx, A->rows, ROW_GRAIN, refresh_rows, &(refreshing){data, A, set, true});
+    return 0;
 }
 
 typedef struct product {
-    const double (*block)[NUMBERS];
-    const double *r;
+    drape_simd simd;
+    const double *block, *r;
     double *h; /* NULL: only the sum */
 } product;
 
-/* h = B r, block by block; sums r'B r in the order of the rows. */
 static void multiply_rows(void *data, int64_t begin, int64_t end, double *sums) {
     const product *p = data;
-    double sum = 0;
-    for (int64_t i = begin; i < end; i++) {
-        const double *b = p->block[i], *r = p->r + 3 * i;
-        double x = (b[0] * r[0] + b[1] * r[1]) + b[2] * r[2];
-        double y = (b[1] * r[0] + b[3] * r[1]) + b[4] * r[2];
-        double z = (b[2] * r[0] + b[4] * r[1]) + b[5] * r[2];
-        if (p->h) p->h[3 * i] = x, p->h[3 * i + 1] = y, p->h[3 * i + 2] = z;
-        sum += (r[0] * x + r[1] * y) + r[2] * z;
-    }
-    sums[0] = sum;
+    sums[0] = drape_i_blocks_apply_at[p->simd](p->block, p->r, p->h, begin, end);
+}
+
+static double multiply(drape_context *ctx, int32_t rows, const double *block, const double *r, double *h) {
+    double sum;
+    drape_i_sum(ctx, rows, ROW_GRAIN, multiply_rows, &(product){ctx->simd, block, r, h}, 1, &sum);
+    return sum;
 }
 
 static double apply(drape_context *ctx, const void *data, const double *r, double *h) {
     const state *s = data;
-    double sum;
-    drape_i_sum(ctx, s->rows, ROW_GRAIN, multiply_rows, &(product){(const double(*)[NUMBERS])s->inverse, r, h}, 1,
-                &sum);
-    return sum;
+    return multiply(ctx, s->rows, s->inverse, r, h);
 }
 
 static double norm2(drape_context *ctx, const void *data, const double *r) {
     const state *s = data;
-    double sum;
-    drape_i_sum(ctx, s->rows, ROW_GRAIN, multiply_rows, &(product){(const double(*)[NUMBERS])s->block, r, NULL}, 1,
-                &sum);
-    return sum;
+    return multiply(ctx, s->rows, s->block, r, NULL);
 }
 
-const drape_i_precond drape_i_precond_block_diagonal = {"block_diagonal", create, destroy, refresh, apply, norm2};
-const drape_i_precond drape_i_precond_diagonal = {"diagonal", create, destroy, refresh_scalar, apply, norm2};
+static int64_t traffic(const void *data) {
+    return (int64_t)(NUMBERS + 6) * (int64_t)sizeof(double) * ((const state *)data)->rows;
+}
+
+static const double *blocks(const void *data) { return ((const state *)data)->inverse; }
+
+const drape_i_precond drape_i_precond_block_diagonal = {.name = "block_diagonal",
+                                                        .about = "the 3x3 blocks of A's diagonal",
+                                                        .create = create,
+                                                        .destroy = destroy,
+                                                        .refresh = refresh,
+                                                        .apply = apply,
+                                                        .traffic = traffic,
+                                                        .norm2 = norm2,
+                                                        .blocks = blocks};
+const drape_i_precond drape_i_precond_diagonal = {.name = "diagonal",
+                                                  .about = "A's diagonal",
+                                                  .create = create,
+                                                  .destroy = destroy,
+                                                  .refresh = refresh_scalar,
+                                                  .apply = apply,
+                                                  .traffic = traffic,
+                                                  .norm2 = norm2,
+                                                  .blocks = blocks};

@@ -1,4 +1,5 @@
 /* none.c: P = I. */
+#include "linear/constraints.h"
 #include "linear/precond.h"
 #include "linear/vector.h"
 
@@ -6,10 +7,13 @@
 
 typedef struct state {
     int64_t n;
+    const drape_constraints *set; /* to be filtered by; NULL: none */
 } state;
 
-static drape_status create(drape_context *ctx, const drape_bsr3 *A, void **out) {
+static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
+                           void **out) {
     state *s;
+    (void)settings;
     *out = NULL;
     if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
     s->n = 3 * (int64_t)A->rows;
@@ -18,15 +22,31 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, void **out) 
 }
 
 static void destroy(drape_context *ctx, void *data) { DRAPE_FREE(ctx, (state *)data, 1); }
-static void refresh(drape_context *ctx, void *data, const drape_bsr3 *A) { (void)ctx, (void)data, (void)A; }
+
+static double refresh(drape_context *ctx, void *data, const drape_bsr3 *A, const drape_constraints *set) {
+    (void)ctx, (void)A;
+    ((state *)data)->set = set;
+    return 0;
+}
 
 static double norm2(drape_context *ctx, const void *data, const double *r) {
     return drape_i_dot(ctx, ((const state *)data)->n, r, r);
 }
 
 static double apply(drape_context *ctx, const void *data, const double *r, double *h) {
-    memcpy(h, r, (size_t)((const state *)data)->n * sizeof *h);
-    return norm2(ctx, data, r);
+    const state *s = data;
+    memcpy(h, r, (size_t)s->n * sizeof *h);
+    drape_i_filter(s->set, h);
+    return drape_i_dot(ctx, s->n, r, h);
 }
 
-const drape_i_precond drape_i_precond_none = {"none", create, destroy, refresh, apply, norm2};
+static int64_t traffic(const void *data) { return 4 * (int64_t)sizeof(double) * ((const state *)data)->n; }
+
+const drape_i_precond drape_i_precond_none = {.name = "none",
+                                              .about = "no preconditioner",
+                                              .create = create,
+                                              .destroy = destroy,
+                                              .refresh = refresh,
+                                              .apply = apply,
+                                              .traffic = traffic,
+                                              .norm2 = norm2};
