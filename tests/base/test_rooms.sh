@@ -68,7 +68,7 @@ includes() {
 room_of_header() {
     local target
     case $1 in
-    drape/solve.h) echo linear ;;
+    drape/solve.h | drape/cholmod.h) echo linear ;;
     drape/*.h) target=${1#drape/} && echo "${target%.h}" ;;
     */*) echo "${1%%/*}" ;;
     esac
@@ -100,6 +100,8 @@ why_not() {
     src/*:'<drape/'* | include/*:'<drape/'*) echo "headers of the project stand in quotes" ;;
     src/base/*:'<jansson.h>' | src/sparse/*:'<jansson.h>' | src/linear/*:'<jansson.h>')
         echo "libdrape-solve stands on libc alone" ;;
+    src/linear/direct/*:'<cholmod.h>') ;;
+    *:'<cholmod.h>') echo "only libdrape-cholmod knows CHOLMOD" ;;
     cli/*:?jansson.h?) echo "the faces know the public headers only" ;;
     *:'<'*) ;;
     src/*:*/*) may_include "$room" "$header" ;;
@@ -176,14 +178,16 @@ libraries_neither_print_nor_exit() { check_calls "$source_dir"; }
 libraries_have_no_mutable_globals() {
     local folder library
     folder=$(dirname "$program")
-    for library in "$folder/libdrape.a" "$folder/libdrape-solve.a"; do
+    local libraries=("$folder/libdrape.a" "$folder/libdrape-solve.a")
+    if [ -e "$folder/libdrape-cholmod.a" ]; then libraries+=("$folder/libdrape-cholmod.a"); fi
+    for library in "${libraries[@]}"; do
         [ -e "$library" ] || fail "$library is not there"
         # (grep reads to the end: a closed pipe would count as a failure of objdump.)
         if objdump -t "$library" | grep -E '__asan_|__tsan_|__gcov_|__sancov_' >/dev/null; then
             skip "instrumented objects hold data of their own"
         fi
     done
-    check_data "$folder/libdrape.a" "$folder/libdrape-solve.a"
+    check_data "${libraries[@]}"
 }
 
 # ---- The checkers on small trees that are right, and wrong in one place ----
@@ -200,6 +204,11 @@ right_tree() {
     file include/drape/base.h <<<'#define DRAPE_API __attribute__((visibility("default")))'
     file include/drape/sparse.h <<<'#include "drape/base.h"'
     file include/drape/solve.h <<<'#include "drape/sparse.h"'
+    file include/drape/cholmod.h <<<'#include "drape/solve.h"'
+    file src/linear/direct/cholmod.c <<'END'
+#include "drape/cholmod.h"
+#include <cholmod.h>
+END
     file src/base/attributes.h <<<'#define UNUSED __attribute__((unused))'
     file src/base/simd_level.c <<<'int f(void) { return __builtin_cpu_supports("avx2"); }'
     file src/linear/krylov/cg.c <<'END'
@@ -251,6 +260,9 @@ wrong_includes_are_caught() {
     rejects src/sparse/a.c '/* */ #include "missing.h"'
     rejects src/linear/krylov/cg.c '#include "cloth/mesh.h"'
     rejects src/linear/krylov/cg.c '#include <jansson.h>'
+    rejects src/linear/krylov/cg.c '#include <cholmod.h>'
+    rejects src/sparse/a.c '#include "drape/cholmod.h"'
+    rejects cli/main.c '#include <cholmod.h>'
     rejects src/cloth/model.c '#include "drape/solve.h"'
     rejects src/cloth/model.c '#include "sim/step.h"'
     rejects src/sim/step.c '#include "drape/io.h"'

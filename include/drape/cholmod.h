@@ -1,0 +1,32 @@
+/* drape/cholmod.h: CHOLMOD of SuiteSparse as the direct solver behind the method "direct".
+ *
+ *   drape_solve_settings settings = drape_solve_defaults();
+ *   settings.method = "direct";
+ *   settings.direct = drape_cholmod();
+ *
+ * In a library of its own, libdrape-cholmod, beside libdrape-solve or libdrape, which do not need it. Link
+ * -ldrape-cholmod and -lcholmod too.
+ *
+ * Licence: drape is under the MIT licence, but parts of CHOLMOD that this uses are not: its supernodal module is
+ * under the GNU GPL (2 or later), its core and the rest under the LGPL (2.1 or later). Who passes on a program that
+ * is linked with it keeps to the GPL. Nothing else in drape needs CHOLMOD.
+ *
+ * The numbers depend on CHOLMOD, on the BLAS behind it and on that one's threads: they are outside the promise that
+ * the same input gives the same bits everywhere. */
+#ifndef DRAPE_CHOLMOD_H
+#define DRAPE_CHOLMOD_H
+
+#include "drape/solve.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A constant table; any number of solvers, in any threads, may use it at once. */
+DRAPE_API const drape_direct *drape_cholmod(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
