@@ -2,8 +2,8 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,12 +47,25 @@ static bool take_number(const option *o, const char *text) {
     return true;
 }
 
+/* Ranges are left to whom the number is for. */
+static bool take_real(const option *o, const char *text) {
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end || !isfinite(number)) {
+        complain("%s %s: a number is wanted, as in 1e-6", o->name, text);
+        return false;
+    }
+    *(double *)o->value = number;
+    return true;
+}
+
 static bool take_value(const option *o, const char *text) {
     if (!text) {
         complain("%s needs %s behind it", o->name, o->argument);
         return false;
     }
     if (o->kind == OPTION_NUMBER) return take_number(o, text);
+    if (o->kind == OPTION_REAL) return take_real(o, text);
     if (!*text) {
         complain("%s: an empty name", o->name);
         return false;

@@ -52,7 +52,10 @@ int command_check(int argc, char **argv) {
     bool good = drape_scene_load(ctx, a.name, &how, &scene) == DRAPE_OK;
     if (!good && problems == 0) complain("%s", drape_message(ctx));
     if (problems > 1) printf("%d problems\n", problems);
-    if (good) good = try_to_build(ctx, scene);
+    if (good) {
+        scene->solve.direct = direct_solver();
+        good = direct_is_there("solver.method", &scene->solve) && try_to_build(ctx, scene);
+    }
     drape_scene_destroy(ctx, scene);
     drape_context_destroy(ctx);
     return good ? EXIT_GOOD : EXIT_BAD_INPUT;

@@ -5,15 +5,16 @@
 #include "drape/io.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum {
     EXIT_GOOD = 0,
-    EXIT_RUN_FAILED = 1,   /* the simulation went wrong on the way */
+    EXIT_RUN_FAILED = 1,   /* the simulation went wrong on the way, or the solve did not converge */
     EXIT_BAD_INPUT = 2,    /* a wrong option, scene or file; nothing was written */
     EXIT_INTERRUPTED = 130 /* Ctrl-C: what was finished is kept */
 };
 
-typedef enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_LIST } option_kind;
+typedef enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_REAL, OPTION_LIST } option_kind;
 
 enum { MOST_WORDS = 64 };
 
@@ -30,8 +31,8 @@ typedef struct option {
     const char *argument; /* "N" for the help; NULL for a flag */
     const char *help;
     option_kind kind;
-    void *value;       /* bool *, const char **, int32_t * or word_list * */
-    int32_t low, high; /* range of a number */
+    void *value;       /* bool *, const char **, int32_t *, double * or word_list * */
+    int32_t low, high; /* range of a whole number */
 } option;
 
 /* What stands on a command line behind the command's name. */
@@ -68,6 +69,29 @@ drape_scene_options scene_options(const scene_arguments *a);
 /* A context of so many threads under DRAPE_SIMD; NULL after a complaint. */
 drape_context *make_context(int32_t threads);
 
+/* ---- direct.c: the solver behind the method "direct" ---- */
+
+/* NULL: the program was built without one. */
+const drape_direct *direct_solver(void);
+/* False, after a complaint that begins with `what`, where the settings ask for one that is not there. */
+bool direct_is_there(const char *what, const drape_solve_settings *settings);
+
+/* ---- output_file.c: files that are complete or absent ---- */
+
+/* Whether a file of this name can be made, as far as one can tell without making it; false after a complaint. No
+ * path: nothing to make. */
+bool can_write(const char *path);
+
+typedef struct output_file {
+    FILE *stream;
+    const char *path;
+    char *temporary; /* the name it has until it is complete */
+} output_file;
+
+/* Both are false after a complaint, and leave nothing behind then. */
+bool output_begin(output_file *file, const char *path);
+bool output_end(output_file *file);
+
 /* ---- progress.c ---- */
 
 typedef struct progress {
@@ -90,6 +114,7 @@ void progress_end(const progress *p);
 
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
+int command_solve(int argc, char **argv);
 int command_scenes(int argc, char **argv);
 int command_fabrics(int argc, char **argv);
 

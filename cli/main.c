@@ -10,6 +10,7 @@ static const struct command {
 } commands[] = {
     {"run", "simulate a scene", command_run},
     {"check", "read a scene and report every problem, write nothing", command_check},
+    {"solve", "solve a linear system from a file", command_solve},
     {"scenes", "list the scenes that ship with the program, or show one", command_scenes},
     {"fabrics", "list the fabrics with their numbers", command_fabrics},
 };
@@ -22,8 +23,9 @@ static void print_help(FILE *to) {
     fprintf(to,
             "\n  drape COMMAND --help   options of a command\n  drape --version        the version\n\n"
             "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"
-            "are the same.\nExit codes: 0 good, 1 a run failed on its way, 2 bad input (nothing was written),\n"
-            "130 interrupted.\n");
+            "are the same.\nExit codes: 0 good, 1 a run failed on its way or a solve did not converge, 2 bad input "
+            "(nothing was\n"
+            "written), 130 interrupted.\n");
 }
 
 int main(int argc, char **argv) {

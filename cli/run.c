@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16 };
 
@@ -86,22 +84,6 @@ static bool parse_export(run_options *o, int64_t steps) {
     return true;
 }
 
-/* Whether a file of this name can be made, as far as one can tell without making it. No path: nothing to make. */
-static bool can_write(const char *path) {
-    struct stat info;
-    if (!path) return true;
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
-    bool good = folder && access(folder, W_OK | X_OK) == 0;
-    if (good && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-        good = false;
-        errno = EISDIR;
-    }
-    if (!good) complain("%s: cannot write: %s", path, strerror(errno));
-    free(folder);
-    return good;
-}
-
 static bool can_write_all(const run *r) {
     bool good = can_write(r->options.report) && can_write(r->options.export_path);
     for (int32_t i = 0; good && i < r->output_count; i++) good = can_write(r->outputs[i]);
@@ -129,6 +111,7 @@ static drape_status load(run *r) {
     drape_scene_options how = scene_options(&r->options.scene);
     drape_status status = drape_scene_load(r->ctx, r->options.scene.name, &how, &r->scene);
     if (status) return status;
+    r->scene->solve.direct = direct_solver();
     if (r->options.frames >= 0) r->scene->frames = r->options.frames;
     bool own = r->options.output.count > 0;
     r->outputs = own ? r->options.output.words : r->scene->output;
@@ -147,6 +130,7 @@ static bool prepare(run *r) {
     if (!r->ctx) return false;
     drape_status status = load(r);
     if (!status && !parse_export(o, (int64_t)r->scene->frames * r->scene->steps_per_frame)) return false;
+    if (!status && !direct_is_there("solver.method", &r->scene->solve)) return false;
     if (!status && !can_write_all(r)) return false;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
     if (!status && o->report) status = drape_report_create(r->ctx, r->scene, r->sim, &r->report);

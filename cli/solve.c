@@ -1,0 +1,211 @@
+/* solve.c: drape solve: one linear system from a file, by any method. */
+#include "solve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_REPEATS = 100000, MOST_THREADS = 256, MOST_HISTORY = 1 << 22 };
+
+typedef struct solve_options {
+    const char *file, *rhs, *output, *history, *stop;
+    drape_solve_settings settings;
+    int32_t repeats, threads; /* threads 0: not given */
+    bool json, list;
+} solve_options;
+
+/* Everything that a solve holds. */
+typedef struct solving {
+    solve_options options;
+    drape_context *ctx;
+    drape_solver *solver;
+    linear_system system;
+    double *x;                         /* 3 a block row */
+    double *setup_times, *solve_times; /* one a repeat */
+} solving;
+
+/* ---- The command line ---- */
+
+static parse_result parse(solve_options *o, int argc, char **argv) {
+    drape_solve_settings *s = &o->settings;
+    const option options[] = {
+        {"--method", NULL, "M", "default ppcg; --list shows them", OPTION_TEXT, &s->method, 0, 0},
+        {"--precond", NULL, "P", "default block_diagonal, none for methods without", OPTION_TEXT, &s->precond, 0, 0},
+        {"--tol", NULL, "T", "relative, between 0 and 1; default 1e-5", OPTION_REAL, &s->tol, 0, 0},
+        {"--stop", NULL, "NORM", "of what: residual, preconditioned (the default) or energy", OPTION_TEXT, &o->stop,
+         0, 0},
+        {"--max-iterations", NULL, "N", "default 10000", OPTION_NUMBER, &s->max_iterations, 1, INT32_MAX},
+        {"--floor", NULL, "F", "stop also where that norm itself is no more than this", OPTION_REAL, &s->floor, 0, 0},
+        {"--omega", NULL, "W", "of ssor, between 0 and 2; default 1", OPTION_REAL, &s->omega, 0, 0},
+        {"--repeat", NULL, "N", "solve so many times; seconds are medians, the first apart", OPTION_NUMBER,
+         &o->repeats, 1, MOST_REPEATS},
+        {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
+         &o->threads, 1, MOST_THREADS},
+        {"--rhs", NULL, "FILE", "right-hand side: Matrix Market, or raw doubles", OPTION_TEXT, &o->rhs, 0, 0},
+        {"--output", "-o", "X.bin", "write x as raw doubles", OPTION_TEXT, &o->output, 0, 0},
+        {"--history", NULL, "FILE.csv", "write the norms of every iteration", OPTION_TEXT, &o->history, 0, 0},
+        {"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &o->json, 0, 0},
+        {"--list", NULL, NULL, "print methods and preconditioners", OPTION_FLAG, &o->list, 0, 0},
+        {0}};
+    command_line line = {
+        .usage = "drape solve FILE [options]",
+        .about = "Solves a system file of `drape run --export-system`, or A x = b with a Matrix Market matrix A\n"
+                 "and b of ones or of --rhs. Exit code 0: converged, 1: not, 2: bad input.",
+        .options = options,
+        .positional = &o->file,
+        .positional_count = 1};
+    parse_result parsed = parse_arguments(&line, argc, argv);
+    if (parsed == PARSE_GOOD && !o->file && !o->list) {
+        complain("which file? (usage: %s)", line.usage);
+        return PARSE_BAD;
+    }
+    return parsed;
+}
+
+static bool is_known(const char *what, const char *word, const char *(*name)(int32_t)) {
+    for (int32_t i = 0; name(i); i++)
+        if (strcmp(name(i), word) == 0) return true;
+    complain("%s %s: there is no such thing; drape solve --list shows what there is", what, word);
+    return false;
+}
+
+static bool choose_stop(solve_options *o) {
+    if (!o->stop) return true;
+    for (int32_t i = 0; drape_stop_name(i); i++)
+        if (strcmp(drape_stop_name(i), o->stop) == 0) {
+            o->settings.stop = (drape_stop)i;
+            return true;
+        }
+    complain("--stop %s: residual, preconditioned or energy is wanted", o->stop);
+    return false;
+}
+
+/* What the library cannot say in the words of the command line; the rest it checks itself. */
+static bool choose_settings(solve_options *o) {
+    drape_solve_settings *s = &o->settings;
+    if (!is_known("--method", s->method, drape_method_name)) return false;
+    if (s->precond && !is_known("--precond", s->precond, drape_precond_name)) return false;
+    if (!choose_stop(o)) return false;
+    if (s->omega == 0) { /* which the library takes for the default */
+        complain("--omega 0: it must lie between 0 and 2");
+        return false;
+    }
+    s->direct = direct_solver();
+    if (o->history) s->history = s->max_iterations < MOST_HISTORY ? s->max_iterations + 1 : MOST_HISTORY;
+    return direct_is_there("--method", s);
+}
+
+/* ---- Solving ---- */
+
+static bool allocate(solving *s) {
+    size_t n = 3 * (size_t)s->system.A.rows + 1, repeats = (size_t)s->options.repeats;
+    s->x = calloc(n, sizeof *s->x);
+    s->setup_times = calloc(repeats, sizeof *s->setup_times);
+    s->solve_times = calloc(repeats, sizeof *s->solve_times);
+    if (s->x && s->setup_times && s->solve_times) return true;
+    complain("out of memory");
+    return false;
+}
+
+/* Everything that can be wrong with what was given, before anything is computed or written. */
+static bool prepare(solving *s) {
+    solve_options *o = &s->options;
+    if (!choose_settings(o) || !can_write(o->output) || !can_write(o->history)) return false;
+    s->ctx = make_context(o->threads);
+    if (!s->ctx) return false;
+    if (drape_solver_create(s->ctx, &o->settings, &s->solver)) {
+        complain("%s", drape_message(s->ctx));
+        return false;
+    }
+    return system_read(s->ctx, o->file, o->rhs, &s->system) &&
+           system_suits(&s->system, o->file, o->settings.method) && allocate(s);
+}
+
+static drape_status solve_again_and_again(solving *s, drape_solve_result *result) {
+    drape_problem problem = {.A = &s->system.A, .b = s->system.b, .constraints = s->system.held};
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0; i < s->options.repeats && !status; i++) {
+        status = drape_solver_solve(s->solver, &problem, s->x, result);
+        s->setup_times[i] = result->setup_seconds;
+        s->solve_times[i] = result->solve_seconds;
+    }
+    return status;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *times, int32_t count) {
+    qsort(times, (size_t)count, sizeof *times, ascending);
+    return 0.5 * (times[(count - 1) / 2] + times[count / 2]);
+}
+
+static solve_summary summarise(solving *s, const drape_solve_result *result) {
+    int32_t cold = s->options.repeats > 1; /* the first allocates; it counts only where there is no other */
+    solve_summary summary = {.system = &s->system,
+                             .settings = &s->options.settings,
+                             .result = *result,
+                             .repeats = s->options.repeats,
+                             .cold_setup_seconds = s->setup_times[0],
+                             .threads = drape_context_threads(s->ctx),
+                             .simd = drape_simd_name(drape_context_simd(s->ctx))};
+    summary.setup_seconds = median(s->setup_times + cold, s->options.repeats - cold);
+    summary.solve_seconds = median(s->solve_times + cold, s->options.repeats - cold);
+    return summary;
+}
+
+/* Where the iteration broke down there is no x worth having. */
+static bool is_worth_writing(drape_reason reason) {
+    return reason == DRAPE_CONVERGED || reason == DRAPE_ITERATION_LIMIT || reason == DRAPE_INACCURATE;
+}
+
+static bool write_files(const solving *s, const drape_solve_result *result) {
+    const solve_options *o = &s->options;
+    bool x = o->output && is_worth_writing(result->reason);
+    if (x && !write_doubles(o->output, s->x, s->system.unknowns)) return false;
+    if (o->history && !write_history(o->history, result)) return false;
+    if (x && !o->json) printf("wrote %s\n", o->output);
+    if (o->history && !o->json) printf("wrote %s\n", o->history);
+    return true;
+}
+
+static int solve(solving *s) {
+    drape_solve_result result = {0};
+    drape_status status = solve_again_and_again(s, &result);
+    if (status) {
+        complain("%s: %s", s->options.file, drape_message(s->ctx));
+        return status == DRAPE_ERROR_MEMORY ? EXIT_RUN_FAILED : EXIT_BAD_INPUT;
+    }
+    solve_summary summary = summarise(s, &result);
+    (s->options.json ? print_solve_json : print_solve_text)(&summary);
+    bool written = write_files(s, &result);
+    if (result.reason == DRAPE_CONVERGED) return written ? EXIT_GOOD : EXIT_RUN_FAILED;
+    complain("%s: not solved: %s after %d iteration%s%s", s->options.file, drape_reason_name(result.reason),
+             result.iterations, result.iterations == 1 ? "" : "s",
+             s->options.output && !is_worth_writing(result.reason) ? "; x is not written" : "");
+    return EXIT_RUN_FAILED;
+}
+
+static void release(solving *s) {
+    free(s->x);
+    free(s->setup_times);
+    free(s->solve_times);
+    if (!s->ctx) return;
+    drape_solver_destroy(s->solver);
+    system_clear(s->ctx, &s->system);
+    drape_context_destroy(s->ctx);
+}
+
+int command_solve(int argc, char **argv) {
+    solving s = {.options = {.settings = drape_solve_defaults(), .repeats = 1}};
+    parse_result parsed = parse(&s.options, argc, argv);
+    if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
+    if (s.options.list) {
+        print_solve_list();
+        return EXIT_GOOD;
+    }
+    int code = prepare(&s) ? solve(&s) : EXIT_BAD_INPUT;
+    release(&s);
+    return code;
+}

@@ -1,0 +1,531 @@
+#!/usr/bin/env bash
+# drape solve from outside: every method on system files and on Matrix Market files, x checked against the file; what
+# it prints and writes; and what it refuses, in one line, with nothing written.
+# shellcheck disable=SC2317 source=tests/support/shell.sh
+source "$1/tests/support/shell.sh"
+program=$2
+shared=${DRAPE_SHARED_DATA:-/nonexistent}/matrices
+unset DRAPE_SIMD
+
+# Each test works in a folder of its own, so that what is written can be listed.
+in_folder() {
+    local folder
+    folder=$(mktemp -d "$scratch/folder-XXXXXX")
+    cd "$folder" || return
+    "$@"
+}
+check() { run_test "$1" in_folder "$@"; }
+
+# solve CODE ARGUMENT...: runs the program; its streams go to files outside the folder.
+solve() {
+    local wanted=$1 code=0
+    shift
+    "$program" solve "$@" >"$scratch/out" 2>"$scratch/err" || code=$?
+    [ "$code" -eq "$wanted" ] || fail "exit code $code, not $wanted: drape solve $*: $(cat "$scratch/out" "$scratch/err")"
+    [ "$code" -ne 0 ] || [ ! -s "$scratch/err" ] || fail "drape solve $* said: $(cat "$scratch/err")"
+}
+
+# refuses TEXT ARGUMENT...: exit code 2, one line on the error stream that holds the text, no other output, no file.
+refuses() {
+    local text=$1 before
+    shift
+    before=$(ls -lAR --time-style=full-iso)
+    solve 2 "$@"
+    [ ! -s "$scratch/out" ] || fail "drape solve $* printed: $(cat "$scratch/out")"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "drape solve $* did not say one line: $(cat "$scratch/err")"
+    grep -q '^drape: ' "$scratch/err" || fail "drape solve $* said: $(cat "$scratch/err")"
+    grep -qF -- "$text" "$scratch/err" || fail "drape solve $* should have said '$text': $(cat "$scratch/err")"
+    [ "$(ls -lAR --time-style=full-iso)" = "$before" ] || fail "drape solve $* wrote something: $(ls -AR)"
+}
+
+"$program" solve --list >"$scratch/list"
+methods() { awk '/^methods/ {on = 1; next} /^$/ {on = 0} on && /^  [a-z]/ {print $1}' "$scratch/list"; }
+preconds() { awk '/^preconditioners/ {on = 1; next} on {print $1}' "$scratch/list"; }
+# The preconditioners that --list gives for a method.
+preconds_of() { awk -v m="$1" 'found {print; exit} /^  [a-z]/ && $1 == m {found = 1}' "$scratch/list"; }
+has_direct() { ! grep -q 'not in this program' "$scratch/list"; }
+usable_methods() { methods | if has_direct; then cat; else grep -vx direct; fi; }
+# Those that need no symmetry and those that do.
+unsymmetric_methods='bicgstab bicgstab-filtered'
+
+# ---- Checking x: a reader of both kinds of file, and |S (b - A x)| / |b^| ----
+
+cat >"$scratch/check.py" <<'PYTHON'
+import math, struct, sys
+
+def read_market(path, rhs):
+    words, rows = None, {}
+    for line in open(path):
+        if line.startswith("%%"):
+            kind = line.split()
+        elif not line.startswith("%") and line.strip():
+            numbers = line.split()
+            if words is None:
+                words = n = int(numbers[0])
+                continue
+            i, j = int(numbers[0]) - 1, int(numbers[1]) - 1
+            v = float(numbers[2]) if len(numbers) > 2 else 1.0
+            rows.setdefault(i, {})
+            rows[i][j] = rows[i].get(j, 0) + v
+            if kind[4] == "symmetric" and i != j:
+                rows.setdefault(j, {})
+                rows[j][i] = rows[j].get(i, 0) + v
+    b = rhs or [1.0] * n
+    return n, rows, b, None, None
+
+def read_system(data, rhs):
+    at = 8
+    def take(kind, count):
+        nonlocal at
+        size = struct.calcsize("<" + kind) * count
+        values = struct.unpack_from("<%d%s" % (count, kind), data, at)
+        at += size
+        return values
+    n, blocks, held = take("q", 3)
+    take("d", 1)
+    rowptr, col = take("q", n + 1), take("i", blocks + blocks % 2)[:blocks]
+    val, S, b, z = take("d", 9 * blocks), take("d", 9 * n), take("d", 3 * n), take("d", 3 * n)
+    rows = {3 * i + r: {3 * col[k] + c: val[9 * k + 3 * r + c] for k in range(rowptr[i], rowptr[i + 1])
+                        for c in range(3)} for i in range(n) for r in range(3)}
+    return 3 * n, rows, rhs or b, S, z
+
+def project(S, v):
+    if not S:
+        return list(v)
+    return [sum(S[9 * (i // 3) + 3 * (i % 3) + c] * v[i - i % 3 + c] for c in range(3)) for i in range(len(v))]
+
+def times(n, rows, x):
+    return [sum(v * x[j] for j, v in rows.get(i, {}).items()) for i in range(n)]
+
+def norm(v):
+    return math.sqrt(sum(a * a for a in v))
+
+def check(path, x_path, tolerance, rhs=None):
+    data = open(path, "rb").read()
+    n, rows, b, S, z = (read_system if data[:8] == b"DRAPESY1" else lambda d, r: read_market(path, r))(data, rhs)
+    raw = open(x_path, "rb").read()
+    assert len(raw) == 8 * n, "%d bytes for %d rows" % (len(raw), n)
+    x = struct.unpack("<%dd" % n, raw)
+    fixed = [a - p for a, p in zip(z, project(S, z))] if S else [0.0] * n
+    rhs_norm = norm(project(S, [p - q for p, q in zip(b, times(n, rows, fixed))]))
+    left = norm(project(S, [p - q for p, q in zip(b, times(n, rows, x))])) / (rhs_norm or 1)
+    assert left <= tolerance, "relative residual %g" % left
+    off = [a - p for a, p in zip(x, project(S, x))] if S else fixed
+    assert norm([p - q for p, q in zip(off, fixed)]) <= 1e-12 * (1 + norm(fixed)), "x leaves its constraints"
+    return left
+
+if __name__ == "__main__":
+    rhs = [float(w) for w in sys.argv[4:]] or None
+    print(check(sys.argv[1], sys.argv[2], float(sys.argv[3]), rhs))
+PYTHON
+# residual FILE X TOLERANCE [NUMBER...]: prints the relative residual; the numbers are a right-hand side
+residual() { python3 "$scratch/check.py" "$@" || fail "x of $* is wrong"; }
+# residuals FILE TOLERANCE X...: of many solutions
+residuals() {
+    PYTHONPATH=$scratch python3 -B -c 'import sys, check
+for x in sys.argv[3:]: print(x, check.check(sys.argv[1], x, float(sys.argv[2])))' "$@" || fail "an x of $* is wrong"
+}
+
+# json KEY: of what was printed last
+json() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$scratch/out" "$1"; }
+
+# ---- Systems ----
+
+# A scene whose vertices are held, slide, and move: system of its seventh step.
+system_file() {
+    cat >scene.yaml <<'SCENE'
+drape: 1
+cloth:
+  - grid: {width: 1 m, resolution: 7}
+    pins:
+      - {where: top-left, directions: [[1, 1, 0]]}
+      - {where: top-right, directions: [[0, 0, 1], [1, 0, 0]]}
+      - where: bottom-edge
+        move: {sine: {amplitude: 5 cm, frequency: 3 Hz}}
+SCENE
+    "$program" run scene.yaml --frames 1 --quiet --export-system "7:$1"
+    rm scene.yaml
+}
+
+# A Laplacian of a line, n rows, scalar; symmetric file.
+laplacian() {
+    awk -v n="$1" 'BEGIN {
+        print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+        for (i = 1; i <= n; i++) { print i, i, 2.125; if (i > 1) print i, i - 1, -1 } }'
+}
+
+# The same as 3x3 blocks, general, whole numbers.
+block_matrix() {
+    awk -v n="$1" 'BEGIN {
+        print "%%MatrixMarket matrix coordinate integer general"; print 3 * n, 3 * n, 9 * n + 6 * (n - 1)
+        for (i = 0; i < n; i++) for (r = 1; r <= 3; r++) {
+            for (c = 1; c <= 3; c++) print 3 * i + r, 3 * i + c, r == c ? 9 : -1
+            if (i) { print 3 * i + r, 3 * i + r - 3, -2; print 3 * i + r - 3, 3 * i + r, -2 } } }'
+}
+
+# Not symmetric at (2, 3).
+unsymmetric() {
+    printf '%%%%MatrixMarket matrix coordinate real general\n4 4 6\n1 1 4\n2 2 4\n3 3 4\n4 4 4\n2 3 1\n3 2 -1.5\n'
+}
+
+# ---- Solving ----
+
+every_method_solves() {
+    local method file
+    system_file s.sys
+    laplacian 20 >one.mtx
+    laplacian 21 >three.mtx
+    block_matrix 6 >blocks.mtx
+    for file in s.sys one.mtx three.mtx blocks.mtx; do
+        for method in $(usable_methods); do
+            # (mpcg-printed measures in other units than it should.)
+            solve 0 "$file" --method "$method" --tol 1e-13 --max-iterations 100000 -o "$method.bin"
+        done
+        residuals "$file" 1e-8 ./*.bin
+        rm ./*.bin
+    done
+}
+
+every_pair_solves() {
+    local method precond
+    system_file s.sys
+    for method in $(usable_methods); do
+        for precond in $(preconds_of "$method"); do
+            solve 0 s.sys --method "$method" --precond "$precond" --tol 1e-10 --max-iterations 100000 \
+                -o "$method-$precond.bin"
+        done
+    done
+    residuals s.sys 1e-5 ./*.bin
+}
+
+every_stop_holds() {
+    local stop
+    laplacian 100 >a.mtx
+    for stop in residual preconditioned energy; do
+        solve 0 a.mtx --stop "$stop" --tol 1e-9 --json -o x.bin
+        [ "$(json stop)" = "$stop" ]
+        residual a.mtx x.bin 1e-7
+        python3 -c "import sys; sys.exit(not $(json residual) <= 1e-9)" || fail "residual $(json residual)"
+    done
+    solve 0 a.mtx --stop residual --floor 1 -o x.bin --json # |b| is 10
+    [ "$(json iterations)" -gt 0 ]
+    python3 -c "import sys; sys.exit(not 1e-3 < $(json relative_residual) <= 0.1)"
+}
+
+no_rows_are_solved() {
+    local method
+    printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >zero.mtx
+    : >b.bin
+    for method in $(usable_methods); do
+        solve 0 zero.mtx --method "$method" --json -o x.bin --rhs b.bin
+        grep -q '"reason": "converged"' "$scratch/out"
+        grep -q '"rows": 0,' "$scratch/out"
+        [ -e x.bin ] && [ ! -s x.bin ]
+        rm x.bin
+    done
+}
+
+# Kinds are told by what is in a file, not by its name.
+names_do_not_matter() {
+    system_file a.mtx
+    laplacian 5 >b.sys
+    solve 0 a.mtx --tol 1e-12 -o x.bin
+    residual a.mtx x.bin 1e-9
+    solve 0 b.sys --tol 1e-12 -o x.bin
+    residual b.sys x.bin 1e-9
+}
+
+right_hand_sides() {
+    laplacian 4 >a.mtx
+    printf '%%%%MatrixMarket matrix array real general\n%% c\n4 1\n1\n-2.5\n3e2\n0\n' >array.mtx
+    printf '%%%%MatrixMarket matrix coordinate integer general\n4 1 2\n4 1 -7\n2 1 5\n' >coordinate.mtx
+    python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack("<4d", 1, -2.5, 3e2, 0))' >raw.bin
+    solve 0 a.mtx --tol 1e-12 --rhs array.mtx -o x.bin
+    residual a.mtx x.bin 1e-10 1 -2.5 3e2 0
+    solve 0 a.mtx --tol 1e-12 --rhs raw.bin -o y.bin
+    cmp x.bin y.bin
+    solve 0 a.mtx --tol 1e-12 --rhs coordinate.mtx -o x.bin
+    residual a.mtx x.bin 1e-10 0 5 0 -7
+    system_file s.sys # takes another right-hand side too
+    python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack("<147d", *range(147)))' >b.bin
+    solve 0 s.sys --tol 1e-12 --rhs b.bin -o x.bin
+    # shellcheck disable=SC2046
+    residual s.sys x.bin 1e-8 $(seq 0 146)
+}
+
+threads_change_no_bit() {
+    system_file s.sys
+    solve 0 s.sys --threads 1 -o one.bin
+    solve 0 s.sys --threads 3 -o three.bin
+    cmp one.bin three.bin
+    DRAPE_SIMD=sse2 solve 0 s.sys --json -o sse2.bin
+    [ "$(uname -m)" != x86_64 ] || [ "$(json simd)" = sse2 ]
+    cmp one.bin sse2.bin
+}
+
+unsymmetric_matrices_are_solved() {
+    local method
+    unsymmetric >u.mtx
+    for method in $unsymmetric_methods; do
+        solve 0 u.mtx --method "$method" --tol 1e-12 -o x.bin
+        residual u.mtx x.bin 1e-10
+    done
+}
+
+# ---- What is printed and written ----
+
+summary_is_short() {
+    system_file s.sys
+    solve 0 s.sys
+    [ "$(wc -l <"$scratch/out")" -le 4 ] || fail "$(cat "$scratch/out")"
+    grep -q '147 rows, .* blocks, 9 held vertices; ppcg with block_diagonal' "$scratch/out" || fail "$(cat "$scratch/out")"
+    grep -q '^converged after [0-9]* iterations' "$scratch/out"
+    solve 0 s.sys -o x.bin --history h.csv
+    [ "$(tail -n 2 "$scratch/out")" = "wrote x.bin
+wrote h.csv" ]
+}
+
+json_holds_everything() {
+    system_file s.sys
+    solve 0 s.sys --json --repeat 3 --threads 2 --stop residual --tol 1e-7 --method pcg --precond diagonal -o x.bin
+    python3 - "$scratch/out" <<'PYTHON'
+import json, sys
+r = json.load(open(sys.argv[1]))
+want = {"method": "pcg", "precond": "diagonal", "stop": "residual", "tol": 1e-7, "rows": 147, "constrained": 9,
+        "reason": "converged", "repeats": 3, "threads": 2, "shift": 0}
+for key, value in want.items():
+    assert r[key] == value, (key, r[key])
+assert r["blocks"] > 49 and r["iterations"] > 1 and r["bytes"] > 0 and r["bytes_moved"] > r["iterations"] * 76 * r["blocks"]
+assert 0 < r["relative_residual"] <= 1e-6 and 0 < r["residual"] <= 1e-7 and 0 < r["energy_error"] < 1e-3
+assert r["setup_seconds"] > 0 and r["solve_seconds"] > 0 and r["cold_setup_seconds"] > 0
+assert r["simd"] in ("sse2", "avx2", "avx512", "neon")
+PYTHON
+    python3 - "$(residual s.sys x.bin 1e-6)" "$(json relative_residual)" <<'PYTHON'
+import sys
+mine, its = map(float, sys.argv[1:])
+assert abs(mine - its) <= 1e-3 * its, (mine, its)
+PYTHON
+    solve 0 s.sys --json --method bicgstab
+    [ "$(json energy_error)" = -1 ]
+    [ "$(json repeats)" -eq 1 ]
+}
+
+history_is_written() {
+    system_file s.sys
+    solve 0 s.sys --json --history h.csv --tol 1e-9
+    python3 - h.csv "$(json iterations)" "$(json residual)" <<'PYTHON'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert list(rows[0]) == ["iteration", "preconditioned", "residual", "energy"], rows[0]
+assert [int(r["iteration"]) for r in rows] == list(range(int(sys.argv[2]) + 1))
+assert float(rows[0]["preconditioned"]) == 1 and float(rows[0]["residual"]) == 1
+assert float(rows[-1]["preconditioned"]) == float(sys.argv[3]) <= 1e-9
+energy = [float(r["energy"]) for r in rows]
+assert all(a >= b for a, b in zip(energy, energy[1:])), energy
+PYTHON
+    solve 0 s.sys --history h.csv --method bicgstab
+    [ "$(sed -n '2s/.*,//p' h.csv)" = -1 ] || fail "an energy of bicgstab: $(cat h.csv)"
+    solve 0 s.sys --history h.csv --max-iterations 2147483647 # does not ask for the memory of all of them
+}
+
+list_names_everything() {
+    local name
+    solve 0 --list
+    cmp "$scratch/out" "$scratch/list"
+    for name in sd cg pcg mpcg mpcg-original mpcg-printed filtered-cg ppcg bicgstab bicgstab-filtered direct; do
+        methods | grep -qx "$name" || fail "no method $name"
+        [ -n "$(preconds_of "$name")" ] || fail "nothing goes with $name"
+    done
+    for name in none diagonal block_diagonal ssor ichol ilu; do preconds | grep -qx "$name" || fail "no $name"; done
+    [ "$(preconds_of cg | xargs)" = none ]
+    [ "$(grep -cE '^  [a-z].{18,}' "$scratch/out")" -ge 17 ] || fail "something without a word about it"
+}
+
+help_of_solve() {
+    solve 0 --help
+    grep -q '^usage: drape solve' "$scratch/out"
+}
+
+# ---- Not solved: exit code 1 and why ----
+
+not_converged() {
+    laplacian 300 >a.mtx
+    solve 1 a.mtx --max-iterations 3 --json --tol 1e-12 -o x.bin --history h.csv
+    [ "$(json reason)" = "iteration limit" ]
+    [ "$(json iterations)" -eq 3 ]
+    [ "$(cat "$scratch/err")" = "drape: a.mtx: not solved: iteration limit after 3 iterations" ]
+    [ "$(wc -c <x.bin)" -eq 2400 ]
+    [ "$(wc -l <h.csv)" -eq 5 ]
+}
+
+no_solution() {
+    local method
+    printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2\n2 2 -1\n' >indefinite.mtx
+    for method in $(usable_methods); do
+        case " $unsymmetric_methods " in *" $method "*) continue ;; esac
+        solve 1 indefinite.mtx --method "$method" --precond none -o x.bin
+        [ "$(wc -l <"$scratch/err")" -eq 1 ]
+        # (Steepest descent need not meet a direction of negative curvature: it runs away.)
+        grep -qE 'not positive definite|not finite' "$scratch/err" || fail "$method: $(cat "$scratch/err")"
+        [ ! -e x.bin ] || fail "$method wrote an x"
+    done
+}
+
+# ---- Bad input ----
+
+bad_options() {
+    laplacian 4 >a.mtx
+    refuses "which file" --json
+    refuses "--method gauss" a.mtx --method gauss -o x.bin
+    refuses "--precond amgx" a.mtx --precond amgx -o x.bin
+    refuses "--stop error" a.mtx --stop error -o x.bin
+    refuses "cg does not go with the preconditioner diagonal" a.mtx --method cg --precond diagonal -o x.bin
+    refuses "bicgstab has no energy norm" a.mtx --method bicgstab --stop energy -o x.bin
+    local text
+    for text in 0 1 -1 2; do refuses "tol is $text" a.mtx --tol "$text" -o x.bin; done
+    for text in x nan inf 1e-5x; do refuses "--tol $text" a.mtx --tol "$text" -o x.bin; done
+    refuses "--omega 0" a.mtx --omega 0
+    refuses "omega is 2" a.mtx --omega 2
+    refuses "floor is -1" a.mtx --floor -1
+    for text in 0 -1 x 1.5 2147483648; do refuses "--max-iterations $text" a.mtx --max-iterations "$text"; done
+    refuses "--repeat 0" a.mtx --repeat 0
+    refuses "--threads 0" a.mtx --threads 0
+    refuses "--tol needs" a.mtx --tol
+    refuses b.mtx a.mtx b.mtx
+    refuses --frobnicate a.mtx --frobnicate
+    if ! has_direct; then refuses "without CHOLMOD" a.mtx --method direct; fi
+}
+
+bad_files() {
+    local size
+    system_file s.sys
+    laplacian 4 >a.mtx
+    mkdir folder
+    refuses "nowhere.mtx: cannot open" nowhere.mtx -o x.bin --history h.csv
+    refuses "folder: not a regular file" folder -o x.bin
+    : >empty
+    refuses "empty:1: does not begin" empty -o x.bin
+    printf 'hello, world\n' >text
+    refuses "text: neither a system file" text -o x.bin
+    for size in 9 39 48 500 $(($(wc -c <s.sys) - 1)); do
+        head -c "$size" s.sys >cut.sys
+        refuses "cut.sys: " cut.sys -o x.bin
+    done
+    head -c 60 a.mtx >cut.mtx
+    refuses "cut.mtx:" cut.mtx -o x.bin
+    head -n 8 a.mtx >cut.mtx
+    refuses "cut.mtx:8: the file ends after 6 of 7 entries" cut.mtx -o x.bin
+    sed 's/2.125/nan/' a.mtx >nan.mtx
+    refuses "nan.mtx:3: 'nan' is no decimal number" nan.mtx -o x.bin
+    sed '1s/coordinate/array/' a.mtx >array.mtx
+    refuses "array.mtx:1: format 'array'" array.mtx -o x.bin
+}
+
+bad_right_hand_sides() {
+    laplacian 4 >a.mtx
+    printf '%%%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n' >three.mtx
+    refuses "three.mtx:2: 3 rows and 1 columns, where 4 rows" a.mtx --rhs three.mtx -o x.bin
+    printf '%%%%MatrixMarket matrix array real general\n4 1\n1\n2\nnan\n4\n' >nan.mtx
+    refuses "nan.mtx:5: 'nan'" a.mtx --rhs nan.mtx -o x.bin
+    head -c 31 /dev/zero >short.bin
+    refuses "short.bin: no Matrix Market file, and 31 bytes are not 4 doubles" a.mtx --rhs short.bin -o x.bin
+    head -c 40 /dev/zero >long.bin
+    refuses "long.bin: " a.mtx --rhs long.bin -o x.bin
+    { head -c 16 /dev/zero && printf '\0\0\0\0\0\0\xf0\x7f' && head -c 8 /dev/zero; } >infinite.bin
+    refuses "infinite.bin: number 3 of 4 is not finite" a.mtx --rhs infinite.bin -o x.bin
+    refuses "nowhere.bin: cannot open" a.mtx --rhs nowhere.bin -o x.bin
+}
+
+unsymmetric_matrices_are_refused() {
+    local method
+    unsymmetric >u.mtx
+    for method in $(usable_methods); do
+        case " $unsymmetric_methods " in *" $method "*) continue ;; esac
+        refuses "u.mtx: entry (2, 3) is 1, entry (3, 2) is -1.5: not symmetric" u.mtx --method "$method" -o x.bin
+        grep -q -- '--method bicgstab' "$scratch/err"
+    done
+    # The second number of the first block in the row of vertex 2, in a system file.
+    system_file s.sys
+    python3 - <<'PYTHON'
+import struct
+data = bytearray(open("s.sys", "rb").read())
+n, blocks = struct.unpack_from("<2q", data, 8)
+rowptr = struct.unpack_from("<%dq" % (n + 1), data, 40)
+at = 40 + 8 * (n + 1) + 4 * (blocks + blocks % 2) + 72 * rowptr[2] + 8
+data[at:at + 8] = struct.pack("<d", 1e3)
+open("u.sys", "wb").write(data)
+PYTHON
+    refuses "u.sys: the block of vertices " u.sys -o x.bin
+    grep -qE 'of vertices (2 and 1|1 and 2) ' "$scratch/err" || fail "$(cat "$scratch/err")"
+}
+
+unwritable_outputs() {
+    laplacian 4 >a.mtx
+    mkdir folder
+    : >file
+    refuses "none/x.bin: cannot write" a.mtx -o none/x.bin --history h.csv
+    refuses "none/h.csv: cannot write" a.mtx -o x.bin --history none/h.csv
+    refuses "folder: cannot write" a.mtx -o folder
+    refuses "file/x.bin: cannot write" a.mtx -o file/x.bin
+    refuses "/dev/null: cannot write" a.mtx -o /dev/null
+}
+
+# What was there before stays when the input is bad, and nothing temporary stays when it is good.
+old_files_stay() {
+    laplacian 4 >a.mtx
+    echo old >x.bin
+    refuses "--method" a.mtx --method none -o x.bin
+    [ "$(cat x.bin)" = old ]
+    solve 0 a.mtx -o x.bin
+    [ "$(ls -A)" = "a.mtx
+x.bin" ]
+    [ "$(wc -c <x.bin)" -eq 32 ]
+}
+
+# ---- The same names in a run ----
+
+methods_of_a_run() {
+    local method
+    for method in $(usable_methods); do
+        "$program" run pinned --resolution 5 --frames 1 --quiet --set "solver.method=$method" \
+            --set solver.max_iterations=100000 --report r.json
+        grep -q "\"method\": \"$method\"" r.json
+        grep -q '"reason": "converged"' r.json
+    done
+    has_direct || expect_failure "without CHOLMOD" "$program" run pinned --set solver.method=direct
+    expect_failure "does not go with" "$program" run pinned --set solver.method=cg --set solver.precond=ssor
+    expect_failure "there is no method \"gauss\"" "$program" check pinned --set solver.method=gauss
+}
+
+# ---- Matrices from elsewhere ----
+
+outside_matrices_are_solved() {
+    local file
+    [ -d "$shared" ] || skip "no $shared"
+    for file in 1138_bus.mtx LFAT5.mtx; do
+        solve 0 "$shared/$file" --stop residual --tol 1e-9 --max-iterations 100000 -o x.bin
+        residual "$shared/$file" x.bin 1e-8
+        has_direct || continue
+        solve 0 "$shared/$file" --method direct -o x.bin
+        residual "$shared/$file" x.bin 1e-8
+    done
+}
+
+hostile_files_are_refused() {
+    local file count=0
+    [ -d "$shared/parser" ] || skip "no $shared/parser"
+    for file in "$shared"/parser/*.tri "$shared"/parser/mangle*.mtx "$shared"/parser/c.mtx "$shared"/*.triplet; do
+        refuses "$file" "$file" -o x.bin --history h.csv
+        count=$((count + 1))
+    done
+    [ "$count" -ge 14 ]
+}
+
+for test in every_method_solves every_pair_solves every_stop_holds no_rows_are_solved names_do_not_matter \
+    right_hand_sides threads_change_no_bit unsymmetric_matrices_are_solved summary_is_short json_holds_everything \
+    history_is_written list_names_everything help_of_solve not_converged no_solution bad_options bad_files \
+    bad_right_hand_sides unsymmetric_matrices_are_refused unwritable_outputs old_files_stay methods_of_a_run \
+    outside_matrices_are_solved hostile_files_are_refused; do
+    check "$test"
+done
+finish_tests
