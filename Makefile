@@ -23,12 +23,14 @@ test-apps: all ## try the results in a browser and in Blender
 	@$(SETUP) --apps
 	@scripts/test-apps
 
-bench: all ## build and run the benchmarks
+bench: ## build and run the benchmarks, some ten minutes
+	@$(SETUP) --bench
+	@$(MAKE) --no-print-directory all
 	@build/bench/drape-bench
 
 format: ## lay out the C code with clang-format
 	@$(SETUP) --format
-	@find include src cli bench tests -name '*.[ch]' -exec clang-format -i {} +
+	@find include src cli bench tests '(' -name '*.[ch]' -o -name '*.cpp' ')' -exec clang-format -i {} +
 
 clean: ## remove everything that was built
 	rm -rf build build-* demo gallery

@@ -2,14 +2,19 @@
 #ifndef DRAPE_BENCH_H
 #define DRAPE_BENCH_H
 
-#include "drape/io.h"
+#include "systems.h"
 
 #include <stdint.h>
 
 enum { REPEATS = 15 };
 
 double bench_seconds(void);
-double bench_median(double *values, int count); /* sorts them */
+double bench_median(double *values, int count); /* sorts them, so that values[0] is the least afterwards */
+/* Lets threads of others that still spin go to sleep. */
+void bench_rest(void);
+/* A line of what is claimed, a ratio of medians; best: the same of the least disturbed times. least 1: it is to be
+ * `required` or more; 0: or less. */
+void bench_claim(const char *what, double obtained, double best, int least, double required);
 /* Stops the program with the context's message where status is not DRAPE_OK. */
 void bench_check(drape_context *ctx, drape_status status);
 drape_context *bench_context(int32_t threads);
@@ -28,5 +33,10 @@ void sweeper_destroy(sweeper *s);
 void sweeper_run(sweeper *s, const sweep_range *ranges, int count);
 
 void bench_kernels(void);
+void bench_sheets(void);
+void bench_solvers(void);
+/* Part of it: our PPCG and Eigen's CG, both to |r| <= tol |b|; ichol: with incomplete Cholesky too. */
+void bench_against_eigen(bench_system *s, double tol, int ichol);
+void bench_ascher_boxerman(void);
 
 #endif

@@ -22,6 +22,14 @@ double bench_median(double *values, int count) {
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+void bench_rest(void) { nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); }
+
+void bench_claim(const char *what, double obtained, double best, int least, double required) {
+    int holds = least ? obtained >= required : obtained <= required;
+    printf("  %-52s %s %-5g medians %6.2f  best %6.2f  %s\n", what, least ? ">=" : "<=", required, obtained, best,
+           holds ? "reached" : "MISSED");
+}
+
 void bench_check(drape_context *ctx, drape_status status) {
     if (!status) return;
     fprintf(stderr, "drape-bench: %s\n", drape_message(ctx));
@@ -59,6 +67,9 @@ static const struct bench {
     void (*run)(void);
 } benches[] = {
     {"kernels", "multiply against a read-only sweep, assembly in multiplies, two threads against one", bench_kernels},
+    {"sheets", "how hard the shared systems are, by scene, mesh and fabric", bench_sheets},
+    {"solvers", "an iteration and prefiltering in multiplies, all solvers, against Eigen", bench_solvers},
+    {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman},
 };
 
 enum { COUNT = sizeof benches / sizeof *benches };
@@ -67,9 +78,10 @@ int main(int argc, char **argv) {
     int done = 0;
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         printf("usage: drape-bench [NAME...]\n\n");
-        for (int i = 0; i < COUNT; i++) printf("  %-10s %s\n", benches[i].name, benches[i].about);
+        for (int i = 0; i < COUNT; i++) printf("  %-16s %s\n", benches[i].name, benches[i].about);
         return 0;
     }
+    setvbuf(stdout, NULL, _IOLBF, 0); /* who follows a file wants to see the lines as they come */
     print_machine();
     for (int i = 0; i < COUNT; i++) {
         int wanted = argc < 2;

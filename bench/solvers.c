@@ -1,0 +1,209 @@
+/* solvers.c: what solving costs, in multiplies by the same matrix.
+ *
+ * - An iteration: time of a block-diagonal iteration over that of a multiply: (60 iterations - 20) / 40, so that what
+ *   a solve does once is left out.
+ * - Prefiltering: forming S A S + C (I-S) for others (drape_prefilter), and what PPCG, which does not form it, takes
+ *   to get ready (setup_seconds).
+ * - All pairs: every method with every preconditioner it takes, to a preconditioned residual of 1e-5; the energy
+ *   error is the true one, against a solution of 1e-11.
+ * - Against Eigen: against_eigen.c.
+ *
+ * Sheet and scene: `drooping`, docs/benchmarks.md. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    THREADS = 2,
+    SHORT = 20,
+    LONG = 60,
+    MOST_PAIRS = 100,
+    MOST_ITERATIONS = 5000,
+    PAIR_REPEATS = 3,
+    MOST_REPEATS = 61
+};
+
+static drape_solver *make_solver(bench_system *s, const char *method, const char *precond, double tol, int32_t most) {
+    drape_solve_settings settings = drape_solve_defaults();
+    drape_solver *solver;
+    settings.method = method;
+    settings.precond = precond;
+    settings.tol = tol;
+    settings.max_iterations = most;
+    bench_check(s->ctx, drape_solver_create(s->ctx, &settings, &solver));
+    return solver;
+}
+
+static drape_solve_result solve(bench_system *s, drape_solver *solver, double *x) {
+    drape_solve_result result;
+    bench_check(s->ctx, drape_solver_solve(solver, &s->problem, x, &result));
+    return result;
+}
+
+static double time_multiplies(bench_system *s, const double *x, double *y) {
+    double begin = bench_seconds();
+    for (int i = 0; i < LONG - SHORT; i++) bench_check(s->ctx, drape_multiply(s->ctx, &s->A, x, y));
+    return (bench_seconds() - begin) / (LONG - SHORT);
+}
+
+/* ---- An iteration and prefiltering ---- */
+
+/* A block-diagonal method that is stopped early and late. */
+typedef struct runner {
+    const char *method;
+    drape_solver *brief, *whole;
+    double iteration[MOST_REPEATS], setup[MOST_REPEATS];
+} runner;
+
+static runner make_runner(bench_system *s, const char *method) {
+    const double never = 1e-15;
+    return (runner){.method = method,
+                    .brief = make_solver(s, method, "block_diagonal", never, SHORT),
+                    .whole = make_solver(s, method, "block_diagonal", never, LONG)};
+}
+
+static void run_once(bench_system *s, runner *r, int repeat, double *x) {
+    drape_solve_result brief = solve(s, r->brief, x), whole = solve(s, r->whole, x);
+    r->iteration[repeat] = (whole.solve_seconds - brief.solve_seconds) / (LONG - SHORT);
+    r->setup[repeat] = whole.setup_seconds;
+}
+
+/* Differences have no useful minimum: a disturbed short run makes them small. */
+static double lower_quartile(const double *sorted, int count) { return sorted[count / 4]; }
+
+static void print_iterations(runner *runners, int count, int repeats, double multiply, double low_multiply) {
+    printf("  an iteration                   ms    in multiplies   of lower quartiles   (multiply: %.3f ms)\n",
+           1e3 * multiply);
+    for (int i = 0; i < count; i++) {
+        double median = bench_median(runners[i].iteration, repeats);
+        double low = lower_quartile(runners[i].iteration, repeats);
+        printf("  %-24s %8.3f %16.2f %20.2f\n", runners[i].method, 1e3 * median, median / multiply,
+               low / low_multiply);
+        if (i == 0) bench_claim("ppcg iteration / multiply", median / multiply, low / low_multiply, 0, 1.35);
+    }
+}
+
+static void print_prefiltering(runner *ppcg, double *prefilter, int repeats, double multiply, double least) {
+    double formed = bench_median(prefilter, repeats), setup = bench_median(ppcg->setup, repeats);
+    bench_claim("drape_prefilter / multiply", formed / multiply, prefilter[0] / least, 0, 3);
+    bench_claim("ppcg's own set-up / multiply", setup / multiply, ppcg->setup[0] / least, 0, 3);
+}
+
+static double time_prefilter(bench_system *s, double *val, double *rhs) {
+    double begin = bench_seconds();
+    bench_check(s->ctx, drape_prefilter(s->ctx, &s->problem, val, rhs));
+    return bench_seconds() - begin;
+}
+
+/* What is short is disturbed more, and can be repeated more. */
+static int repeats_for(const bench_system *s) {
+    return s->A.rows > 100000 ? 7 : s->A.rows > 20000 ? 21 : MOST_REPEATS;
+}
+
+static void count_in_multiplies(bench_system *s) {
+    enum { METHODS = 3 };
+    runner runners[METHODS] = {make_runner(s, "ppcg"), make_runner(s, "mpcg"), make_runner(s, "pcg")};
+    int64_t n = bench_system_length(s);
+    int repeats = repeats_for(s);
+    double multiply[MOST_REPEATS], prefilter[MOST_REPEATS];
+    double *x = bench_vector(n), *rhs = bench_vector(n), *val = bench_vector(9 * s->A.rowptr[s->A.rows]);
+    for (int i = -1; i < repeats; i++) { /* -1: for the memory and the caches */
+        int to = i < 0 ? 0 : i;
+        for (int k = 0; k < METHODS; k++) run_once(s, &runners[k], to, x);
+        multiply[to] = time_multiplies(s, x, rhs);
+        prefilter[to] = time_prefilter(s, val, rhs);
+    }
+    double median = bench_median(multiply, repeats);
+    print_iterations(runners, METHODS, repeats, median, lower_quartile(multiply, repeats));
+    print_prefiltering(&runners[0], prefilter, repeats, median, multiply[0]);
+    for (int k = 0; k < METHODS; k++) drape_solver_destroy(runners[k].brief), drape_solver_destroy(runners[k].whole);
+    free(x), free(rhs), free(val);
+}
+
+/* ---- All pairs ---- */
+
+typedef struct pair {
+    const char *method, *precond;
+    drape_solve_result result;
+    double error; /* in the energy norm, relative */
+    drape_solver *solver;
+    int repeats; /* after the first */
+    double setup[PAIR_REPEATS], solve[PAIR_REPEATS];
+} pair;
+
+static int list_pairs(pair *pairs) {
+    int count = 0;
+    for (int32_t m = 0; drape_method_name(m); m++)
+        for (int32_t p = 0; drape_precond_name(p) && count < MOST_PAIRS; p++)
+            if (strcmp(drape_method_name(m), "direct") != 0 && /* has no solver here */
+                drape_method_takes(drape_method_name(m), drape_precond_name(p)))
+                pairs[count++] = (pair){.method = drape_method_name(m), .precond = drape_precond_name(p)};
+    return count;
+}
+
+/* sqrt(v'A v); w: another vector */
+static double energy_norm(bench_system *s, const double *v, double *w) {
+    double sum = 0;
+    bench_check(s->ctx, drape_multiply(s->ctx, &s->A, v, w));
+    for (int64_t i = 0; i < bench_system_length(s); i++) sum += v[i] * w[i];
+    return sqrt(sum);
+}
+
+/* The first solve of a pair allocates, and counts only where it is so slow that there is no second. */
+static void run_pair(bench_system *s, pair *p, const double *exact, double *x, double *w) {
+    const double patience = 1; /* s */
+    if (p->solver && p->result.solve_seconds > patience) return;
+    if (!p->solver) p->solver = make_solver(s, p->method, p->precond, 1e-5, MOST_ITERATIONS);
+    else p->repeats++;
+    p->result = solve(s, p->solver, x);
+    int to = p->repeats > 0 ? p->repeats - 1 : 0;
+    p->setup[to] = p->result.setup_seconds;
+    p->solve[to] = p->result.solve_seconds;
+    for (int64_t i = 0; i < bench_system_length(s); i++) x[i] -= exact[i];
+    p->error = energy_norm(s, x, w) / energy_norm(s, exact, w);
+}
+
+static void print_pair(pair *p) {
+    int count = p->repeats > 0 ? p->repeats : 1;
+    double setup = bench_median(p->setup, count), seconds = bench_median(p->solve, count);
+    printf("  %-17s %-15s %10d %9.2f %9.1f %9.1f %13.1e %9.3f %6.1f  %s\n", p->method, p->precond,
+           p->result.iterations, 1e3 * setup, 1e3 * seconds, 1e3 * p->solve[0], p->error,
+           1e-9 * (double)p->result.bytes_moved, 1e-9 * (double)p->result.bytes_moved / seconds,
+           drape_reason_name(p->result.reason));
+}
+
+static void compare_pairs(bench_system *s) {
+    pair pairs[MOST_PAIRS];
+    int count = list_pairs(pairs);
+    int64_t n = bench_system_length(s);
+    double *exact = bench_vector(n), *x = bench_vector(n), *w = bench_vector(n);
+    drape_solver *best = make_solver(s, "ppcg", "block_diagonal", 1e-11, 100000);
+    solve(s, best, exact);
+    drape_solver_destroy(best);
+    for (int repeat = -1; repeat < PAIR_REPEATS; repeat++)
+        for (int i = 0; i < count; i++) run_pair(s, &pairs[i], exact, x, w);
+    printf("  %-17s %-15s %10s %9s %9s %9s %13s %9s %6s\n", "method", "preconditioner", "iterations", "set-up ms",
+           "solve ms", "least", "energy error", "GB moved", "GB/s");
+    for (int i = 0; i < count; i++) {
+        print_pair(&pairs[i]);
+        drape_solver_destroy(pairs[i].solver);
+    }
+    free(exact), free(x), free(w);
+}
+
+void bench_solvers(void) {
+    static const int32_t resolutions[] = {101, 201, 601};
+    for (int i = 0; i < 3; i++) {
+        bench_system *s = bench_system_create(
+            &(bench_request){.scene = "drooping", .resolution = resolutions[i], .threads = THREADS});
+        int large = resolutions[i] > 201;
+        printf("\n%d vertices, %s; %d threads\n", s->A.rows, bench_system_about(s), THREADS);
+        count_in_multiplies(s);
+        if (!large) compare_pairs(s);
+        bench_against_eigen(s, large ? 1e-2 : 1e-6, !large);
+        bench_system_destroy(s);
+    }
+}

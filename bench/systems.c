@@ -1,0 +1,266 @@
+/* systems.c: see systems.h.
+ *
+ * The sheet is simulated for 100 steps, and A and b are those of the next one. At more than 101 x 101 vertices that
+ * would take minutes, so a sheet of 101 x 101 does it, its positions and velocities are interpolated bilinearly, and
+ * a few steps at the full resolution smooth the creases which that leaves along the coarse cells. */
+#include "systems.h"
+
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double STEP = 0.002; /* s */
+enum { RUN_STEPS = 100, FINE_STEPS = 3 };
+static const double RUN_TOLERANCE = 1e-4, FINE_TOLERANCE = 1e-3;
+
+/* What stands behind a system. */
+typedef struct bench_parts {
+    drape_scene *loaded; /* as the library made it */
+    drape_scene scene;   /* the same with the piece and the pin below */
+    drape_piece piece;
+    drape_pin pin;
+    double *rest, *uv;
+    int32_t *triangle, *pinned;
+    drape_matrix *matrix;
+} bench_parts;
+
+static void *memory(int64_t count, size_t size) {
+    void *p = calloc((size_t)count + 1, size);
+    if (!p) abort();
+    return p;
+}
+
+double *bench_vector(int64_t length) {
+    size_t bytes = ((size_t)length * sizeof(double) + 63) / 64 * 64;
+    double *v = aligned_alloc(64, bytes + 64);
+    if (!v) abort();
+    memset(v, 0, bytes);
+    return v;
+}
+
+/* ---- The scene ---- */
+
+/* Bending by hinges of weight 3 e^2/(A1+A2) with 5e-5, which is a rigidity of 2.4 times that. */
+static drape_material sheet_material(void) {
+    drape_material m = drape_material_defaults();
+    m.density = 0.2;
+    m.stretch[0] = m.stretch[1] = 5000;
+    m.shear = 500;
+    m.bend = 2.4 * 5e-5;
+    m.bend_hinge = 0;
+    m.damping_stretch = m.damping_shear = m.damping_bend = 2e-4;
+    return m;
+}
+
+/* Where each vertex goes: to its own place, or shuffled after Fisher and Yates, the same way every time. */
+static int32_t *numbering(int32_t n, bool shuffled) {
+    int32_t *to = memory(n, sizeof *to);
+    uint64_t state = 12345;
+    for (int32_t i = 0; i < n; i++) to[i] = i;
+    for (int32_t i = n - 1; shuffled && i > 0; i--) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        int32_t k = (int32_t)((state >> 33) % (uint64_t)(i + 1)), other = to[k];
+        to[k] = to[i];
+        to[i] = other;
+    }
+    return to;
+}
+
+static void copy_mesh(bench_parts *p, const drape_piece *from, const int32_t *to) {
+    p->rest = memory(3 * (int64_t)from->vertices, sizeof *p->rest);
+    p->uv = memory(2 * (int64_t)from->vertices, sizeof *p->uv);
+    p->triangle = memory(3 * (int64_t)from->triangles, sizeof *p->triangle);
+    for (int64_t i = 0; i < from->vertices; i++) {
+        memcpy(p->rest + 3 * (int64_t)to[i], from->rest + 3 * i, 3 * sizeof *p->rest);
+        memcpy(p->uv + 2 * (int64_t)to[i], from->uv + 2 * i, 2 * sizeof *p->uv);
+    }
+    for (int64_t i = 0; i < 3 * (int64_t)from->triangles; i++) p->triangle[i] = to[from->triangle[i]];
+    p->piece = *from;
+    p->piece.rest = p->rest;
+    p->piece.uv = p->uv;
+    p->piece.triangle = p->triangle;
+    p->piece.uv_triangle = NULL;
+}
+
+/* All pins in one: none of them moves. */
+static void copy_pins(bench_parts *p, const drape_scene *from, const int32_t *to) {
+    int32_t count = 0;
+    for (int32_t k = 0; k < from->pin_count; k++) count += from->pins[k].count;
+    p->pinned = memory(count, sizeof *p->pinned);
+    p->pin = from->pins[0];
+    p->pin.vertices = p->pinned;
+    p->pin.count = 0;
+    for (int32_t k = 0; k < from->pin_count; k++)
+        for (int32_t i = 0; i < from->pins[k].count; i++) p->pinned[p->pin.count++] = to[from->pins[k].vertices[i]];
+}
+
+static void make_scene(bench_system *s, const bench_request *want) {
+    bench_parts *p = s->parts;
+    drape_scene_options options = {.resolution = want->resolution, .irregular = want->mesh == BENCH_IRREGULAR};
+    bench_check(s->ctx, drape_scene_load(s->ctx, want->scene, &options, &p->loaded));
+    int32_t *to = numbering(p->loaded->pieces[0].vertices, want->mesh == BENCH_SHUFFLED);
+    copy_mesh(p, &p->loaded->pieces[0], to);
+    copy_pins(p, p->loaded, to);
+    free(to);
+    p->piece.material = sheet_material();
+    if (want->fabric && !drape_fabric_find(want->fabric, &p->piece.material)) abort();
+    p->scene = *p->loaded;
+    p->scene.pieces = &p->piece;
+    p->scene.piece_count = 1;
+    p->scene.pins = &p->pin;
+    p->scene.pin_count = 1;
+    p->scene.step = STEP;
+    p->scene.solve.tol = s->interpolated ? FINE_TOLERANCE : RUN_TOLERANCE;
+}
+
+/* ---- The state ---- */
+
+/* A regular sheet's vertices by row and column; -1 where there is none. */
+typedef struct lattice {
+    int32_t n, *number;
+    const double *x, *v;
+} lattice;
+
+static lattice make_lattice(const bench_system *s, int32_t n) {
+    lattice l = {n, memory((int64_t)n * n, sizeof *l.number), drape_sim_positions(s->sim),
+                 drape_sim_velocities(s->sim)};
+    const drape_piece *piece = &s->parts->piece;
+    for (int64_t k = 0; k < (int64_t)n * n; k++) l.number[k] = -1;
+    for (int32_t k = 0; k < piece->vertices; k++) {
+        long i = lround((piece->uv[2 * (int64_t)k] + 0.5) * (n - 1));
+        long j = lround((piece->uv[2 * (int64_t)k + 1] + 0.5) * (n - 1));
+        l.number[i + n * j] = k;
+    }
+    return l;
+}
+
+static bool has_cell(const lattice *l, int32_t i, int32_t j) {
+    if (i < 0 || j < 0 || i > l->n - 2 || j > l->n - 2) return false;
+    const int32_t *at = l->number + i + (int64_t)l->n * j;
+    return at[0] >= 0 && at[1] >= 0 && at[l->n] >= 0 && at[l->n + 1] >= 0;
+}
+
+/* The cell that (s, t), in cells, lies in; on an edge of the sheet the one on its inner side. */
+static void find_cell(const lattice *l, double s, double t, int32_t *i, int32_t *j) {
+    int32_t a = (int32_t)floor(s), b = (int32_t)floor(t);
+    for (int32_t k = 0; k < 9; k++) {
+        static const int32_t step[3] = {0, -1, 1};
+        *i = a + step[k % 3], *j = b + step[k / 3];
+        if (has_cell(l, *i, *j)) return;
+    }
+    abort();
+}
+
+static void interpolate(const lattice *l, const double uv[2], double x[3], double v[3]) {
+    double s = (uv[0] + 0.5) * (l->n - 1), t = (uv[1] + 0.5) * (l->n - 1);
+    int32_t i, j;
+    find_cell(l, s, t, &i, &j);
+    s -= i, t -= j;
+    const double weight[4] = {(1 - s) * (1 - t), s * (1 - t), (1 - s) * t, s * t};
+    for (int32_t k = 0; k < 3; k++) x[k] = v[k] = 0;
+    for (int32_t c = 0; c < 4; c++) {
+        int64_t at = 3 * (int64_t)l->number[i + c % 2 + (int64_t)l->n * (j + c / 2)];
+        for (int32_t k = 0; k < 3; k++) {
+            x[k] += weight[c] * l->x[at + k];
+            v[k] += weight[c] * l->v[at + k];
+        }
+    }
+}
+
+static void run(bench_system *s, int32_t steps) {
+    for (int32_t i = 0; i < steps; i++) bench_check(s->ctx, drape_sim_step(s->sim, NULL));
+}
+
+static bench_system *create_at_rest(const bench_request *want) {
+    bench_system *s = memory(1, sizeof *s);
+    s->parts = memory(1, sizeof *s->parts);
+    s->ctx = bench_context(want->threads);
+    s->interpolated = want->resolution > BENCH_LARGEST_RUN;
+    make_scene(s, want);
+    bench_check(s->ctx, drape_sim_create(s->ctx, &s->parts->scene, &s->sim));
+    return s;
+}
+
+static void deform_from_coarse(bench_system *s, const bench_request *want) {
+    bench_request less = *want;
+    less.resolution = BENCH_LARGEST_RUN;
+    less.mesh = BENCH_REGULAR;
+    bench_system *coarse = create_at_rest(&less);
+    run(coarse, RUN_STEPS);
+    lattice l = make_lattice(coarse, less.resolution);
+    double *x = drape_sim_positions(s->sim), *v = drape_sim_velocities(s->sim);
+    const bench_parts *p = s->parts;
+    for (int64_t i = 0; i < p->piece.vertices; i++) interpolate(&l, p->uv + 2 * i, x + 3 * i, v + 3 * i);
+    for (int32_t i = 0; i < p->pin.count; i++) {
+        int64_t at = 3 * (int64_t)p->pinned[i];
+        memcpy(x + at, p->rest + at, 3 * sizeof *x);
+        memset(v + at, 0, 3 * sizeof *v);
+    }
+    free(l.number);
+    bench_system_destroy(coarse);
+    run(s, FINE_STEPS);
+}
+
+/* ---- The system ---- */
+
+/* A = M + h D + h^2 K, b = h (f - h K v), as src/sim/step.c has it. */
+static void assemble(bench_system *s) {
+    drape_cloth *cloth = drape_sim_cloth(s->sim);
+    bench_check(s->ctx, drape_cloth_matrix(cloth, &s->parts->matrix));
+    s->A = drape_matrix_view(s->parts->matrix);
+    int64_t n = bench_system_length(s);
+    double *Kv = bench_vector(n);
+    s->b = bench_vector(n);
+    drape_assembly what = {.x = drape_sim_positions(s->sim),
+                           .v = drape_sim_velocities(s->sim),
+                           .mass = 1,
+                           .damping = STEP,
+                           .stiffness = STEP * STEP,
+                           .force = s->b,
+                           .stiff_v = Kv};
+    bench_check(s->ctx, drape_cloth_assemble(cloth, &what, s->parts->matrix));
+    for (int64_t i = 0; i < n; i++) s->b[i] = STEP * (s->b[i] - STEP * Kv[i]);
+    free(Kv);
+}
+
+/* The pins rest where they are: the unknown, a change of velocity, is zero there. */
+static void constrain(bench_system *s) {
+    const bench_parts *p = s->parts;
+    drape_constraint *list = memory(p->pin.count, sizeof *list);
+    for (int32_t i = 0; i < p->pin.count; i++) list[i] = (drape_constraint){.vertex = p->pinned[i], .directions = 3};
+    bench_check(s->ctx, drape_constraints_create(s->ctx, s->A.rows, &s->constraints));
+    bench_check(s->ctx, drape_constraints_set(s->constraints, list, p->pin.count));
+    free(list);
+}
+
+bench_system *bench_system_create(const bench_request *want) {
+    bench_system *s = create_at_rest(want);
+    if (s->interpolated) deform_from_coarse(s, want);
+    else run(s, RUN_STEPS);
+    assemble(s);
+    constrain(s);
+    s->problem = (drape_problem){.A = &s->A, .b = s->b, .constraints = s->constraints};
+    return s;
+}
+
+void bench_system_destroy(bench_system *s) {
+    bench_parts *p = s->parts;
+    drape_constraints_destroy(s->constraints);
+    drape_matrix_destroy(p->matrix);
+    drape_sim_destroy(s->sim);
+    drape_scene_destroy(s->ctx, p->loaded);
+    drape_context_destroy(s->ctx);
+    free(p->rest), free(p->uv), free(p->triangle), free(p->pinned);
+    free(s->b);
+    free(p);
+    free(s);
+}
+
+int64_t bench_system_length(const bench_system *s) { return 3 * (int64_t)s->A.rows; }
+
+const char *bench_system_about(const bench_system *s) {
+    return s->interpolated ? "deformed by 0.2 s of gravity at 101 x 101, interpolated, then 3 steps of its own"
+                           : "deformed by 0.2 s of gravity";
+}

@@ -1,0 +1,43 @@
+/* systems.h: the linear systems that the benchmarks share: a 1 m x 1 m sheet, steps of 2 ms, 0.2 s of gravity. */
+#ifndef DRAPE_BENCH_SYSTEMS_H
+#define DRAPE_BENCH_SYSTEMS_H
+
+#include "drape/io.h"
+
+typedef enum bench_mesh {
+    BENCH_REGULAR,
+    BENCH_IRREGULAR, /* as drape_scene_options has it */
+    BENCH_SHUFFLED   /* regular, its vertices numbered at random: no neighbour in memory is one in the sheet */
+} bench_mesh;
+
+typedef struct bench_request {
+    const char *scene;  /* "drooping", "pinned" or "reentrant", whose pins do not move */
+    int32_t resolution; /* vertices along a side */
+    bench_mesh mesh;
+    const char *fabric; /* NULL: the sheet of docs/benchmarks.md */
+    int32_t threads;
+} bench_request;
+
+typedef struct bench_system {
+    drape_bsr3 A;
+    double *b;
+    drape_constraints *constraints;
+    drape_problem problem; /* of these three, without a guess */
+    drape_context *ctx;
+    int interpolated; /* 1: deformed at BENCH_LARGEST_RUN and interpolated */
+    drape_sim *sim;   /* in the state that A and b were made at */
+    struct bench_parts *parts;
+} bench_system;
+
+/* Sheets of more vertices a side than this are deformed at this resolution and interpolated. */
+enum { BENCH_LARGEST_RUN = 101 };
+
+bench_system *bench_system_create(const bench_request *request);
+void bench_system_destroy(bench_system *system);
+int64_t bench_system_length(const bench_system *system); /* numbers in b */
+/* How the system came about, for the line above a table. */
+const char *bench_system_about(const bench_system *system);
+
+double *bench_vector(int64_t length); /* zeros, on a cache line; free() it */
+
+#endif
