@@ -46,6 +46,7 @@ typedef struct drape_problem {
     const drape_constraints *constraints; /* NULL: none */
     const double *guess;                  /* y, 3 a vertex, a guess for the case without constraints; NULL: zero.
                                              The methods "mpcg-original" and "mpcg-printed" start from (I-S) z */
+    const double *positions;              /* 3 a vertex, m, for the preconditioner "amg"; NULL: it does without */
 } drape_problem;
 
 /* Why the iteration stopped: not an error, an answer. */
@@ -83,6 +84,30 @@ typedef struct drape_direct {
     void (*destroy)(void *state);
 } drape_direct;
 
+typedef enum drape_smoother {
+    DRAPE_SMOOTHER_GAUSS_SEIDEL, /* forward before, backward after the coarse correction: two passes over A */
+    DRAPE_SMOOTHER_CHEBYSHEV     /* as in the paper: two passes a degree */
+} drape_smoother;
+
+/* Of the preconditioner "amg", smoothed aggregation (docs/solvers.md). Zero means the default in all fields. */
+typedef struct drape_amg_settings {
+    double theta;   /* share of a row's strongest connection above which one counts, in (0, 1); default 0.25 */
+    int32_t modes;  /* of the near-kernel: 3 translations, or 6 with rotations, which needs the problem's positions;
+                       default 3 */
+    int32_t levels; /* most levels, 1..16; default 16 */
+    drape_smoother smoother; /* default DRAPE_SMOOTHER_GAUSS_SEIDEL */
+    int32_t degree;          /* of Chebyshev's, 1..8; default 2 */
+    int32_t unfiltered; /* 1: weak connections spread the interpolation too. The paper's own recipe is theta 0.48,
+                           six modes, Chebyshev of degree 2, unfiltered; default 0 */
+    int32_t reuse; /* what is kept from solve to solve: 1 nothing, 2 aggregates and patterns, 3 everything while it
+                      serves; default 3 */
+} drape_amg_settings;
+
+/* "nothing", "patterns", "everything": the names of drape_amg_settings.reuse 1, 2, 3, from index 0; NULL past the
+ * end.
+ */
+DRAPE_API const char *drape_amg_reuse_name(int32_t index);
+
 /* In all fields but method, tol and max_iterations zero means the default. */
 typedef struct drape_solve_settings {
     const char *method;     /* one of drape_method_name; docs/solvers.md; default "ppcg" */
@@ -95,6 +120,7 @@ typedef struct drape_solve_settings {
     double omega;    /* of "ssor", in (0, 2); default 1 */
     int32_t history; /* most iterations to keep a record of; 0: none; default 0 */
     const drape_direct *direct; /* for the method "direct"; default NULL: there is none */
+    drape_amg_settings amg;
 } drape_solve_settings;
 
 DRAPE_API drape_solve_settings drape_solve_defaults(void);
@@ -145,6 +171,22 @@ DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
  * every time. */
 DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                           drape_solve_result *result);
+
+/* One level of the preconditioner "amg", 0 the finest. */
+typedef struct drape_amg_level {
+    int32_t rows;     /* in blocks */
+    int32_t size;     /* of a block, 3 or 6: it has size * size numbers */
+    int64_t blocks;   /* of its matrix */
+    double aggregate; /* mean rows of an aggregate, those left out that are in none; 0 on the coarsest level */
+    double rho;       /* largest eigenvalue of D^-1 A, D the block diagonal, as it was estimated; 0 on the coarsest */
+    int32_t factored; /* 1: not smoothed but solved, by a dense factor */
+    int64_t bytes;    /* held: matrix, interpolation, vectors, factor */
+} drape_amg_level;
+
+/* How many levels there are: 0 before the first solve, and with any other preconditioner. */
+DRAPE_API int32_t drape_solver_levels(const drape_solver *solver);
+/* DRAPE_ERROR_ARGUMENT where there is no such level. */
+DRAPE_API drape_status drape_solver_level(const drape_solver *solver, int32_t index, drape_amg_level *out);
 
 /* Once, without keeping anything. settings and result may be NULL. */
 DRAPE_API drape_status drape_solve(drape_context *ctx, const drape_problem *problem,

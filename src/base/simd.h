@@ -39,6 +39,10 @@ typedef double vd __attribute__((vector_size(8 * DRAPE_W)));
 typedef int64_t vi __attribute__((vector_size(8 * DRAPE_W)));
 typedef double vd_unaligned __attribute__((vector_size(8 * DRAPE_W), aligned(8), may_alias));
 
+/* Four and eight floats, whatever DRAPE_W: where registers are narrower the compiler takes several. */
+typedef float vf4 __attribute__((vector_size(16)));
+typedef float vf8 __attribute__((vector_size(32)));
+
 DRAPE_INLINE vd vd_set1(double a) {
     return a - (vd){0}; /* a scalar operand spreads over the lanes; a - 0 is a, also for -0 */
 }

@@ -16,20 +16,27 @@
 typedef struct drape_i_precond {
     const char *name, *about;
     bool symmetric;   /* P is symmetric where A is, and made from half of it: not for an A that is not symmetric */
+    bool single;      /* computed in single precision: symmetric to that */
     bool unsymmetric; /* for methods only that need no symmetry */
     /* Memory for matrices with this pattern; values are not looked at. */
     drape_status (*create)(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
                            void **state);
     void (*destroy)(drape_context *ctx, void *state);
-    /* Takes in A's values, which stay where they are until the last apply; allocates nothing. set NULL: made from A.
-     * Returns the shift it needed (drape_solve_result). */
-    double (*refresh)(drape_context *ctx, void *state, const drape_bsr3 *A, const drape_constraints *set);
+    /* Takes in A's values, which stay where they are until the last apply; allocates nothing after the first time.
+     * set NULL: made from A. *shift: what it needed (drape_solve_result). */
+    drape_status (*refresh)(drape_context *ctx, void *state, const drape_problem *problem,
+                            const drape_constraints *set, double *shift);
     /* h = P^-1 r; returns r'h */
     double (*apply)(drape_context *ctx, const void *state, const double *r, double *h);
     /* Bytes that an apply reads and writes. */
     int64_t (*traffic)(const void *state);
     /* r'P r, which only the printed form of MPCG wants; may be NULL */
     double (*norm2)(drape_context *ctx, const void *state, const double *r);
+    /* How many iterations the solve took; may be NULL */
+    void (*learn)(void *state, int32_t iterations);
+    /* Where it has levels: their number; what level `index` is like, where out is not NULL and there is such a level;
+     * may be NULL */
+    int32_t (*describe)(const void *state, int32_t index, drape_amg_level *out);
     /* Where P^-1 is one symmetric 3x3 block a vertex: those, for kernels that do it along with other work (see
      * block_diagonal.h); may be NULL */
     const double *(*blocks)(const void *state);
@@ -38,6 +45,6 @@ typedef struct drape_i_precond {
 const drape_i_precond *drape_i_precond_find(const char *name);
 
 extern const drape_i_precond drape_i_precond_none, drape_i_precond_diagonal, drape_i_precond_block_diagonal,
-    drape_i_precond_ssor, drape_i_precond_ichol, drape_i_precond_ilu;
+    drape_i_precond_ssor, drape_i_precond_ichol, drape_i_precond_ilu, drape_i_precond_amg;
 
 #endif

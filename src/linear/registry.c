@@ -20,6 +20,7 @@ static const drape_i_method *const methods[] = {
 static const drape_i_precond *const preconds[] = {
     &drape_i_precond_none, &drape_i_precond_diagonal, &drape_i_precond_block_diagonal,
     &drape_i_precond_ssor, &drape_i_precond_ichol,    &drape_i_precond_ilu,
+    &drape_i_precond_amg,
 };
 
 enum { METHODS = sizeof methods / sizeof *methods, PRECONDS = sizeof preconds / sizeof *preconds };

@@ -56,6 +56,11 @@ const char *drape_stop_name(int32_t stop) {
 
 /* ---- Settings ---- */
 
+static const char *const reuses[] = {"nothing", "patterns", "everything"};
+enum { REUSES = sizeof reuses / sizeof *reuses, MOST_LEVELS = 16 };
+
+const char *drape_amg_reuse_name(int32_t index) { return index >= 0 && index < REUSES ? reuses[index] : NULL; }
+
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
 static drape_status find_names(drape_context *ctx, const drape_solve_settings *s, const drape_i_method **method,
@@ -96,6 +101,26 @@ static drape_status check_numbers(drape_context *ctx, const drape_solve_settings
     return DRAPE_OK;
 }
 
+static drape_status check_amg(drape_context *ctx, const drape_amg_settings *s) {
+    if (!(s->theta >= 0 && s->theta < 1))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.theta is %g; it must lie between 0 and 1",
+                            s->theta);
+    if (s->modes != 0 && s->modes != 3 && s->modes != 6)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.modes is %d; it must be 3 or 6", s->modes);
+    if (s->levels < 0 || s->levels > MOST_LEVELS)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.levels is %d; it must lie in 1..%d", s->levels,
+                            MOST_LEVELS);
+    if (s->reuse < 0 || s->reuse > REUSES)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.reuse is %d; it must lie in 1..%d", s->reuse,
+                            REUSES);
+    if (s->smoother != DRAPE_SMOOTHER_GAUSS_SEIDEL && s->smoother != DRAPE_SMOOTHER_CHEBYSHEV)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.smoother is %d; there is no such thing",
+                            (int)s->smoother);
+    if (s->degree < 0 || s->degree > 8)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.degree is %d; it must lie in 1..8", s->degree);
+    return DRAPE_OK;
+}
+
 drape_status drape_solver_create(drape_context *ctx, const drape_solve_settings *settings, drape_solver **out) {
     drape_solve_settings s = settings ? *settings : drape_solve_defaults();
     drape_solver *solver;
@@ -104,12 +129,14 @@ drape_status drape_solver_create(drape_context *ctx, const drape_solve_settings 
     *out = NULL;
     drape_status status = find_names(ctx, &s, &method, &precond);
     if (!status) status = check_numbers(ctx, &s, method);
+    if (!status) status = check_amg(ctx, &s.amg);
     if (status) return status;
     if (!DRAPE_NEW(ctx, solver, 1)) return DRAPE_ERROR_MEMORY;
     if (s.omega == 0) s.omega = 1;
     s.method = method->name;
     s.precond = precond->name;
     solver->ctx = ctx;
+    solver->bytes = (int64_t)sizeof *solver;
     solver->method = method;
     solver->precond = precond;
     solver->settings = s;
@@ -166,11 +193,9 @@ static drape_status prepare(drape_solver *solver, const drape_bsr3 *A) {
     release(solver);
     drape_status status = drape_bsr3_check(ctx, A);
     if (status) return status;
-    int64_t before = ctx->bytes;
     solver->pattern = drape_i_pattern_key_of(ctx, A);
     status = allocate(solver, A);
     if (status) release(solver);
-    else solver->bytes = ctx->bytes - before + (int64_t)sizeof *solver;
     return status;
 }
 
@@ -276,11 +301,14 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *probl
                                 drape_solve_result *result) {
     drape_solve_result local = {.method = solver->method->name, .precond = solver->precond->name};
     double begin = drape_i_seconds();
+    int64_t bytes = solver->ctx->bytes;
     drape_status status = check_problem(solver, problem, x);
     if (!status) status = prepare(solver, problem->A);
+    if (!status)
+        status = solver->precond->refresh(solver->ctx, solver->precond_state, problem,
+                                          solver->method->prefiltered ? problem->constraints : NULL, &local.shift);
+    solver->bytes += solver->ctx->bytes - bytes;
     if (status) return status;
-    local.shift = solver->precond->refresh(solver->ctx, solver->precond_state, problem->A,
-                                           solver->method->prefiltered ? problem->constraints : NULL);
     reset(solver);
     drape_i_solve s = {.ctx = solver->ctx,
                        .problem = problem,
@@ -299,6 +327,7 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *probl
     certify(&s, solver->force);
     conclude(&s);
     explain_failure(solver, problem, &local);
+    if (solver->precond->learn) solver->precond->learn(solver->precond_state, local.iterations);
     local.bytes += solver->bytes; /* to what the method holds outside the context */
     local.constraint_force = solver->force;
     local.setup_seconds = ready - begin;
@@ -320,4 +349,20 @@ drape_status drape_solve(drape_context *ctx, const drape_problem *problem, const
     }
     drape_solver_destroy(solver);
     return status;
+}
+
+/* ---- Levels ---- */
+
+int32_t drape_solver_levels(const drape_solver *solver) {
+    bool has = solver->pattern.rows >= 0 && solver->precond->describe;
+    return has ? solver->precond->describe(solver->precond_state, -1, NULL) : 0;
+}
+
+drape_status drape_solver_level(const drape_solver *solver, int32_t index, drape_amg_level *out) {
+    int32_t levels = drape_solver_levels(solver);
+    *out = (drape_amg_level){0};
+    if (index < 0 || index >= levels)
+        return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: level %d of %d is asked for", index, levels);
+    solver->precond->describe(solver->precond_state, index, out);
+    return DRAPE_OK;
 }

@@ -539,7 +539,7 @@ static void check_unsymmetric(drape_context *ctx, const drape_solve_settings *se
             PAIR_NEAR(settings, result.true_residual, random_true_residual(&s, x), 1e-9 * result.true_residual);
             random_system_destroy(&s);
         }
-    PAIR_TRUE(settings, refused > 0);
+    PAIR_TRUE(settings, refused > 0 || pair_is_single(settings)); /* small ones multigrid solves at once */
 }
 
 /* A pattern that is not symmetric either: the lower bidiagonal matrix 1, -1/2, whose solution runs down the chain. */

@@ -134,10 +134,12 @@ static void blocks_are_right(void **state) {
 /* Whatever goes with CG-like methods is symmetric and positive definite, filtered or not. */
 static void check_definite(drape_context *ctx, const random_system *s, const char *precond, bool prefiltered) {
     int64_t n = s->free;
+    double rounding = pair_is_single(&(drape_solve_settings){.precond = precond}) ? 1e-5 : 1e-13;
     long double *P = random_reduced_precond(ctx, s, precond, prefiltered), *zero = long_numbers(n), size = 0;
     for (int64_t i = 0; i < n * n; i++) size = fmaxl(size, fabsl(P[i]));
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++) ASSERT_NEAR((double)(P[i * n + j] - P[j * n + i]), 0, (double)size * 1e-13);
+        for (int64_t j = 0; j < i; j++)
+            ASSERT_NEAR((double)(P[i * n + j] - P[j * n + i]), 0, (double)size * rounding);
     long_double_solve((int32_t)n, P, zero); /* fails where it is not */
     free(P);
     free(zero);
@@ -256,7 +258,8 @@ static void iterates_are_those_of_reduced_pcg(void **state) {
             drape_solve_settings settings = drape_solve_defaults();
             settings.method = methods[m];
             settings.precond = drape_precond_name(p);
-            if (drape_method_takes(methods[m], settings.precond)) compare_cases(ctx, &settings);
+            if (drape_method_takes(methods[m], settings.precond) && !pair_is_single(&settings))
+                compare_cases(ctx, &settings);
         }
     assert_int_equal(drape_context_bytes(ctx), 0);
     drape_context_destroy(ctx);

@@ -238,6 +238,12 @@ static void refused_settings(void **state) {
         {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .omega = -0.5}, "omega is -0.5"},
         {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .history = -1}, "history is -1"},
         {{.method = "direct", .tol = 1e-5, .max_iterations = 1}, "needs a direct solver"},
+        {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.theta = 1}}, "amg.theta is 1"},
+        {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.theta = NAN}}, "amg.theta"},
+        {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.modes = 4}}, "amg.modes is 4"},
+        {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.levels = 17}}, "amg.levels is 17"},
+        {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.levels = -1}}, "amg.levels is -1"},
+        {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.reuse = 4}}, "amg.reuse is 4"},
     };
     for (int k = 0; k < (int)(sizeof bad / sizeof *bad); k++) {
         expect_refusal(ctx, drape_solver_create(ctx, &bad[k].settings, &solver), bad[k].fragment);

@@ -76,6 +76,8 @@ bool pair_takes_guess(const drape_solve_settings *s) {
     return !pair_uses(s, "mpcg-original") && !pair_uses(s, "mpcg-printed") && !pair_is_direct(s);
 }
 
+bool pair_is_single(const drape_solve_settings *s) { return strcmp(s->precond, "amg") == 0; }
+
 bool pair_is_blockwise(const drape_solve_settings *s) {
     static const char *const names[] = {"none", "diagonal", "block_diagonal"};
     for (int k = 0; k < 3; k++)

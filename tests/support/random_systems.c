@@ -383,7 +383,9 @@ long double *random_reduced_precond(drape_context *ctx, const random_system *s, 
     void *state;
     assert_non_null(P);
     ASSERT_OK(ctx, P->create(ctx, &s->A, &settings, &state));
-    P->refresh(ctx, state, &s->A, prefiltered ? s->set : NULL);
+    double shift = 0;
+    const drape_problem problem = {.A = &s->A};
+    ASSERT_OK(ctx, P->refresh(ctx, state, &problem, prefiltered ? s->set : NULL, &shift));
     probe(ctx, s, P, state, out);
     P->destroy(ctx, state);
     return out;

@@ -117,14 +117,18 @@ static void refresh_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static double refresh(drape_context *ctx, void *data, const drape_bsr3 *A, const drape_constraints *set) {
-    drape_i_loop(ctx, A->rows, ROW_GRAIN, refresh_rows, &(refreshing){data, A, set, false});
-    return 0;
+static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
+                            const drape_constraints *set, double *shift) {
+    (void)shift;
+    drape_i_loop(ctx, problem->A->rows, ROW_GRAIN, refresh_rows, &(refreshing){data, problem->A, set, false});
+    return DRAPE_OK;
 }
 
-static double refresh_scalar(drape_context *ctx, void *data, const drape_bsr3 *A, const drape_constraints *set) {
-    drape_i_loop(ctx, A->rows, ROW_GRAIN, refresh_rows, &(refreshing){data, A, set, true});
-    return 0;
+static drape_status refresh_scalar(drape_context *ctx, void *data, const drape_problem *problem,
+                                   const drape_constraints *set, double *shift) {
+    (void)shift;
+    drape_i_loop(ctx, problem->A->rows, ROW_GRAIN, refresh_rows, &(refreshing){data, problem->A, set, true});
+    return DRAPE_OK;
 }
 
 typedef struct product {

@@ -13,8 +13,10 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
 
 static void destroy(drape_context *ctx, void *data) { drape_i_factor_destroy(ctx, data); }
 
-static double refresh(drape_context *ctx, void *data, const drape_bsr3 *A, const drape_constraints *set) {
-    return drape_i_factor_refresh(ctx, data, A, set);
+static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
+                            const drape_constraints *set, double *shift) {
+    *shift = drape_i_factor_refresh(ctx, data, problem->A, set);
+    return DRAPE_OK;
 }
 
 static double apply(drape_context *ctx, const void *data, const double *r, double *h) {

@@ -23,10 +23,11 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
 
 static void destroy(drape_context *ctx, void *data) { DRAPE_FREE(ctx, (state *)data, 1); }
 
-static double refresh(drape_context *ctx, void *data, const drape_bsr3 *A, const drape_constraints *set) {
-    (void)ctx, (void)A;
+static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
+                            const drape_constraints *set, double *shift) {
+    (void)ctx, (void)problem, (void)shift;
     ((state *)data)->set = set;
-    return 0;
+    return DRAPE_OK;
 }
 
 static double norm2(drape_context *ctx, const void *data, const double *r) {

@@ -54,10 +54,12 @@ static void refresh_places(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static double refresh(drape_context *ctx, void *data, const drape_bsr3 *A, const drape_constraints *set) {
+static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
+                            const drape_constraints *set, double *shift) {
     drape_i_triangular *t = data;
-    drape_i_loop(ctx, A->rows, ROW_GRAIN, refresh_places, &(refreshing){t, A, set});
-    return 0;
+    (void)shift;
+    drape_i_loop(ctx, problem->A->rows, ROW_GRAIN, refresh_places, &(refreshing){t, problem->A, set});
+    return DRAPE_OK;
 }
 
 static double apply(drape_context *ctx, const void *data, const double *r, double *h) {

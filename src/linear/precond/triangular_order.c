@@ -7,12 +7,13 @@
  * that takes the fewest colours: every colour is a meeting of all threads, and breaks the order once more. */
 #include "linear/precond/triangular.h"
 
+#include "sparse/breadth_first.h"
+
 #include <string.h>
 
 enum {
-    EVEN = 8,        /* chunks; fewer are not tried */
-    FEW_COLOURS = 4, /* with which the caller's order is good enough */
-    SEARCHES = 3     /* breadth-first, from the vertex found last by the one before */
+    EVEN = 8,       /* chunks; fewer are not tried */
+    FEW_COLOURS = 4 /* with which the caller's order is good enough */
 };
 
 /* ---- Columns ---- */
@@ -112,55 +113,6 @@ static colouring best_colouring(const trial *t, int32_t least) {
     return best;
 }
 
-/* ---- Breadth first ---- */
-
-typedef struct search {
-    const drape_bsr3 *A;
-    const drape_i_columns *columns;
-    int32_t *line;  /* rows as they are found */
-    uint32_t *seen; /* in which search */
-    uint32_t number;
-} search;
-
-static int32_t take(search *s, int32_t i, int32_t end) {
-    if (s->seen[i] == s->number) return end;
-    s->seen[i] = s->number;
-    s->line[end] = i;
-    return end + 1;
-}
-
-/* Writes what hangs together with root to line[begin ..]; returns its end. */
-static int32_t search_from(search *s, int32_t root, int32_t begin) {
-    s->number++;
-    int32_t end = take(s, root, begin);
-    for (int32_t at = begin; at < end; at++) {
-        int32_t i = s->line[at];
-        for (int64_t k = s->A->rowptr[i]; k < s->A->rowptr[i + 1]; k++) end = take(s, s->A->col[k], end);
-        for (int64_t k = s->columns->first[i]; k < s->columns->first[i + 1]; k++)
-            end = take(s, s->columns->row[k], end);
-    }
-    return end;
-}
-
-static void search_all(search *s) {
-    int32_t rows = s->A->rows, begin = 0;
-    for (int32_t i = 0; i < rows; i++) {
-        if (s->seen[i]) continue;
-        int32_t end = search_from(s, i, begin);
-        for (int32_t k = 1; k < SEARCHES && end > begin + 1; k++) search_from(s, s->line[end - 1], begin);
-        begin = end;
-    }
-}
-
-static drape_status breadth_first(drape_context *ctx, const drape_bsr3 *A, const drape_i_columns *columns,
-                                  int32_t *line) {
-    search s = {.A = A, .columns = columns, .line = line};
-    if (!DRAPE_NEW(ctx, s.seen, A->rows)) return DRAPE_ERROR_MEMORY;
-    search_all(&s);
-    DRAPE_FREE(ctx, s.seen, A->rows);
-    return DRAPE_OK;
-}
-
 /* ---- The order ---- */
 
 void drape_i_sweep_order_destroy(drape_context *ctx, drape_i_sweep_order *o) {
@@ -212,7 +164,7 @@ static drape_status choose(drape_context *ctx, const drape_bsr3 *A, const drape_
     for (int32_t i = 0; i < A->rows; i++) s->line[i] = s->place[i] = i;
     *best = best_colouring(&t, least);
     if (best->colours <= FEW_COLOURS) return DRAPE_OK;
-    drape_status status = breadth_first(ctx, A, columns, s->other);
+    drape_status status = drape_i_breadth_first(ctx, A, columns->first, columns->row, s->other);
     if (status) return status;
     invert(A->rows, s->other, s->place);
     colouring c = best_colouring(&t, least);

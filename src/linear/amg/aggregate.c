@@ -1,0 +1,129 @@
+/* aggregate.c: nodes gathered into aggregates, in two passes (Tamstorf, Jones and McCormick 2015, algorithms 1 and
+ * 2).
+ *
+ * Put right: the first pass starts from the nodes that are not special and skips those that are in an aggregate
+ * already; the second one takes the nodes that the first left. Nodes that are left even then (all their neighbours
+ * are elsewhere) gather with what else is left around them.
+ *
+ * The rows are cut into parts whose bounds depend on their number alone. Each part makes aggregates of its own nodes
+ * by itself, so that threads work side by side and the result is the same for any number of them. */
+#include "base/parallel.h"
+#include "linear/amg/setup.h"
+
+enum { PART_ROWS = 8192, MOST_PARTS = 64, NOBODY = -1, LEFT = -2 };
+
+typedef struct gathering {
+    const drape_i_level *level;
+    const drape_i_fblocks *A;
+    const uint8_t *strong;
+    const drape_constraints *set;
+    int32_t *aggregate;
+    int32_t length; /* of a part */
+    int32_t count[MOST_PARTS];
+} gathering;
+
+/* Part `part` while it is worked on: the nodes [begin, end). */
+typedef struct part_view {
+    const gathering *g;
+    int32_t begin, end, count;
+} part_view;
+
+static bool inside(const part_view *p, int32_t j) { return j >= p->begin && j < p->end; }
+
+/* In all directions. */
+static bool held(const drape_constraints *set, int32_t i) {
+    bool free = !set || set->index[i] < 0;
+    for (int32_t k = 0; k < 9 && !free; k++) free = set->held[set->index[i]].S[k] != 0;
+    return !free;
+}
+
+/* Special nodes stay nobody's: held, or strongly connected to none. */
+static void find_special(const part_view *p) {
+    const gathering *g = p->g;
+    for (int32_t i = p->begin; i < p->end; i++) {
+        bool connected = false;
+        for (int64_t k = g->A->start[i]; k < g->A->start[i + 1] && !connected; k++) connected = g->strong[k];
+        g->aggregate[i] = connected && !held(g->set, drape_i_user_row(g->level, i)) ? LEFT : NOBODY;
+    }
+}
+
+/* All strong neighbours here are still free. */
+static bool all_left(const part_view *p, int32_t i) {
+    const gathering *g = p->g;
+    for (int64_t k = g->A->start[i]; k < g->A->start[i + 1]; k++)
+        if (g->strong[k] && inside(p, g->A->col[k]) && g->aggregate[g->A->col[k]] >= 0) return false;
+    return true;
+}
+
+static void gather_around(part_view *p, int32_t i) {
+    const gathering *g = p->g;
+    g->aggregate[i] = p->count;
+    for (int64_t k = g->A->start[i]; k < g->A->start[i + 1]; k++) {
+        int32_t j = g->A->col[k];
+        if (g->strong[k] && inside(p, j) && g->aggregate[j] == LEFT) g->aggregate[j] = p->count;
+    }
+    p->count++;
+}
+
+static void first_pass(part_view *p) {
+    for (int32_t i = p->begin; i < p->end; i++)
+        if (p->g->aggregate[i] == LEFT && all_left(p, i)) gather_around(p, i);
+}
+
+/* Each node that was left joins the aggregate of a strong neighbour of the first pass: the strongest would be better,
+ * the last one is as good in practice and keeps aggregates compact in the order of the nodes. Marked as LEFT - 1 - a
+ * at first, so that they do not take others along. */
+static void second_pass(const part_view *p) {
+    const gathering *g = p->g;
+    for (int32_t i = p->begin; i < p->end; i++) {
+        if (g->aggregate[i] != LEFT) continue;
+        for (int64_t k = g->A->start[i]; k < g->A->start[i + 1]; k++) {
+            int32_t j = g->A->col[k];
+            if (g->strong[k] && inside(p, j) && g->aggregate[j] >= 0) g->aggregate[i] = LEFT - 1 - g->aggregate[j];
+        }
+    }
+    for (int32_t i = p->begin; i < p->end; i++)
+        if (g->aggregate[i] < LEFT) g->aggregate[i] = LEFT - 1 - g->aggregate[i];
+}
+
+static void third_pass(part_view *p) {
+    for (int32_t i = p->begin; i < p->end; i++)
+        if (p->g->aggregate[i] == LEFT) gather_around(p, i);
+}
+
+static void gather_part(void *data, int32_t part) {
+    gathering *g = data;
+    part_view p = {g, part * g->length, (part + 1) * g->length, 0};
+    if (p.end > g->A->rows) p.end = g->A->rows;
+    find_special(&p);
+    first_pass(&p);
+    second_pass(&p);
+    third_pass(&p);
+    g->count[part] = p.count;
+}
+
+static void number_part(void *data, int32_t part) {
+    const gathering *g = data;
+    int32_t begin = part * g->length, end = begin + g->length < g->A->rows ? begin + g->length : g->A->rows;
+    for (int32_t i = begin; i < end; i++)
+        if (g->aggregate[i] >= 0) g->aggregate[i] += g->count[part];
+}
+
+drape_status drape_i_aggregate(drape_context *ctx, drape_i_level *level, const drape_constraints *set,
+                               int32_t *aggregates) {
+    int32_t rows = level->A.rows, length = (rows + MOST_PARTS - 1) / MOST_PARTS;
+    if (!DRAPE_NEW(ctx, level->aggregate, rows)) return DRAPE_ERROR_MEMORY;
+    gathering g = {
+        .level = level, .A = &level->A, .strong = level->strong, .set = set, .aggregate = level->aggregate};
+    g.length = length < PART_ROWS ? PART_ROWS : length;
+    int32_t parts = (rows + g.length - 1) / g.length;
+    drape_i_tasks(ctx, parts, gather_part, &g);
+    *aggregates = 0;
+    for (int32_t part = 0; part < parts; part++) { /* count becomes the number of those before */
+        int32_t here = g.count[part];
+        g.count[part] = *aggregates;
+        *aggregates += here;
+    }
+    drape_i_tasks(ctx, parts, number_part, &g);
+    return DRAPE_OK;
+}

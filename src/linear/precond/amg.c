@@ -1,0 +1,255 @@
+/* amg.c: smoothed aggregation (linear/amg/) as a preconditioner: one V-cycle in single precision.
+ *
+ * What is made for one matrix serves for the next ones of an animation. Before each solve it is decided, from counted
+ * work and iterations alone, whether to
+ *
+ *   keep      everything. The preconditioner is then that of an older matrix: still symmetric and positive definite,
+ * and some iterations worse. refresh   all values, in place. rebuild   aggregates and patterns too.
+ *
+ * Iterations beyond those of the first solve after a refresh are debt; when it has grown to what a refresh costs, it
+ * is time for one, so that never more than twice the best is spent. A refresh is due at once where the constraints
+ * are others, or the diagonal blocks have changed much. */
+#include "base/parallel.h"
+#include "linear/amg/hierarchy.h"
+#include "linear/constraints.h"
+#include "linear/precond.h"
+#include "linear/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GRAIN = 1024, LANCZOS = 6, KEEP_NOTHING = 1, KEEP_PATTERNS = 2 };
+static const double THETA = 0.25;
+static const double REFRESH_COST = 8; /* in iterations */
+static const double CHANGED = 0.1;    /* mean relative change of diagonal blocks that is too much to keep */
+static const double WORSE = 1.5;      /* iterations after a refresh over those after a build that ask for a rebuild */
+
+typedef struct state {
+    int32_t rows;
+    drape_i_amg_settings want;
+    int32_t reuse;
+    drape_i_hierarchy h;
+    double scale; /* of A */
+    bool sound;   /* all numbers were finite in it */
+    const drape_constraints *set;
+    uint64_t held; /* hash of the constraints that the hierarchy was made with */
+
+    int32_t built, fresh; /* iterations of the first solve after a build, after a refresh; -1: not yet known */
+    double debt;          /* iterations */
+} state;
+
+static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
+                           void **out) {
+    const drape_amg_settings *amg = &settings->amg;
+    state *s;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
+    s->rows = A->rows;
+    s->want.theta = amg->theta > 0 ? amg->theta : THETA;
+    s->want.modes = amg->modes == 6 ? 6 : 3;
+    s->want.levels = amg->levels > 0 ? amg->levels : DRAPE_I_AMG_LEVELS;
+    s->want.lanczos = LANCZOS;
+    s->want.degree = amg->smoother == DRAPE_SMOOTHER_CHEBYSHEV ? (amg->degree > 0 ? amg->degree : 2) : 0;
+    s->want.unfiltered = amg->unfiltered;
+    s->reuse = amg->reuse;
+    *out = s;
+    return DRAPE_OK;
+}
+
+static void destroy(drape_context *ctx, void *data) {
+    state *s = data;
+    if (!s) return;
+    drape_i_hierarchy_free(ctx, &s->h);
+    DRAPE_FREE(ctx, s, 1);
+}
+
+/* ---- Keep, refresh or rebuild ---- */
+
+static uint64_t hash_held(const drape_constraints *set) {
+    uint64_t hash = set ? (uint64_t)set->count : 0;
+    for (int32_t i = 0; set && i < set->count; i++) {
+        uint64_t word;
+        hash = (hash ^ (uint64_t)set->held[i].vertex) * UINT64_C(0x9e3779b97f4a7c15);
+        for (int32_t k = 0; k < 9; k++) {
+            memcpy(&word, &set->held[i].S[k], sizeof word);
+            hash = (hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
+            hash ^= hash >> 32;
+        }
+    }
+    return hash;
+}
+
+typedef struct comparison {
+    const state *s;
+    const drape_bsr3 *A;
+} comparison;
+
+/* Sums |trace(G_i A_ii) / 3 - 1| over the free vertices, G_i being the inverse of what A_ii was, and counts them. */
+static void compare_rows(void *data, int64_t begin, int64_t end, double *sums) {
+    const comparison *c = data;
+    const float *G = c->s->h.level[0].inverse;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t row = drape_i_user_row(&c->s->h.level[0], (int32_t)i);
+        if (c->s->set && c->s->set->index[row] >= 0) continue;
+        double trace = 0;
+        for (int64_t k = c->A->rowptr[row]; k < c->A->rowptr[row + 1]; k++)
+            for (int32_t m = 0; m < 9 && c->A->col[k] == row; m++) trace += G[9 * i + m] * c->A->val[9 * k + m];
+        sums[0] += fabs(trace * c->s->scale / 3 - 1);
+        sums[1] += 1;
+    }
+}
+
+static bool changed_much(drape_context *ctx, const state *s, const drape_bsr3 *A) {
+    double sums[2];
+    drape_i_sum(ctx, A->rows, GRAIN, compare_rows, &(comparison){s, A}, 2, sums);
+    return !(sums[0] <= CHANGED * sums[1]);
+}
+
+typedef enum decision { KEEP, REFRESH, REBUILD } decision;
+
+static decision decide(drape_context *ctx, const state *s, const drape_bsr3 *A, uint64_t held, int32_t modes) {
+    if (s->h.levels == 0 || s->reuse == KEEP_NOTHING || s->h.level[0].modes != modes) return REBUILD;
+    if (!s->sound) return REBUILD; /* nothing was learnt from that matrix */
+    if (s->built >= 0 && s->fresh > WORSE * s->built + 2) return REBUILD;
+    if (s->reuse == KEEP_PATTERNS || held != s->held || s->debt >= REFRESH_COST) return REFRESH;
+    return changed_much(ctx, s, A) ? REFRESH : KEEP;
+}
+
+static void learn(void *data, int32_t iterations) {
+    state *s = data;
+    if (s->built < 0) s->built = iterations;
+    if (s->fresh < 0) s->fresh = iterations;
+    else if (iterations > s->fresh) s->debt += iterations - s->fresh;
+}
+
+/* A power of two that brings A's largest diagonal number near 1. */
+static double scale_for(const drape_bsr3 *A) {
+    double largest = 0;
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+            for (int32_t m = 0; m < 9 && A->col[k] == i; m += 4) largest = fmax(largest, fabs(A->val[9 * k + m]));
+    return largest > 0 && isfinite(largest) ? ldexp(1, -ilogb(largest)) : 1;
+}
+
+/* Counts the numbers that are not finite. */
+static void count_unsound(void *data, int64_t begin, int64_t end, double *sums) {
+    const float *val = ((const drape_i_fblocks *)data)->val;
+    int64_t count = 0;
+    for (int64_t k = 9 * begin; k < 9 * end; k++) {
+        uint32_t bits;
+        memcpy(&bits, &val[k], sizeof bits);
+        count += (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    sums[0] += (double)count;
+}
+
+static bool is_sound(drape_context *ctx, drape_i_fblocks *A) {
+    double unsound;
+    drape_i_sum(ctx, A->count, GRAIN, count_unsound, A, 1, &unsound);
+    return unsound == 0;
+}
+
+static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
+                            const drape_constraints *set, double *shift) {
+    state *s = data;
+    uint64_t held = hash_held(set);
+    (void)shift;
+    s->set = set;
+    drape_i_amg_settings want = s->want;
+    if (!problem->positions) want.modes = 3;
+    drape_i_hierarchy_borrow(problem->A, &s->h);
+    decision what = decide(ctx, s, problem->A, held, want.modes);
+    if (what == KEEP) return DRAPE_OK;
+    s->scale = scale_for(problem->A);
+    s->held = held;
+    s->debt = 0;
+    s->fresh = -1;
+    drape_i_amg_input in = {problem->A, {set, problem->positions}, s->scale};
+    drape_status status = DRAPE_OK;
+    if (what == REFRESH) {
+        drape_i_hierarchy_refresh(ctx, &in, &s->h);
+    } else {
+        s->built = -1;
+        drape_i_hierarchy_free(ctx, &s->h);
+        status = drape_i_hierarchy_build(ctx, &in, &want, &s->h);
+    }
+    if (!status) s->sound = is_sound(ctx, &s->h.level[0].A);
+    return status;
+}
+
+/* ---- Applying ---- */
+
+typedef struct conversion {
+    const state *s;
+    const double *r;
+    double *h;
+    double scale;
+} conversion;
+
+static void to_float(void *data, int64_t begin, int64_t end) {
+    const conversion *c = data;
+    float *b = c->s->h.level[0].b;
+    for (int64_t i = begin; i < end; i++) {
+        const double *r = c->r + 3 * (int64_t)drape_i_user_row(&c->s->h.level[0], (int32_t)i);
+        for (int32_t k = 0; k < 3; k++) b[DRAPE_I_STRIDE(3) * i + k] = (float)(c->scale * r[k]);
+    }
+}
+
+static void to_double(void *data, int64_t begin, int64_t end) {
+    const conversion *c = data;
+    const float *x = c->s->h.level[0].x;
+    for (int64_t i = begin; i < end; i++) {
+        double *h = c->h + 3 * (int64_t)drape_i_user_row(&c->s->h.level[0], (int32_t)i);
+        for (int32_t k = 0; k < 3; k++) h[k] = c->scale * x[DRAPE_I_STRIDE(3) * i + k];
+    }
+}
+
+/* Single precision leaves the range of S by its rounding, which is much for a direction of CG: filtered. */
+static void filter_and_sum(void *data, int64_t begin, int64_t end, double *sums) {
+    const conversion *c = data;
+    drape_i_filter_rows(c->s->set, c->h, begin, end);
+    for (int64_t i = 3 * begin; i < 3 * end; i++) sums[0] += c->r[i] * c->h[i];
+}
+
+static double apply(drape_context *ctx, const void *data, const double *r, double *h) {
+    const state *s = data;
+    double size = sqrt(drape_i_dot(ctx, 3 * (int64_t)s->rows, r, r)), sum;
+    double scale = size > 0 && isfinite(size) ? ldexp(1, -ilogb(size)) : 1;
+    conversion c = {s, r, h, scale};
+    drape_i_loop(ctx, s->rows, GRAIN, to_float, &c);
+    drape_i_cycle(ctx, &s->h);
+    c.scale = s->scale / scale;
+    drape_i_loop(ctx, s->rows, GRAIN, to_double, &c);
+    drape_i_sum(ctx, s->rows, GRAIN, filter_and_sum, &c, 1, &sum);
+    return sum;
+}
+
+/* Two passes over each level's matrix, and one each over P and its transpose. */
+static int64_t traffic(const void *data) {
+    const state *s = data;
+    int64_t bytes = 9 * 3 * (int64_t)sizeof(double) * s->rows;
+    for (int32_t l = 0; l < s->h.levels; l++) {
+        const drape_i_level *v = &s->h.level[l];
+        bytes += 2 * v->A.count * (4 * v->A.r * v->A.c + 4) + 2 * v->P.count * (4 * v->P.r * v->P.c + 8);
+        bytes += v->A.rows * (int64_t)(2 * 4 * v->A.r * v->A.r + 12 * 4 * v->A.r);
+    }
+    return bytes;
+}
+
+static int32_t describe(const void *data, int32_t index, drape_amg_level *out) {
+    const drape_i_hierarchy *h = &((const state *)data)->h;
+    if (out && index >= 0 && index < h->levels) *out = drape_i_hierarchy_level(h, index);
+    return h->levels;
+}
+
+const drape_i_precond drape_i_precond_amg = {.name = "amg",
+                                             .about = "smoothed aggregation multigrid",
+                                             .symmetric = true,
+                                             .single = true,
+                                             .create = create,
+                                             .destroy = destroy,
+                                             .refresh = refresh,
+                                             .apply = apply,
+                                             .traffic = traffic,
+                                             .learn = learn,
+                                             .describe = describe};
