@@ -37,6 +37,7 @@ void bench_sheets(void);
 void bench_solvers(void);
 /* Part of it: our PPCG and Eigen's CG, both to |r| <= tol |b|; ichol: with incomplete Cholesky too. */
 void bench_against_eigen(bench_system *s, double tol, int ichol);
+void bench_amg(void);
 void bench_ascher_boxerman(void);
 
 #endif

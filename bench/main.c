@@ -69,6 +69,7 @@ static const struct bench {
     {"kernels", "multiply against a read-only sweep, assembly in multiplies, two threads against one", bench_kernels},
     {"sheets", "how hard the shared systems are, by scene, mesh and fabric", bench_sheets},
     {"solvers", "an iteration and prefiltering in multiplies, all solvers, against Eigen", bench_solvers},
+    {"amg", "multigrid against the block diagonal, one system and an animation, by size and scene", bench_amg},
     {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman},
 };
 

@@ -205,14 +205,17 @@ static void deform_from_coarse(bench_system *s, const bench_request *want) {
 
 /* ---- The system ---- */
 
-/* A = M + h D + h^2 K, b = h (f - h K v), as src/sim/step.c has it. */
-static void assemble(bench_system *s) {
-    drape_cloth *cloth = drape_sim_cloth(s->sim);
-    bench_check(s->ctx, drape_cloth_matrix(cloth, &s->parts->matrix));
+static void allocate(bench_system *s) {
+    bench_check(s->ctx, drape_cloth_matrix(drape_sim_cloth(s->sim), &s->parts->matrix));
     s->A = drape_matrix_view(s->parts->matrix);
+    s->b = bench_vector(bench_system_length(s));
+}
+
+/* A = M + h D + h^2 K, b = h (f - h K v), as src/sim/step.c has it. */
+void bench_system_assemble(bench_system *s) {
+    drape_cloth *cloth = drape_sim_cloth(s->sim);
     int64_t n = bench_system_length(s);
     double *Kv = bench_vector(n);
-    s->b = bench_vector(n);
     drape_assembly what = {.x = drape_sim_positions(s->sim),
                            .v = drape_sim_velocities(s->sim),
                            .mass = 1,
@@ -223,6 +226,16 @@ static void assemble(bench_system *s) {
     bench_check(s->ctx, drape_cloth_assemble(cloth, &what, s->parts->matrix));
     for (int64_t i = 0; i < n; i++) s->b[i] = STEP * (s->b[i] - STEP * Kv[i]);
     free(Kv);
+}
+
+/* Not by a step of the sim's own, so that whoever solved it can be timed and start from zero. */
+void bench_system_advance(bench_system *s, const double *dv) {
+    double *x = drape_sim_positions(s->sim), *v = drape_sim_velocities(s->sim);
+    for (int64_t i = 0; i < bench_system_length(s); i++) {
+        v[i] += dv[i];
+        x[i] += STEP * v[i];
+    }
+    bench_system_assemble(s);
 }
 
 /* The pins rest where they are: the unknown, a change of velocity, is zero there. */
@@ -239,9 +252,11 @@ bench_system *bench_system_create(const bench_request *want) {
     bench_system *s = create_at_rest(want);
     if (s->interpolated) deform_from_coarse(s, want);
     else run(s, RUN_STEPS);
-    assemble(s);
+    allocate(s);
+    bench_system_assemble(s);
     constrain(s);
-    s->problem = (drape_problem){.A = &s->A, .b = s->b, .constraints = s->constraints};
+    s->problem = (drape_problem){
+        .A = &s->A, .b = s->b, .constraints = s->constraints, .positions = drape_sim_positions(s->sim)};
     return s;
 }
 

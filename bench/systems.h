@@ -22,7 +22,7 @@ typedef struct bench_system {
     drape_bsr3 A;
     double *b;
     drape_constraints *constraints;
-    drape_problem problem; /* of these three, without a guess */
+    drape_problem problem; /* of these three and the positions, without a guess */
     drape_context *ctx;
     int interpolated; /* 1: deformed at BENCH_LARGEST_RUN and interpolated */
     drape_sim *sim;   /* in the state that A and b were made at */
@@ -34,6 +34,10 @@ enum { BENCH_LARGEST_RUN = 101 };
 
 bench_system *bench_system_create(const bench_request *request);
 void bench_system_destroy(bench_system *system);
+/* A and b again, for the state that the sim is in now. */
+void bench_system_assemble(bench_system *system);
+/* A step on with dv, which solves the system: the state after it, and its A and b. */
+void bench_system_advance(bench_system *system, const double *dv);
 int64_t bench_system_length(const bench_system *system); /* numbers in b */
 /* How the system came about, for the line above a table. */
 const char *bench_system_about(const bench_system *system);

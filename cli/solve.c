@@ -1,16 +1,18 @@
 /* solve.c: drape solve: one linear system from a file, by any method. */
 #include "solve.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_REPEATS = 100000, MOST_THREADS = 256, MOST_HISTORY = 1 << 22 };
+enum { MOST_REPEATS = 100000, MOST_THREADS = 256, MOST_HISTORY = 1 << 22, MOST_LEVELS = 16 };
 
 typedef struct solve_options {
-    const char *file, *rhs, *output, *history, *stop;
+    const char *file, *rhs, *output, *history, *stop, *reuse;
     drape_solve_settings settings;
+    double theta;             /* NAN: not given */
     int32_t repeats, threads; /* threads 0: not given */
-    bool json, list;
+    bool json, list, explain;
 } solve_options;
 
 /* Everything that a solve holds. */
@@ -36,6 +38,13 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
         {"--max-iterations", NULL, "N", "default 10000", OPTION_NUMBER, &s->max_iterations, 1, INT32_MAX},
         {"--floor", NULL, "F", "stop also where that norm itself is no more than this", OPTION_REAL, &s->floor, 0, 0},
         {"--omega", NULL, "W", "of ssor, between 0 and 2; default 1", OPTION_REAL, &s->omega, 0, 0},
+        {"--amg-modes", NULL, "N", "of amg: 3 translations, or 6 with rotations; default 3", OPTION_NUMBER,
+         &s->amg.modes, 3, 6},
+        {"--amg-theta", NULL, "T", "connections that count, between 0 and 1; default 0.25", OPTION_REAL, &o->theta, 0,
+         0},
+        {"--amg-levels", NULL, "N", "most levels; default 16", OPTION_NUMBER, &s->amg.levels, 1, MOST_LEVELS},
+        {"--amg-reuse", NULL, "WHAT", "of the solve before: nothing, patterns or everything (the default)",
+         OPTION_TEXT, &o->reuse, 0, 0},
         {"--repeat", NULL, "N", "solve so many times; seconds are medians, the first apart", OPTION_NUMBER,
          &o->repeats, 1, MOST_REPEATS},
         {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
@@ -43,6 +52,7 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
         {"--rhs", NULL, "FILE", "right-hand side: Matrix Market, or raw doubles", OPTION_TEXT, &o->rhs, 0, 0},
         {"--output", "-o", "X.bin", "write x as raw doubles", OPTION_TEXT, &o->output, 0, 0},
         {"--history", NULL, "FILE.csv", "write the norms of every iteration", OPTION_TEXT, &o->history, 0, 0},
+        {"--explain", NULL, NULL, "of amg: print its levels", OPTION_FLAG, &o->explain, 0, 0},
         {"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &o->json, 0, 0},
         {"--list", NULL, NULL, "print methods and preconditioners", OPTION_FLAG, &o->list, 0, 0},
         {0}};
@@ -79,12 +89,42 @@ static bool choose_stop(solve_options *o) {
     return false;
 }
 
+static bool choose_reuse(solve_options *o) {
+    if (!o->reuse) return true;
+    for (int32_t i = 0; drape_amg_reuse_name(i); i++)
+        if (strcmp(drape_amg_reuse_name(i), o->reuse) == 0) {
+            o->settings.amg.reuse = i + 1;
+            return true;
+        }
+    complain("--amg-reuse %s: nothing, patterns or everything is wanted", o->reuse);
+    return false;
+}
+
+static bool choose_amg(solve_options *o) {
+    drape_amg_settings *amg = &o->settings.amg;
+    bool used = o->settings.precond && strcmp(o->settings.precond, "amg") == 0;
+    if (o->explain && !used) {
+        complain("--explain: only the preconditioner amg has levels to explain; give --precond amg");
+        return false;
+    }
+    if (amg->modes == 4 || amg->modes == 5) {
+        complain("--amg-modes %d: 3 or 6 is wanted", amg->modes);
+        return false;
+    }
+    if (!isnan(o->theta)) amg->theta = o->theta;
+    if (o->theta == 0) { /* which the library takes for the default */
+        complain("--amg-theta 0: it must lie between 0 and 1");
+        return false;
+    }
+    return choose_reuse(o);
+}
+
 /* What the library cannot say in the words of the command line; the rest it checks itself. */
 static bool choose_settings(solve_options *o) {
     drape_solve_settings *s = &o->settings;
     if (!is_known("--method", s->method, drape_method_name)) return false;
     if (s->precond && !is_known("--precond", s->precond, drape_precond_name)) return false;
-    if (!choose_stop(o)) return false;
+    if (!choose_stop(o) || !choose_amg(o)) return false;
     if (s->omega == 0) { /* which the library takes for the default */
         complain("--omega 0: it must lie between 0 and 2");
         return false;
@@ -121,7 +161,10 @@ static bool prepare(solving *s) {
 }
 
 static drape_status solve_again_and_again(solving *s, drape_solve_result *result) {
-    drape_problem problem = {.A = &s->system.A, .b = s->system.b, .constraints = s->system.held};
+    drape_problem problem = {.A = &s->system.A,
+                             .b = s->system.b,
+                             .constraints = s->system.held,
+                             .positions = s->system.file.cur}; /* NULL for other files */
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < s->options.repeats && !status; i++) {
         status = drape_solver_solve(s->solver, &problem, s->x, result);
@@ -144,6 +187,7 @@ static double median(double *times, int32_t count) {
 static solve_summary summarise(solving *s, const drape_solve_result *result) {
     int32_t cold = s->options.repeats > 1; /* the first allocates; it counts only where there is no other */
     solve_summary summary = {.system = &s->system,
+                             .explained = s->options.explain ? s->solver : NULL,
                              .settings = &s->options.settings,
                              .result = *result,
                              .repeats = s->options.repeats,
@@ -198,7 +242,7 @@ static void release(solving *s) {
 }
 
 int command_solve(int argc, char **argv) {
-    solving s = {.options = {.settings = drape_solve_defaults(), .repeats = 1}};
+    solving s = {.options = {.settings = drape_solve_defaults(), .theta = NAN, .repeats = 1}};
     parse_result parsed = parse(&s.options, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     if (s.options.list) {

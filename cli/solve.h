@@ -29,6 +29,7 @@ bool system_suits(const linear_system *system, const char *path, const char *met
 typedef struct solve_summary {
     const linear_system *system;
     const drape_solve_settings *settings;
+    const drape_solver *explained;       /* whose levels are to be printed; NULL: none */
     drape_solve_result result;           /* of the last */
     int32_t repeats;                     /* solves */
     double cold_setup_seconds;           /* of the first */
@@ -40,8 +41,14 @@ typedef struct solve_summary {
 void print_solve_json(const solve_summary *s);
 void print_solve_text(const solve_summary *s);
 void print_solve_list(void);
+
 /* These are false after a complaint. */
 bool write_history(const char *path, const drape_solve_result *result);
 bool write_doubles(const char *path, const double *x, int64_t count);
+
+/* ---- solve_explain.c: the levels of a solver's preconditioner ---- */
+
+void print_levels_text(const drape_solver *solver, const drape_bsr3 *A);
+void print_levels_json(const drape_solver *solver, const drape_bsr3 *A); /* keys of the object, each with a comma */
 
 #endif

@@ -40,6 +40,7 @@ void print_solve_json(const solve_summary *s) {
     json_real("cold_setup_seconds", s->cold_setup_seconds);
     json_real("setup_seconds", s->setup_seconds);
     json_real("solve_seconds", s->solve_seconds);
+    if (s->explained) print_levels_json(s->explained, A);
     json_whole("threads", s->threads);
     printf("  \"simd\": \"%s\"\n}\n", s->simd);
 }
@@ -69,6 +70,7 @@ void print_solve_text(const solve_summary *s) {
     if (s->repeats > 1) printf(" (medians of %d; first setup %.3g s)", s->repeats - 1, s->cold_setup_seconds);
     printf("; %.4g MB held, %.4g MB moved; %d threads, %s\n", 1e-6 * (double)r->bytes, 1e-6 * (double)r->bytes_moved,
            s->threads, s->simd);
+    if (s->explained) print_levels_text(s->explained, A);
 }
 
 /* ---- What there is to choose from ---- */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16, MOST_NAMES = 32 };
+enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16, MOST_NAMES = 32, MOST_LEVELS = 16 };
 
 static const int64_t MOST_BYTES = 64 << 20; /* of a scene file: vertex lists can be long, but not that long */
 
@@ -81,9 +81,32 @@ static void check_pairs(reader_t *r, const drape_i_node *map, const drape_solve_
                            "the method %s has no energy norm to stop by", s->method);
 }
 
+static void read_modes(reader_t *r, const drape_i_node *map, int32_t *out) {
+    const char *word;
+    if (!drape_i_read_text(r, map, "modes", &word)) return;
+    if (strcmp(word, "3") == 0) *out = 3;
+    else if (strcmp(word, "6") == 0) *out = 6;
+    else
+        drape_i_problem_at(&r->problems, drape_i_node_find(map, "modes"), false, "modes is %s; 3 or 6 is wanted",
+                           word);
+}
+
+static void read_amg(reader_t *r, const drape_i_node *map, drape_amg_settings *s) {
+    static const char *const keys[] = {"modes", "theta", "levels", "reuse", NULL};
+    const drape_i_range theta = {0, 0.99, true};
+    const char *reuse = NULL;
+    if (!map || !drape_i_read_map(r, map, keys)) return;
+    read_modes(r, map, &s->modes);
+    drape_i_read_number(r, map, "theta", DRAPE_I_PLAIN, theta, &s->theta);
+    drape_i_read_whole(r, map, "levels", 1, MOST_LEVELS, &s->levels);
+    read_name(r, map, "reuse", drape_amg_reuse_name, &reuse);
+    for (int32_t i = 0; reuse && drape_amg_reuse_name(i); i++)
+        if (strcmp(drape_amg_reuse_name(i), reuse) == 0) s->reuse = i + 1;
+}
+
 static void read_solver(reader_t *r, const drape_i_node *map) {
-    static const char *const keys[] = {"method", "precond", "tolerance", "max_iterations",
-                                       "stop",   "floor",   "omega",     NULL};
+    static const char *const keys[] = {"method", "precond", "tolerance", "max_iterations", "stop", "floor",
+                                       "omega",  "amg",     NULL};
     drape_solve_settings *s = &r->out->scene.solve;
     const drape_i_range tolerance = {1e-15, 0.5, false}, omega = {0, 1.99, true};
     const char *stop = drape_stop_name((int32_t)s->stop);
@@ -98,6 +121,7 @@ static void read_solver(reader_t *r, const drape_i_node *map) {
     drape_i_read_whole(r, map, "max_iterations", 1, INT32_MAX, &s->max_iterations);
     drape_i_read_number(r, map, "floor", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &s->floor);
     drape_i_read_number(r, map, "omega", DRAPE_I_PLAIN, omega, &s->omega);
+    read_amg(r, drape_i_node_find(map, "amg"), &s->amg);
 }
 
 /* Whether `key` says full; else it must be the other word, or not be there. */

@@ -38,7 +38,8 @@ static drape_status assemble(drape_sim *sim) {
 
 static drape_status solve(drape_sim *sim, drape_solve_result *result) {
     drape_bsr3 A = drape_matrix_view(sim->A);
-    drape_problem problem = {.A = &A, .b = sim->b, .constraints = sim->constraints, .guess = sim->dv};
+    drape_problem problem = {
+        .A = &A, .b = sim->b, .constraints = sim->constraints, .guess = sim->dv, .positions = sim->x};
     drape_status status = drape_solver_solve(sim->solver, &problem, sim->dv, result);
     if (!status) sim->constraint_force = result->constraint_force;
     return status;

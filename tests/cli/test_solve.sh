@@ -328,6 +328,56 @@ PYTHON
     solve 0 s.sys --history h.csv --max-iterations 2147483647 # does not ask for the memory of all of them
 }
 
+# The levels that the preconditioner amg makes of a sheet of 31 x 31.
+levels_are_explained() {
+    local modes
+    "$program" run pinned --resolution 31 --frames 1 --quiet --export-system 3:s.sys
+    for modes in 3 6; do
+        solve 0 s.sys --precond amg --amg-modes "$modes" --explain --json --repeat 2 -o x.bin
+        python3 - "$scratch/out" "$modes" <<'PYTHON'
+import json, sys
+r, modes = json.load(open(sys.argv[1])), int(sys.argv[2])
+levels = r["levels"]
+assert r["precond"] == "amg" and len(levels) >= 2
+assert levels[0]["rows"] == r["rows"] / 3 and levels[0]["size"] == 3 and levels[0]["blocks"] == r["blocks"]
+for fine, coarse in zip(levels, levels[1:]):
+    assert coarse["size"] == modes and coarse["rows"] * 2 < fine["rows"]
+    free = fine["rows"] - (r["constrained"] if fine is levels[0] else 0)  # held vertices are in no aggregate
+    assert abs(fine["aggregate"] * coarse["rows"] - free) < 0.01 * free
+    assert 1 < fine["rho"] < 4 and not fine["factored"]
+assert levels[-1]["aggregate"] == levels[-1]["rho"] == 0 and levels[-1]["factored"]
+numbers = sum(l["blocks"] * l["size"] ** 2 for l in levels)
+assert abs(r["operator_complexity"] - numbers / (9 * r["blocks"])) < 1e-9
+assert 1 < r["grid_complexity"] < r["operator_complexity"] + 1 < 5
+bytes = sum(l["bytes"] for l in levels)
+assert 0.3 < r["memory_over_matrix"] < 10 and bytes < r["bytes"]
+PYTHON
+        solve 0 s.sys --precond amg --amg-modes "$modes" --explain
+        [ "$(grep -cE '^ +[0-9]+ +[0-9]+ ' "$scratch/out")" -ge 2 ] || fail "$(cat "$scratch/out")"
+        grep -q '^operator complexity ' "$scratch/out"
+    done
+    solve 0 s.sys --precond amg --amg-levels 1 --explain --json
+    [ "$(json levels | grep -o rows | wc -l)" -eq 1 ]
+    solve 0 s.sys --precond amg --json
+    ! grep -q levels "$scratch/out" || fail "levels that nobody asked for"
+    laplacian 2000 >a.mtx # without positions there are no rotations
+    solve 0 a.mtx --precond amg --amg-modes 6 --explain --tol 1e-9 -o x.bin
+    ! grep -q 6x6 "$scratch/out" || fail "$(cat "$scratch/out")"
+    residual a.mtx x.bin 1e-6
+}
+
+amg_settings_are_used() {
+    local reuse
+    "$program" run pinned --resolution 21 --frames 1 --quiet --export-system 3:s.sys
+    for reuse in nothing patterns everything; do
+        solve 0 s.sys --precond amg --amg-reuse "$reuse" --repeat 3 --tol 1e-9 -o "$reuse.bin"
+    done
+    cmp nothing.bin patterns.bin # the same matrix gives the same values
+    cmp nothing.bin everything.bin
+    solve 0 s.sys --precond amg --amg-theta 0.9 --explain --json
+    python3 -c "import json; r = json.load(open('$scratch/out')); assert r['levels'][0]['aggregate'] > 1"
+}
+
 list_names_everything() {
     local name
     solve 0 --list
@@ -336,7 +386,7 @@ list_names_everything() {
         methods | grep -qx "$name" || fail "no method $name"
         [ -n "$(preconds_of "$name")" ] || fail "nothing goes with $name"
     done
-    for name in none diagonal block_diagonal ssor ichol ilu; do preconds | grep -qx "$name" || fail "no $name"; done
+    for name in none diagonal block_diagonal ssor ichol ilu amg; do preconds | grep -qx "$name" || fail "no $name"; done
     [ "$(preconds_of cg | xargs)" = none ]
     [ "$(grep -cE '^  [a-z].{18,}' "$scratch/out")" -ge 17 ] || fail "something without a word about it"
 }
@@ -387,6 +437,13 @@ bad_options() {
     refuses "--omega 0" a.mtx --omega 0
     refuses "omega is 2" a.mtx --omega 2
     refuses "floor is -1" a.mtx --floor -1
+    for text in 2 4 5 7 x; do refuses "--amg-modes $text" a.mtx --precond amg --amg-modes "$text"; done
+    refuses "--amg-theta 0" a.mtx --precond amg --amg-theta 0
+    refuses "amg.theta is 1" a.mtx --precond amg --amg-theta 1
+    for text in 0 17; do refuses "--amg-levels $text" a.mtx --precond amg --amg-levels "$text"; done
+    refuses "--amg-reuse all" a.mtx --precond amg --amg-reuse all
+    refuses "only the preconditioner amg has levels" a.mtx --explain
+    refuses "only the preconditioner amg has levels" a.mtx --precond ssor --explain
     for text in 0 -1 x 1.5 2147483648; do refuses "--max-iterations $text" a.mtx --max-iterations "$text"; done
     refuses "--repeat 0" a.mtx --repeat 0
     refuses "--threads 0" a.mtx --threads 0
@@ -492,6 +549,10 @@ methods_of_a_run() {
         grep -q "\"method\": \"$method\"" r.json
         grep -q '"reason": "converged"' r.json
     done
+    "$program" run pinned --resolution 21 --frames 1 --quiet --set solver.precond=amg --set solver.amg.modes=6 \
+        --report r.json
+    grep -q '"precond": "amg"' r.json
+    grep -q '"reason": "converged"' r.json
     has_direct || expect_failure "without CHOLMOD" "$program" run pinned --set solver.method=direct
     expect_failure "does not go with" "$program" run pinned --set solver.method=cg --set solver.precond=ssor
     expect_failure "there is no method \"gauss\"" "$program" check pinned --set solver.method=gauss
@@ -523,7 +584,7 @@ hostile_files_are_refused() {
 
 for test in every_method_solves every_pair_solves every_stop_holds no_rows_are_solved names_do_not_matter \
     right_hand_sides threads_change_no_bit unsymmetric_matrices_are_solved summary_is_short json_holds_everything \
-    history_is_written list_names_everything help_of_solve not_converged no_solution bad_options bad_files \
+    history_is_written levels_are_explained amg_settings_are_used list_names_everything help_of_solve not_converged no_solution bad_options bad_files \
     bad_right_hand_sides unsymmetric_matrices_are_refused unwritable_outputs old_files_stay methods_of_a_run \
     outside_matrices_are_solved hostile_files_are_refused; do
     check "$test"

@@ -602,6 +602,14 @@ static void test_solver_and_model(void **state) {
     assert_true(s->solve.floor == 1e-12);
     assert_true(s->solve.omega == 1.5);
     assert_int_equal(read_piece(f, "solver: {stop: residual}\n")->solve.stop, DRAPE_STOP_RESIDUAL);
+    s = read_piece(f, "solver: {precond: amg, amg: {modes: 6, theta: 0.1, levels: 5, reuse: patterns}}\n");
+    assert_string_equal(s->solve.precond, "amg");
+    assert_true(s->solve.amg.modes == 6 && s->solve.amg.theta == 0.1);
+    assert_true(s->solve.amg.levels == 5 && s->solve.amg.reuse == 2);
+    s = read_piece(f, "solver: {precond: amg, amg: {modes: 3, reuse: everything}}\n");
+    assert_true(s->solve.amg.modes == 3 && s->solve.amg.theta == 0);
+    assert_true(s->solve.amg.levels == 0 && s->solve.amg.reuse == 3);
+    assert_int_equal(read_piece(f, "solver: {amg: {reuse: nothing}}\n")->solve.amg.reuse, 1);
     s = read_piece(f, "solver: {method: cg, tolerance: 1e-3}\nmodel: baraff_witkin\njacobian: full\n"
                       "damping_jacobian: full\n");
     assert_string_equal(s->solve.method, "cg");
