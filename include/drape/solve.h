@@ -167,8 +167,8 @@ DRAPE_API drape_status drape_solver_create(drape_context *ctx, const drape_solve
                                            drape_solver **out);
 DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
 /* x: 3 a vertex; may be the same array as guess. result may be NULL. The first solve, and one with another pattern,
- * checks the pattern and allocates; others do not ("direct" may). A's values, b and the constraints may be others
- * every time. */
+ * checks the pattern and allocates; others do not ("direct" may, and "amg" where it builds anew). A's values, b and
+ * the constraints may be others every time. */
 DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                           drape_solve_result *result);
 

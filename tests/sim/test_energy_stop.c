@@ -17,6 +17,7 @@ static const double tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5};
 /* How the true error compared with the tolerance, for one preconditioner. */
 typedef struct tally {
     int32_t solves, low, high;
+    int32_t skipped; /* of the low ones: one iteration earlier it was too high, so that no iterate is near */
     double least, most;
 } tally;
 
@@ -50,9 +51,10 @@ static double error_of(drape_context *ctx, const drape_problem *problem, const d
     return error;
 }
 
-/* share: true error over tolerance */
-static void count(tally *t, double share) {
+/* share: true error over tolerance; before: the same one iteration earlier. */
+static void count(tally *t, double share, double before) {
     t->solves++;
+    t->skipped += share < 1. / 20 && before > 2;
     t->low += share < 1. / 20;
     t->high += share > 2;
     t->least = t->solves == 1 ? share : fmin(t->least, share);
@@ -75,7 +77,13 @@ static void try_system(drape_context *ctx, const drape_system *system, double to
         if (!drape_method_takes(settings.method, settings.precond)) continue;
         ASSERT_OK(ctx, drape_solve(ctx, &problem, &settings, x, &result));
         assert_int_equal(result.reason, DRAPE_CONVERGED);
-        count(&all[p], error_of(ctx, &problem, exact, x) / tol);
+        double share = error_of(ctx, &problem, exact, x) / tol, before = 1 / tol;
+        if (share < 1. / 20 && result.iterations > 1) {
+            settings.max_iterations = result.iterations - 1;
+            ASSERT_OK(ctx, drape_solve(ctx, &problem, &settings, x, NULL));
+            before = error_of(ctx, &problem, exact, x) / tol;
+        }
+        count(&all[p], share, before);
     }
     drape_constraints_destroy(set);
     free(exact);
@@ -114,13 +122,19 @@ static void true_error_is_near_the_tolerance(void **state) {
     test_folder_entries(folder, true);
     rmdir(folder);
     assert_true(systems >= 200);
+    int32_t solves = 0, wrong = 0;
     for (int32_t p = 0; drape_precond_name(p); p++) {
         const tally *t = &all[p];
         if (t->solves == 0) continue;
-        print_message("%s: of %d systems %d below tol/20, %d above 2 tol; %.2g to %.2g tol\n", drape_precond_name(p),
-                      t->solves, t->low, t->high, t->least, t->most);
-        assert_true(t->low + t->high <= 0.05 * t->solves);
+        print_message(
+            "%s: of %d systems %d below tol/20 (%d of them from above 2 tol in one iteration), %d above 2 tol; "
+            "%.2g to %.2g tol\n",
+            drape_precond_name(p), t->solves, t->low, t->skipped, t->high, t->least, t->most);
+        assert_true(t->low - t->skipped + t->high <= 0.05 * t->solves);
+        solves += t->solves;
+        wrong += t->low + t->high;
     }
+    assert_true(wrong <= 0.05 * solves);
     drape_context_destroy(ctx);
 }
 
