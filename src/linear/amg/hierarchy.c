@@ -121,12 +121,8 @@ void drape_i_hierarchy_free(drape_context *ctx, drape_i_hierarchy *h) {
     *h = (drape_i_hierarchy){0};
 }
 
-typedef struct splitting {
-    drape_i_level *level;
-} splitting;
-
 static void split_rows(void *data, int64_t begin, int64_t end) {
-    drape_i_level *l = ((splitting *)data)->level;
+    drape_i_level *l = data;
     for (int64_t i = begin; i < end; i++) {
         int32_t left = 0;
         for (int64_t k = l->A.start[i]; k < l->A.start[i + 1] && l->A.col[k] < i; k++) left++;
@@ -140,7 +136,7 @@ static drape_status finish_level(drape_context *ctx, drape_i_level *l, const dra
     l->modes = want->modes;
     if (l->bands.count == 0) drape_i_bands_make(ctx, &l->A, &l->bands);
     if (!DRAPE_NEW(ctx, l->split, l->A.rows)) return DRAPE_ERROR_MEMORY;
-    drape_i_loop(ctx, l->A.rows, ROW_GRAIN, split_rows, &(splitting){l});
+    drape_i_loop(ctx, l->A.rows, ROW_GRAIN, split_rows, l);
     drape_status status = allocate_vectors(ctx, l, want->modes, want->degree > 0);
     if (status) return status;
     drape_i_invert_diagonal(ctx, l, set);

@@ -145,10 +145,6 @@ void drape_i_tentative(drape_context *ctx, const drape_i_level *level, const dra
 
 /* ---- The pattern of P ---- */
 
-typedef struct patterning {
-    drape_i_level *level;
-} patterning;
-
 /* Inserts into a short ascending list, once each; returns its new length. */
 static int32_t insert(int32_t *list, int32_t count, int32_t value) {
     int32_t at = count;
@@ -160,8 +156,7 @@ static int32_t insert(int32_t *list, int32_t count, int32_t value) {
 }
 
 /* The aggregates that row i interpolates from, DRAPE_I_REACH at most. */
-static int32_t reach(const patterning *p, int32_t i, int32_t *list) {
-    const drape_i_level *level = p->level;
+static int32_t reach(const drape_i_level *level, int32_t i, int32_t *list) {
     int32_t count = 0;
     if (level->aggregate[i] < 0) return 0;
     list[count++] = level->aggregate[i];
@@ -173,17 +168,17 @@ static int32_t reach(const patterning *p, int32_t i, int32_t *list) {
 }
 
 static void count_rows(void *data, int64_t begin, int64_t end) {
-    const patterning *p = data;
+    drape_i_level *level = data;
     int32_t list[DRAPE_I_REACH + 1];
-    for (int64_t i = begin; i < end; i++) p->level->P.start[i + 1] = reach(p, (int32_t)i, list);
+    for (int64_t i = begin; i < end; i++) level->P.start[i + 1] = reach(level, (int32_t)i, list);
 }
 
 static void fill_rows(void *data, int64_t begin, int64_t end) {
-    const patterning *p = data;
+    drape_i_level *level = data;
     int32_t list[DRAPE_I_REACH + 1];
     for (int64_t i = begin; i < end; i++) {
-        int32_t count = reach(p, (int32_t)i, list);
-        memcpy(p->level->P.col + p->level->P.start[i], list, (size_t)count * sizeof *list);
+        int32_t count = reach(level, (int32_t)i, list);
+        memcpy(level->P.col + level->P.start[i], list, (size_t)count * sizeof *list);
     }
 }
 
@@ -221,17 +216,16 @@ static drape_status transpose(drape_context *ctx, drape_i_level *level) {
 
 drape_status drape_i_interpolation_pattern(drape_context *ctx, drape_i_level *level, int32_t aggregates,
                                            int32_t modes) {
-    patterning p = {level};
     drape_i_fblocks *P = &level->P;
     int32_t rows = level->A.rows;
     *P = (drape_i_fblocks){.rows = rows, .cols = aggregates, .r = level->A.r, .c = modes};
     if (!DRAPE_NEW(ctx, P->start, (int64_t)rows + 1)) return DRAPE_ERROR_MEMORY;
-    drape_i_loop(ctx, rows, ROW_GRAIN, count_rows, &p);
+    drape_i_loop(ctx, rows, ROW_GRAIN, count_rows, level);
     for (int32_t i = 0; i < rows; i++) P->start[i + 1] += P->start[i];
     P->count = P->start[rows];
     if (!DRAPE_NEW(ctx, P->col, P->count) || !DRAPE_NEW(ctx, P->val, P->count * P->r * P->c + DRAPE_I_PADDING))
         return DRAPE_ERROR_MEMORY;
-    drape_i_loop(ctx, rows, ROW_GRAIN, fill_rows, &p);
+    drape_i_loop(ctx, rows, ROW_GRAIN, fill_rows, level);
     drape_status status = list_members(ctx, level, aggregates);
     return status ? status : transpose(ctx, level);
 }

@@ -314,3 +314,21 @@ double drape_i_factor_refresh(drape_context *ctx, drape_i_factor *f, const drape
     if (result != FINE) fall_back_to_diagonal(ctx, &a);
     return a.shift;
 }
+
+/* ---- As a preconditioner ---- */
+
+void drape_i_factor_precond_destroy(drape_context *ctx, void *state) { drape_i_factor_destroy(ctx, state); }
+
+drape_status drape_i_factor_precond_refresh(drape_context *ctx, void *state, const drape_problem *problem,
+                                            const drape_constraints *set, double *shift) {
+    *shift = drape_i_factor_refresh(ctx, state, problem->A, set);
+    return DRAPE_OK;
+}
+
+double drape_i_factor_precond_apply(drape_context *ctx, const void *state, const double *r, double *h) {
+    return drape_i_triangular_apply(ctx, drape_i_factor_triangular(state), r, h);
+}
+
+int64_t drape_i_factor_precond_traffic(const void *state) {
+    return drape_i_triangular_traffic(drape_i_factor_triangular(state));
+}
