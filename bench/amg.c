@@ -1,294 +1,258 @@
-/* amg.c: what multigrid gains over the block diagonal, in PPCG to a preconditioned residual of 1e-5, from zero.
- *
- * - Once: a solver is made, gets its memory, is set up, and solves one system.
- * - Running: a solver is kept for 20 consecutive steps of the animation. The mean step counts, the first with all
- *   of its set-up among them; the mean of the others stands beside it.
- *
- * In each step all contestants solve the same system, one after the other, before the sheet moves on; so no matrix
- * but the current one need be kept, and whatever disturbs the machine disturbs all. On large sheets the block
- * diagonal, which keeps nothing from step to step, solves every fifth system only.
- *
- * The energy error is the true one, against a solution of 1e-11.
- *
- * DRAPE_BENCH_SIDES="61 601 1001" asks for other sizes: vertices along a side. */
-#include "bench.h"
+/* amg.c: multigrid against the block diagonal: the tables of sizes for two fabrics, the table of scenes, meshes and
+ * steps, and what is required of both. amg_race.c does the measuring, amg_scaling.c has the tables without a race. */
+#include "amg.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum {
-    THREADS = 2,
-    STEPS = 20,
-    MOST_SIZES = 16,
-    SCENES_SIDE = 201,
-    LARGE = 100000, /* vertices: fewer repeats, and the block diagonal now and then only */
-    RARELY = 5,
-    MOST_RUNS = 15
-};
+enum { SCENES_SIDE = 151 };
 
-/* How many times faster than the block diagonal it has to be. */
+/* ---- What is required ---- */
+
+/* How many times faster than the block diagonal it has to be on the sheet, drooping, regular, in steps of 2 ms. */
 typedef struct requirement {
-    int32_t side;
+    int32_t vertices;
     double once, running;
 } requirement;
 
-static const requirement requirements[] = {{61, 1, 1.5},  {101, 2, 3},   {201, 3.5, 6},
-                                           {301, 5.5, 9}, {601, 12, 16}, {1001, 13, 18}};
-enum { REQUIREMENTS = sizeof requirements / sizeof *requirements, BY_DEFAULT = 4 /* of them */ };
+static const requirement requirements[] = {{3721, 1, 1.5},  {10201, 2, 3},    {40401, 3.5, 6},
+                                           {90601, 5.5, 9}, {361201, 12, 16}, {1002001, 13, 18}};
+enum { REQUIREMENTS = sizeof requirements / sizeof *requirements };
 
-/* ---- Contestants ---- */
+/* Of what is required there: on other fabrics, scenes, meshes and steps. */
+static const double ELSEWHERE = 0.75;
 
-typedef struct contestant {
-    const char *name, *precond;
-    int32_t modes;
-    drape_solver *solver;       /* while it runs */
-    drape_solve_result first;   /* of the first system */
-    double error;               /* there, in the energy norm, relative */
-    double once[MOST_RUNS];     /* s */
-    double setup[MOST_RUNS];    /* s, of these */
-    double running[MOST_RUNS];  /* s, the mean of a step */
-    double later[MOST_RUNS];    /* s, the mean of a step but the first */
-    double step[STEPS];         /* s, of the run at work; -1: left out */
-    int64_t iterations, solves; /* of all runs */
-    int32_t failures;           /* solves that did not converge */
-} contestant;
-
-enum { BASE, THREE, SIX, CONTESTANTS };
-
-static void introduce(contestant c[CONTESTANTS]) {
-    c[BASE] = (contestant){.name = "block_diagonal", .precond = "block_diagonal"};
-    c[THREE] = (contestant){.name = "amg, 3 modes", .precond = "amg", .modes = 3};
-    c[SIX] = (contestant){.name = "amg, 6 modes", .precond = "amg", .modes = 6};
+/* Straight in the logarithm of the vertices between the sizes above, constant beyond them. */
+static requirement required(int32_t vertices) {
+    const requirement *r = requirements;
+    int32_t i = 0;
+    if (vertices <= r[0].vertices) return r[0];
+    if (vertices >= r[REQUIREMENTS - 1].vertices) return r[REQUIREMENTS - 1];
+    while (vertices > r[i + 1].vertices) i++;
+    double t = log((double)vertices / r[i].vertices) / log((double)r[i + 1].vertices / r[i].vertices);
+    return (requirement){vertices, r[i].once + t * (r[i + 1].once - r[i].once),
+                         r[i].running + t * (r[i + 1].running - r[i].running)};
 }
 
-static drape_solver *make_solver(bench_system *s, const contestant *c, double tol) {
-    drape_solve_settings settings = drape_solve_defaults();
-    drape_solver *solver;
-    settings.precond = c->precond;
-    settings.amg.modes = c->modes;
-    settings.tol = tol;
-    settings.max_iterations = 100000;
-    bench_check(s->ctx, drape_solver_create(s->ctx, &settings, &solver));
-    return solver;
+static requirement required_elsewhere(int32_t vertices) {
+    requirement r = required(vertices);
+    return (requirement){vertices, ELSEWHERE * r.once, ELSEWHERE * r.running};
 }
 
-static drape_solve_result solve(bench_system *s, contestant *c, drape_solver *solver, double *x) {
-    drape_solve_result result;
-    bench_check(s->ctx, drape_solver_solve(solver, &s->problem, x, &result));
-    c->failures += result.reason != DRAPE_CONVERGED;
-    return result;
+/* ---- One size ---- */
+
+static double gain_once(const race_result *r, int32_t k) {
+    return r->racer[RACE_BASE].times.once / r->racer[k].times.once;
 }
 
-/* ---- Once ---- */
-
-static void run_once(bench_system *s, contestant *c, int repeat, double *x) {
-    bench_rest();
-    double begin = bench_seconds();
-    drape_solver *solver = make_solver(s, c, 1e-5);
-    c->first = solve(s, c, solver, x);
-    c->once[repeat] = bench_seconds() - begin;
-    c->setup[repeat] = c->first.setup_seconds;
-    drape_solver_destroy(solver);
+static double gain_running(const race_result *r, int32_t k) {
+    return r->racer[RACE_BASE].times.running / r->racer[k].times.running;
 }
 
-/* sqrt(v'A v); w: another vector */
-static double energy_norm(bench_system *s, const double *v, double *w) {
-    double sum = 0;
-    bench_check(s->ctx, drape_multiply(s->ctx, &s->A, v, w));
-    for (int64_t i = 0; i < bench_system_length(s); i++) sum += v[i] * w[i];
-    return sqrt(sum);
+static void print_racer_head(void) {
+    printf("  %-15s| %-43s| %-46s|\n", "", "one system, by a new solver",
+           "20 steps, by one solver, the mean of a step");
+    printf("  %-15s|%9s %10s %7s %11s %4s|%9s %7s %11s %7s %9s|%9s %13s\n", "preconditioner", "in all ms",
+           "set-up ms", "gain", "iterations", "", "ms", "gain", "but 1st ms", "gain", "iterations", "MB held",
+           "energy error");
 }
 
-/* By the block diagonal, which has no part in what is measured; on large sheets that would take minutes. */
-static void solve_exactly(bench_system *s, const contestant c[CONTESTANTS], double *exact) {
-    contestant judge = c[s->A.rows > LARGE ? SIX : BASE];
-    drape_solver *solver = make_solver(s, &judge, 1e-11);
-    drape_solve_result result = solve(s, &judge, solver, exact);
-    if (result.reason != DRAPE_CONVERGED)
-        printf("  the solution to compare with: %s, true residual %.1e\n", drape_reason_name(result.reason),
-               result.true_residual);
-    drape_solver_destroy(solver);
-}
-
-static void find_error(bench_system *s, contestant *c, const double *exact, double *x, double *w) {
-    for (int64_t i = 0; i < bench_system_length(s); i++) x[i] -= exact[i];
-    c->error = energy_norm(s, x, w) / energy_norm(s, exact, w);
-}
-
-static void run_all_once(bench_system *s, contestant c[CONTESTANTS], int repeats) {
-    int64_t n = bench_system_length(s);
-    double *exact = bench_vector(n), *x = bench_vector(n), *w = bench_vector(n);
-    solve_exactly(s, c, exact); /* warms up, too */
-    for (int i = 0; i < repeats; i++)
-        for (int k = 0; k < CONTESTANTS; k++) {
-            run_once(s, &c[k], i, x);
-            if (i == 0) find_error(s, &c[k], exact, x, w);
-        }
-    free(exact), free(x), free(w);
-}
-
-/* ---- Running ---- */
-
-static bool sits_out(const bench_system *s, int k, int step) {
-    return k == BASE && s->A.rows > LARGE && step % RARELY != 0;
-}
-
-static void run_step(bench_system *s, contestant *c, int step, double *x) {
-    double begin = bench_seconds();
-    if (!c->solver) c->solver = make_solver(s, c, 1e-5);
-    drape_solve_result result = solve(s, c, c->solver, x);
-    c->step[step] = bench_seconds() - begin;
-    c->iterations += result.iterations;
-    c->solves++;
-}
-
-/* Over the steps [from, STEPS) that were not left out. */
-static double mean_step(const contestant *c, int from) {
-    double sum = 0;
-    int count = 0;
-    for (int i = from; i < STEPS; i++)
-        if (c->step[i] >= 0) sum += c->step[i], count++;
-    return sum / count;
-}
-
-static void run_animation(bench_system *s, contestant c[CONTESTANTS], int repeat, double *x) {
-    for (int i = 0; i < STEPS; i++) {
-        for (int k = 0; k < CONTESTANTS; k++)
-            if (sits_out(s, k, i)) c[k].step[i] = -1;
-            else run_step(s, &c[k], i, x);
-        bench_system_advance(s, x); /* all of them found the same, as far as 1e-5 goes */
-    }
-    for (int k = 0; k < CONTESTANTS; k++) {
-        c[k].running[repeat] = mean_step(&c[k], 0);
-        c[k].later[repeat] = mean_step(&c[k], 1);
-        drape_solver_destroy(c[k].solver);
-        c[k].solver = NULL;
-    }
-}
-
-/* Every run starts from the same state. */
-static void run_all_running(bench_system *s, contestant c[CONTESTANTS], int repeats) {
-    int64_t n = bench_system_length(s);
-    double *x0 = bench_vector(n), *v0 = bench_vector(n), *x = bench_vector(n);
-    size_t bytes = (size_t)n * sizeof *x;
-    memcpy(x0, drape_sim_positions(s->sim), bytes);
-    memcpy(v0, drape_sim_velocities(s->sim), bytes);
-    for (int i = 0; i < repeats; i++) {
-        memcpy(drape_sim_positions(s->sim), x0, bytes);
-        memcpy(drape_sim_velocities(s->sim), v0, bytes);
-        bench_system_assemble(s);
-        run_animation(s, c, i, x);
-    }
-    free(x0), free(v0), free(x);
-}
-
-/* ---- Tables ---- */
-
-typedef struct repeats {
-    int once, running;
-} repeats;
-
-static repeats repeats_for(int32_t vertices) {
-    return vertices > LARGE ? (repeats){3, 1} : vertices > 20000 ? (repeats){5, 3} : (repeats){MOST_RUNS, 5};
-}
-
-/* Medians, and the least. */
-typedef struct figures {
-    double once, setup, running, later, least_once, least_running;
-} figures;
-
-static figures figures_of(contestant *c, repeats r) {
-    figures f = {.once = bench_median(c->once, r.once),
-                 .setup = bench_median(c->setup, r.once),
-                 .running = bench_median(c->running, r.running),
-                 .later = bench_median(c->later, r.running)};
-    f.least_once = c->once[0], f.least_running = c->running[0]; /* they are sorted now */
-    return f;
-}
-
-static void print_head(void) {
-    printf("  %-15s %9s %9s %7s %10s %9s %7s %9s %7s %10s %9s %13s\n", "preconditioner", "once ms", "set-up", "gain",
-           "iterations", "step ms", "gain", "later ms", "gain", "iterations", "MB held", "energy error");
-}
-
-static void print_contestant(const contestant *c, const figures *f, const figures *base) {
-    printf("  %-15s %9.1f %9.1f %7.2f %10d %9.1f %7.2f %9.1f %7.2f %10.1f %9.1f %13.1e", c->name, 1e3 * f->once,
-           1e3 * f->setup, base->once / f->once, c->first.iterations, 1e3 * f->running, base->running / f->running,
-           1e3 * f->later, base->later / f->later, (double)c->iterations / (double)c->solves,
-           1e-6 * (double)c->first.bytes, c->error);
-    if (c->failures) printf("  %d did not converge", c->failures);
+static void print_racer(const race_result *result, int32_t k) {
+    const racer *r = &result->racer[k];
+    const race_times *t = &r->times, *base = &result->racer[RACE_BASE].times;
+    printf("  %-15s|%9.1f %10.1f %7.2f %11d %4s|%9.1f %7.2f %11.1f %7.2f %9.1f|%9.1f %13.1e", race_name(k),
+           1e3 * t->once, 1e3 * t->setup, base->once / t->once, r->first.iterations, "", 1e3 * t->running,
+           base->running / t->running, 1e3 * t->later, base->later / t->later, r->mean_iterations,
+           1e-6 * (double)r->first.bytes, r->error);
+    if (r->failures) printf("  %d did not converge", r->failures);
     putchar('\n');
 }
 
-static void claim(const contestant *c, const figures *f, const figures *base, const requirement *want) {
+static void print_equal(const race_result *r) {
+    const race_equal *e = &r->equal;
+    if (e->gain <= 0) return;
+    printf("  to the energy error of %s (%.1e) the block diagonal takes %d iterations (%.1e): %.2f times as long, "
+           "best %.2f\n",
+           race_name(e->against), r->racer[e->against].error, e->iterations, e->error, e->gain, e->least_gain);
+}
+
+static void claim(const race_result *r, const requirement *want) {
+    const race_times *base = &r->racer[RACE_BASE].times;
     char text[80];
-    snprintf(text, sizeof text, "block_diagonal / %s, once", c->name);
-    bench_claim(text, base->once / f->once, base->least_once / f->least_once, 1, want->once);
-    snprintf(text, sizeof text, "block_diagonal / %s, running", c->name);
-    bench_claim(text, base->running / f->running, base->least_running / f->least_running, 1, want->running);
+    int32_t k = race_faster_once(r);
+    snprintf(text, sizeof text, "block_diagonal / %s, once", race_name(k));
+    bench_claim(text, gain_once(r, k), base->least_once / r->racer[k].times.least_once, 1, want->once);
+    k = race_faster_running(r);
+    snprintf(text, sizeof text, "block_diagonal / %s, running", race_name(k));
+    bench_claim(text, gain_running(r, k), base->least_running / r->racer[k].times.least_running, 1, want->running);
 }
 
-/* want NULL: nothing is claimed. */
-static void compare(const bench_request *request, const requirement *want) {
-    static const char *const meshes[] = {"regular", "irregular", "shuffled"};
-    contestant c[CONTESTANTS];
-    figures f[CONTESTANTS];
+static race_plan plan_for(const bench_options *options, int32_t vertices) {
+    if (options->quick) return (race_plan){3, 1, 5, 1};
+    if (vertices > 500000) return (race_plan){1, 1, 10, 1};
+    if (vertices > 100000) return (race_plan){3, 1, 5, 1};
+    if (vertices > 20000) return (race_plan){5, 3, 5, 3};
+    return (race_plan){RACE_MOST_REPEATS, 5, 1, 5};
+}
+
+static void print_system(const bench_request *request, const bench_system *s) {
+    printf("\n%s, %s, %s, %d vertices, steps of %g ms; %s; %d thread%s\n",
+           request->fabric ? request->fabric : "the sheet", request->scene, bench_mesh_name(request->mesh), s->A.rows,
+           1e3 * s->step, bench_system_about(s), request->threads, request->threads == 1 ? "" : "s");
+}
+
+static race_result compare(const bench_options *options, const bench_request *request, const requirement *want) {
+    race_result result;
     bench_system *s = bench_system_create(request);
-    repeats r = repeats_for(s->A.rows);
-    printf("\n%s, %s, %d vertices, %s; %d threads\n", request->scene, meshes[request->mesh], s->A.rows,
-           bench_system_about(s), THREADS);
-    introduce(c);
-    run_all_once(s, c, r.once);
-    run_all_running(s, c, r.running);
-    print_head();
-    for (int k = 0; k < CONTESTANTS; k++) {
-        f[k] = figures_of(&c[k], r);
-        print_contestant(&c[k], &f[k], &f[BASE]);
-    }
-    for (int k = THREE; k < CONTESTANTS && want; k++) claim(&c[k], &f[k], &f[BASE], want);
+    race_plan plan = plan_for(options, s->A.rows);
+    print_system(request, s);
+    race_run(s, &plan, &result);
     bench_system_destroy(s);
+    print_racer_head();
+    for (int32_t k = 0; k < RACERS; k++) print_racer(&result, k);
+    print_equal(&result);
+    claim(&result, want);
+    return result;
 }
 
-static const requirement *requirement_for(int32_t side) {
-    for (int i = 0; i < REQUIREMENTS; i++)
-        if (requirements[i].side == side) return &requirements[i];
-    return NULL;
+/* ---- By size ---- */
+
+enum { SHEET, COTTON, FABRICS };
+
+/* A line of the table of sizes. */
+typedef struct size_result {
+    int32_t side;
+    race_result of[FABRICS];
+} size_result;
+
+static bool has_fabric(const bench_options *options, int32_t fabric) {
+    return options->tables & (fabric == SHEET ? BENCH_TABLE_SHEET : BENCH_TABLE_COTTON);
 }
 
-/* From the environment, else the first of those that something is required of. */
-static int list_sizes(int32_t *sides) {
-    const char *text = getenv("DRAPE_BENCH_SIDES");
-    int count = 0;
-    for (char *end; text && count < MOST_SIZES; text = end) {
-        long side = strtol(text, &end, 10);
-        if (end == text) break;
-        if (side >= 2 && side <= 8192) sides[count++] = (int32_t)side;
+static void compare_fabrics(const bench_options *options, size_result *out) {
+    static const char *const fabrics[FABRICS] = {NULL, "cotton"};
+    int32_t vertices = out->side * out->side;
+    requirement want[FABRICS] = {required(vertices), required_elsewhere(vertices)};
+    for (int32_t i = 0; i < FABRICS; i++)
+        if (has_fabric(options, i))
+            out->of[i] = compare(
+                options,
+                &(bench_request){
+                    .scene = "drooping", .resolution = out->side, .fabric = fabrics[i], .threads = options->threads},
+                &want[i]);
+}
+
+static void print_gains(const race_result *r) {
+    printf("  | %5d %5d %7.2f %7.2f %7.2f", r->racer[RACE_BASE].first.iterations,
+           r->racer[race_faster_once(r)].first.iterations, gain_once(r, race_faster_once(r)), r->equal.gain,
+           gain_running(r, race_faster_running(r)));
+}
+
+static void print_sizes(const bench_options *options, const size_result *sizes, int32_t count) {
+    static const char *const names[FABRICS] = {"the sheet", "cotton"};
+    printf("\nTimes faster than the block diagonal, drooping, by size; iterations of the block diagonal and of amg; "
+           "the\n"
+           "faster of 3 and 6 modes, for one system and for a run by itself. `equal`: one system, at equal energy "
+           "error.\n%8s %16s",
+           "", "required");
+    for (int32_t i = 0; i < FABRICS; i++)
+        if (has_fabric(options, i)) printf("  | %-35s", names[i]);
+    printf("\n%8s %8s %7s", "vertices", "once", "running");
+    for (int32_t i = 0; i < FABRICS; i++)
+        if (has_fabric(options, i)) printf("  | %5s %5s %7s %7s %7s", "block", "amg", "once", "equal", "running");
+    putchar('\n');
+    for (int32_t k = 0; k < count; k++) {
+        requirement want = required(sizes[k].side * sizes[k].side);
+        printf("%8d %8.1f %7.1f", sizes[k].side * sizes[k].side, want.once, want.running);
+        for (int32_t i = 0; i < FABRICS; i++)
+            if (has_fabric(options, i)) print_gains(&sizes[k].of[i]);
+        putchar('\n');
     }
-    for (int i = 0; i < BY_DEFAULT && !text; i++) sides[count++] = requirements[i].side;
-    return count;
 }
 
-/* Other scenes and meshes, at SCENES_SIDE or the largest size below it that was asked for. */
-static void compare_scenes(const int32_t *sides, int count) {
-    int32_t side = 0;
-    for (int i = 0; i < count; i++)
-        if (sides[i] <= SCENES_SIDE && sides[i] > side) side = sides[i];
-    if (side == 0) return;
-    const bench_request requests[] = {
-        {.scene = "drooping", .resolution = side, .mesh = BENCH_IRREGULAR, .threads = THREADS},
-        {.scene = "drooping", .resolution = side, .mesh = BENCH_SHUFFLED, .threads = THREADS},
-        {.scene = "pinned", .resolution = side, .threads = THREADS},
-        {.scene = "reentrant", .resolution = side, .threads = THREADS}};
-    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) compare(&requests[i], NULL);
+static void compare_sizes(const bench_options *options, const int32_t *sides, int32_t count) {
+    size_result *sizes = calloc((size_t)count, sizeof *sizes);
+    if (!sizes) abort();
+    for (int32_t i = 0; i < count; i++) {
+        sizes[i].side = sides[i];
+        compare_fabrics(options, &sizes[i]);
+    }
+    print_sizes(options, sizes, count);
+    free(sizes);
 }
 
-void bench_amg(void) {
-    int32_t sides[MOST_SIZES];
-    int count = list_sizes(sides);
-    for (int i = 0; i < count; i++)
-        compare(&(bench_request){.scene = "drooping", .resolution = sides[i], .threads = THREADS},
-                requirement_for(sides[i]));
-    compare_scenes(sides, count);
+/* ---- By scene, mesh and step ---- */
+
+typedef struct tally {
+    int32_t reached, claims;
+} tally;
+
+static void print_scenes_head(int32_t side, const requirement *want) {
+    printf(
+        "\nOther scenes, meshes and steps at %d x %d vertices. Required are %g of what the sheet is to reach at as "
+        "many\nvertices (%.2f once, %.2f running, at %d), of the faster of 3 and 6 modes.\n",
+        side, side, ELSEWHERE, want->once, want->running, side * side);
+    printf("  %-36s | %-18s | %-12s | %-13s | %-14s |\n", "", "iterations", "once, gain", "running, gain",
+           "required");
+    printf("  %-10s %-10s %5s %8s | %6s %5s %5s | %5s %6s | %6s %6s | %5s %8s |\n", "scene", "mesh", "ms", "vertices",
+           "block", "3", "6", "3", "6", "3", "6", "once", "running");
+}
+
+static bool has_failed(const race_result *r) {
+    return r->racer[RACE_BASE].failures || r->racer[RACE_THREE].failures || r->racer[RACE_SIX].failures;
+}
+
+static void print_scene(const bench_request *request, const race_result *r, const requirement *want, tally *t) {
+    bool once = gain_once(r, race_faster_once(r)) >= want->once;
+    bool running = gain_running(r, race_faster_running(r)) >= want->running;
+    printf(
+        "  %-10s %-10s %5g %8d | %6d %5d %5d | %5.2f %6.2f | %6.2f %6.2f | %5.2f %8.2f | %s, %s%s\n", request->scene,
+        bench_mesh_name(request->mesh), 1e3 * request->step, want->vertices, r->racer[RACE_BASE].first.iterations,
+        r->racer[RACE_THREE].first.iterations, r->racer[RACE_SIX].first.iterations, gain_once(r, RACE_THREE),
+        gain_once(r, RACE_SIX), gain_running(r, RACE_THREE), gain_running(r, RACE_SIX), want->once, want->running,
+        once ? "reached" : "MISSED", running ? "reached" : "MISSED", has_failed(r) ? "; some did not converge" : "");
+    t->reached += once + running;
+    t->claims += 2;
+}
+
+static void compare_scene(const bench_options *options, const bench_request *request, tally *t) {
+    race_result result;
+    const race_plan plan = options->quick ? (race_plan){1, 1, 10, 0} : (race_plan){3, 1, 5, 0};
+    bench_system *s = bench_system_create(request);
+    requirement want = required_elsewhere(s->A.rows);
+    race_run(s, &plan, &result);
+    bench_system_destroy(s);
+    print_scene(request, &result, &want, t);
+}
+
+static void compare_scenes(const bench_options *options) {
+    static const char *const scenes[] = {"drooping", "pinned", "reentrant", "oblique"};
+    static const double steps[] = {0.002, 0.01};
+    int32_t side = options->scenes_side ? options->scenes_side : options->quick ? 61 : SCENES_SIDE;
+    requirement want = required_elsewhere(side * side);
+    tally t = {0};
+    print_scenes_head(side, &want);
+    for (int32_t i = 0; i < 4; i++)
+        for (int32_t k = 0; k < 2; k++)
+            for (bench_mesh mesh = BENCH_REGULAR; mesh <= BENCH_SHUFFLED; mesh++)
+                compare_scene(options,
+                              &(bench_request){.scene = scenes[i],
+                                               .resolution = side,
+                                               .mesh = mesh,
+                                               .step = steps[k],
+                                               .threads = options->threads},
+                              &t);
+    printf("  %d of %d reached\n", t.reached, t.claims);
+}
+
+/* ---- All of it ---- */
+
+void bench_amg(const bench_options *options) {
+    static const int32_t own[] = {61, 101, 201, 301};
+    int32_t sides[BENCH_MOST_SIZES], count = bench_sizes(options, own, options->quick ? 2 : 4, sides);
+    if (options->tables & (BENCH_TABLE_SHEET | BENCH_TABLE_COTTON)) compare_sizes(options, sides, count);
+    if (options->tables & BENCH_TABLE_SCENES) compare_scenes(options);
+    if (options->tables & BENCH_TABLE_SCALING) bench_amg_scaling(options, sides, count);
+    if (options->tables & BENCH_TABLE_SETUP) bench_amg_setup(options, sides, count);
 }

@@ -132,7 +132,8 @@ static void print_sweep(drape_context *ctx) {
            all[count - 1]);
 }
 
-void bench_ascher_boxerman(void) {
+void bench_ascher_boxerman(const bench_options *options) {
+    (void)options;
     drape_context *ctx = bench_context(1);
     print_tables(ctx);
     print_sweep(ctx);

@@ -2,6 +2,7 @@
 #ifndef DRAPE_BENCH_H
 #define DRAPE_BENCH_H
 
+#include "options.h"
 #include "systems.h"
 
 #include <stdint.h>
@@ -15,6 +16,8 @@ void bench_rest(void);
 /* A line of what is claimed, a ratio of medians; best: the same of the least disturbed times. least 1: it is to be
  * `required` or more; 0: or less. */
 void bench_claim(const char *what, double obtained, double best, int least, double required);
+/* The same for what no clock was needed for. */
+void bench_claim_count(const char *what, double obtained, int least, double required);
 /* Stops the program with the context's message where status is not DRAPE_OK. */
 void bench_check(drape_context *ctx, drape_status status);
 drape_context *bench_context(int32_t threads);
@@ -32,12 +35,12 @@ void sweeper_destroy(sweeper *s);
 /* Reads every byte of the ranges once, each range split evenly over the threads. */
 void sweeper_run(sweeper *s, const sweep_range *ranges, int count);
 
-void bench_kernels(void);
-void bench_sheets(void);
-void bench_solvers(void);
+void bench_kernels(const bench_options *options);
+void bench_sheets(const bench_options *options);
+void bench_solvers(const bench_options *options);
 /* Part of it: our PPCG and Eigen's CG, both to |r| <= tol |b|; ichol: with incomplete Cholesky too. */
 void bench_against_eigen(bench_system *s, double tol, int ichol);
-void bench_amg(void);
-void bench_ascher_boxerman(void);
+void bench_amg(const bench_options *options);
+void bench_ascher_boxerman(const bench_options *options);
 
 #endif

@@ -137,7 +137,8 @@ static void compare_damping(int32_t resolution) {
     for (int k = 0; k < 2; k++) free_subject(&s[k]);
 }
 
-void bench_kernels(void) {
+void bench_kernels(const bench_options *options) {
+    (void)options;
     printf("%9s %8s %10s %13s %16s %12s %22s\n", "vertices", "threads", "sweep GB/s", "multiply GB/s",
            "sweep / multiply", "assembly ms", "assembly in multiplies");
     for (int32_t threads = 1; threads <= 2; threads++) {

@@ -30,6 +30,12 @@ void bench_claim(const char *what, double obtained, double best, int least, doub
            holds ? "reached" : "MISSED");
 }
 
+void bench_claim_count(const char *what, double obtained, int least, double required) {
+    int holds = least ? obtained >= required : obtained <= required;
+    printf("  %-52s %s %-5g obtained %6.2f  %s\n", what, least ? ">=" : "<=", required, obtained,
+           holds ? "reached" : "MISSED");
+}
+
 void bench_check(drape_context *ctx, drape_status status) {
     if (!status) return;
     fprintf(stderr, "drape-bench: %s\n", drape_message(ctx));
@@ -64,35 +70,79 @@ static void print_machine(void) {
 
 static const struct bench {
     const char *name, *about;
-    void (*run)(void);
+    void (*run)(const bench_options *options);
+    uint32_t takes; /* of bench_takes */
 } benches[] = {
-    {"kernels", "multiply against a read-only sweep, assembly in multiplies, two threads against one", bench_kernels},
-    {"sheets", "how hard the shared systems are, by scene, mesh and fabric", bench_sheets},
-    {"solvers", "an iteration and prefiltering in multiplies, all solvers, against Eigen", bench_solvers},
-    {"amg", "multigrid against the block diagonal, one system and an animation, by size and scene", bench_amg},
-    {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman},
+    {"kernels", "multiply against a read-only sweep, assembly in multiplies, two threads against one", bench_kernels,
+     0},
+    {"sheets", "how hard the shared systems are, by scene, mesh and fabric", bench_sheets, BENCH_THREADS},
+    {"solvers", "an iteration and prefiltering in multiplies, all solvers, against Eigen", bench_solvers, 0},
+    {"amg", "multigrid against the block diagonal, one system and an animation, by size and scene", bench_amg,
+     BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK},
+    {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman, 0},
 };
 
 enum { COUNT = sizeof benches / sizeof *benches };
 
+static void print_help(void) {
+    printf("usage: drape-bench [NAME...] [options]   (or: drape bench [NAME...] [options])\n\n"
+           "Measures, and prints tables. Without a name all benchmarks run.\n\nbenchmarks:\n");
+    for (int i = 0; i < COUNT; i++) {
+        printf("  %-16s %s\n", benches[i].name, benches[i].about);
+        if (benches[i].takes) printf("  %-16s  ", "");
+        for (uint32_t bit = 1; bit <= benches[i].takes; bit *= 2)
+            if (benches[i].takes & bit) printf(" [%s]", bench_option_name((bench_takes)bit));
+        if (benches[i].takes) putchar('\n');
+    }
+    bench_options_print();
+}
+
+static const struct bench *find(const char *name) {
+    for (int i = 0; i < COUNT; i++)
+        if (strcmp(benches[i].name, name) == 0) return &benches[i];
+    return NULL;
+}
+
+/* Every name there is, and every option taken by one of those that are wanted. */
+static bool agree(const bench_options *o) {
+    uint32_t taken = o->name_count ? 0 : UINT32_MAX;
+    for (int32_t i = 0; i < o->name_count; i++) {
+        const struct bench *b = find(o->name[i]);
+        if (!b) {
+            fprintf(stderr, "drape-bench: there is no benchmark %s; drape-bench --help lists them\n", o->name[i]);
+            return false;
+        }
+        taken |= b->takes;
+    }
+    for (uint32_t bit = 1; bit <= o->given; bit *= 2)
+        if (o->given & bit & ~taken) {
+            fprintf(stderr, "drape-bench: %s: %s does not take it; drape-bench --help says which do\n",
+                    bench_option_name((bench_takes)bit), o->name[0]);
+            return false;
+        }
+    return true;
+}
+
+static bool wanted(const bench_options *o, const struct bench *b) {
+    for (int32_t i = 0; i < o->name_count; i++)
+        if (strcmp(o->name[i], b->name) == 0) return true;
+    return o->name_count == 0;
+}
+
 int main(int argc, char **argv) {
-    int done = 0;
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        printf("usage: drape-bench [NAME...]\n\n");
-        for (int i = 0; i < COUNT; i++) printf("  %-16s %s\n", benches[i].name, benches[i].about);
+    bench_options options;
+    if (!bench_options_parse(argc, argv, &options)) return 2;
+    if (options.help) {
+        print_help();
         return 0;
     }
+    if (!agree(&options)) return 2;
     setvbuf(stdout, NULL, _IOLBF, 0); /* who follows a file wants to see the lines as they come */
     print_machine();
     for (int i = 0; i < COUNT; i++) {
-        int wanted = argc < 2;
-        for (int k = 1; k < argc; k++) wanted |= strcmp(argv[k], benches[i].name) == 0;
-        if (!wanted) continue;
+        if (!wanted(&options, &benches[i])) continue;
         printf("\n== %s: %s\n", benches[i].name, benches[i].about);
-        benches[i].run();
-        done++;
+        benches[i].run(&options);
     }
-    if (done) return 0;
-    fprintf(stderr, "drape-bench: there is no such benchmark; drape-bench --help lists them\n");
-    return 2;
+    return 0;
 }

@@ -6,10 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS = 2 };
-
 static void solve_sheet(const bench_request *want) {
-    static const char *const meshes[] = {"regular", "irregular", "shuffled"};
     bench_system *s = bench_system_create(want);
     double seconds[REPEATS], *x = bench_vector(bench_system_length(s));
     drape_solve_result result = {0};
@@ -20,7 +17,7 @@ static void solve_sheet(const bench_request *want) {
         if (i >= 0) seconds[i] = result.solve_seconds / (result.iterations + 1);
     }
     double median = bench_median(seconds, REPEATS);
-    printf("%-10s %-10s %-8s %8d %10d %14.1f %8.1f %14.1e  %s\n", want->scene, meshes[want->mesh],
+    printf("%-10s %-10s %-8s %8d %10d %14.1f %8.1f %14.1e  %s\n", want->scene, bench_mesh_name(want->mesh),
            want->fabric ? want->fabric : "sheet", s->A.rows, result.iterations, 1e6 * median, 1e6 * seconds[0],
            result.true_residual, drape_reason_name(result.reason));
     free(x);
@@ -28,15 +25,18 @@ static void solve_sheet(const bench_request *want) {
     bench_system_destroy(s);
 }
 
-void bench_sheets(void) {
-    static const char *const scenes[] = {"drooping", "pinned", "reentrant"};
+void bench_sheets(const bench_options *options) {
+    static const char *const scenes[] = {"drooping", "pinned", "reentrant", "oblique"};
     printf("%-10s %-10s %-8s %8s %10s %14s %8s %14s\n", "scene", "mesh", "fabric", "vertices", "iterations",
            "us/iteration", "least", "true residual");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         for (bench_mesh mesh = BENCH_REGULAR; mesh <= BENCH_SHUFFLED; mesh++)
-            solve_sheet(&(bench_request){.scene = scenes[i], .resolution = 61, .mesh = mesh, .threads = THREADS});
-        solve_sheet(&(bench_request){.scene = scenes[i], .resolution = 61, .fabric = "cotton", .threads = THREADS});
+            solve_sheet(
+                &(bench_request){.scene = scenes[i], .resolution = 61, .mesh = mesh, .threads = options->threads});
+        solve_sheet(
+            &(bench_request){.scene = scenes[i], .resolution = 61, .fabric = "cotton", .threads = options->threads});
     }
     for (bench_mesh mesh = BENCH_REGULAR; mesh <= BENCH_SHUFFLED; mesh++)
-        solve_sheet(&(bench_request){.scene = "drooping", .resolution = 201, .mesh = mesh, .threads = THREADS});
+        solve_sheet(
+            &(bench_request){.scene = "drooping", .resolution = 201, .mesh = mesh, .threads = options->threads});
 }

@@ -11,7 +11,6 @@
  * Sheet and scene: `drooping`, docs/benchmarks.md. */
 #include "bench.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,14 +143,6 @@ static int list_pairs(pair *pairs) {
     return count;
 }
 
-/* sqrt(v'A v); w: another vector */
-static double energy_norm(bench_system *s, const double *v, double *w) {
-    double sum = 0;
-    bench_check(s->ctx, drape_multiply(s->ctx, &s->A, v, w));
-    for (int64_t i = 0; i < bench_system_length(s); i++) sum += v[i] * w[i];
-    return sqrt(sum);
-}
-
 /* The first solve of a pair allocates, and counts only where it is so slow that there is no second. */
 static void run_pair(bench_system *s, pair *p, const double *exact, double *x, double *w) {
     const double patience = 1; /* s */
@@ -163,7 +154,7 @@ static void run_pair(bench_system *s, pair *p, const double *exact, double *x, d
     p->setup[to] = p->result.setup_seconds;
     p->solve[to] = p->result.solve_seconds;
     for (int64_t i = 0; i < bench_system_length(s); i++) x[i] -= exact[i];
-    p->error = energy_norm(s, x, w) / energy_norm(s, exact, w);
+    p->error = bench_energy_norm(s, x, w) / bench_energy_norm(s, exact, w);
 }
 
 static void print_pair(pair *p) {
@@ -194,7 +185,8 @@ static void compare_pairs(bench_system *s) {
     free(exact), free(x), free(w);
 }
 
-void bench_solvers(void) {
+void bench_solvers(const bench_options *options) {
+    (void)options;
     static const int32_t resolutions[] = {101, 201, 601};
     for (int i = 0; i < 3; i++) {
         bench_system *s = bench_system_create(

@@ -1,8 +1,9 @@
 /* systems.c: see systems.h.
  *
- * The sheet is simulated for 100 steps, and A and b are those of the next one. At more than 101 x 101 vertices that
+ * The sheet is simulated for 0.2 s, and A and b are those of the next step. At more than 101 x 101 vertices that
  * would take minutes, so a sheet of 101 x 101 does it, its positions and velocities are interpolated bilinearly, and
- * a few steps at the full resolution smooth the creases which that leaves along the coarse cells. */
+ * a few steps at the full resolution smooth the creases which that leaves along the coarse cells. The state of the
+ * small sheet is kept for whoever wants the same scene at another size or with other triangles. */
 #include "systems.h"
 
 #include "bench.h"
@@ -11,18 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double STEP = 0.002; /* s */
-enum { RUN_STEPS = 100, FINE_STEPS = 3 };
+static const double STEP = 0.002, RUN_SECONDS = 0.2;
+enum { FINE_STEPS = 3, MOST_KEPT = 32 };
 static const double RUN_TOLERANCE = 1e-4, FINE_TOLERANCE = 1e-3;
+
+/* Of the scene "oblique", m, about the middle of the sheet: a disc of a third of its area, a sphere beneath it. */
+static const double DISC_RADIUS = 0.32573500793527993; /* sqrt(1 / (3 pi)) */
+static const double SPHERE_RADIUS = 0.5;
 
 /* What stands behind a system. */
 typedef struct bench_parts {
     drape_scene *loaded; /* as the library made it */
-    drape_scene scene;   /* the same with the piece and the pin below */
+    drape_scene scene;   /* the same with the piece and the pins below */
     drape_piece piece;
-    drape_pin pin;
+    drape_pin *pins; /* the first holds in all directions, each of the others a vertex of the disc */
     double *rest, *uv;
-    int32_t *triangle, *pinned;
+    int32_t *triangle, *pinned; /* pinned: the vertices of all pins, one after the other */
     drape_matrix *matrix;
 } bench_parts;
 
@@ -84,35 +89,61 @@ static void copy_mesh(bench_parts *p, const drape_piece *from, const int32_t *to
     p->piece.uv_triangle = NULL;
 }
 
-/* All pins in one: none of them moves. */
+/* All pins of the scene in one: none of them moves. */
 static void copy_pins(bench_parts *p, const drape_scene *from, const int32_t *to) {
-    int32_t count = 0;
-    for (int32_t k = 0; k < from->pin_count; k++) count += from->pins[k].count;
-    p->pinned = memory(count, sizeof *p->pinned);
-    p->pin = from->pins[0];
-    p->pin.vertices = p->pinned;
-    p->pin.count = 0;
+    p->pinned = memory(p->piece.vertices, sizeof *p->pinned);
+    p->pins = memory(1 + (int64_t)p->piece.vertices, sizeof *p->pins);
+    p->pins[0] = from->pins[0];
+    p->pins[0].vertices = p->pinned;
+    p->pins[0].count = 0;
     for (int32_t k = 0; k < from->pin_count; k++)
-        for (int32_t i = 0; i < from->pins[k].count; i++) p->pinned[p->pin.count++] = to[from->pins[k].vertices[i]];
+        for (int32_t i = 0; i < from->pins[k].count; i++)
+            p->pinned[p->pins[0].count++] = to[from->pins[k].vertices[i]];
+    p->scene.pin_count = 1;
+}
+
+/* A pin of one direction for each vertex of the disc. */
+static void lay_on_sphere(bench_parts *p) {
+    int32_t *next = p->pinned + p->pins[0].count;
+    for (int32_t i = 0; i < p->piece.vertices; i++) {
+        double u = p->uv[2 * (int64_t)i], v = p->uv[2 * (int64_t)i + 1], rr = u * u + v * v;
+        if (rr > DISC_RADIUS * DISC_RADIUS) continue;
+        *next = i;
+        p->pins[p->scene.pin_count++] =
+            (drape_pin){.count = 1,
+                        .vertices = next++,
+                        .directions = 1,
+                        .direction = {{u / SPHERE_RADIUS, v / SPHERE_RADIUS,
+                                       sqrt(SPHERE_RADIUS * SPHERE_RADIUS - rr) / SPHERE_RADIUS}}};
+    }
+}
+
+static void choose_solver(bench_system *s) {
+    drape_solve_settings *solve = &s->parts->scene.solve;
+    solve->tol = s->interpolated ? FINE_TOLERANCE : RUN_TOLERANCE;
+    if (!s->interpolated) return;
+    solve->precond = "amg"; /* the block diagonal would take minutes */
+    solve->amg.modes = 6;
 }
 
 static void make_scene(bench_system *s, const bench_request *want) {
     bench_parts *p = s->parts;
     drape_scene_options options = {.resolution = want->resolution, .irregular = want->mesh == BENCH_IRREGULAR};
-    bench_check(s->ctx, drape_scene_load(s->ctx, want->scene, &options, &p->loaded));
+    bool oblique = strcmp(want->scene, "oblique") == 0;
+    bench_check(s->ctx, drape_scene_load(s->ctx, oblique ? "drooping" : want->scene, &options, &p->loaded));
     int32_t *to = numbering(p->loaded->pieces[0].vertices, want->mesh == BENCH_SHUFFLED);
+    p->scene = *p->loaded;
     copy_mesh(p, &p->loaded->pieces[0], to);
     copy_pins(p, p->loaded, to);
+    if (oblique) lay_on_sphere(p);
     free(to);
     p->piece.material = sheet_material();
     if (want->fabric && !drape_fabric_find(want->fabric, &p->piece.material)) abort();
-    p->scene = *p->loaded;
     p->scene.pieces = &p->piece;
     p->scene.piece_count = 1;
-    p->scene.pins = &p->pin;
-    p->scene.pin_count = 1;
-    p->scene.step = STEP;
-    p->scene.solve.tol = s->interpolated ? FINE_TOLERANCE : RUN_TOLERANCE;
+    p->scene.pins = p->pins;
+    p->scene.step = s->step;
+    choose_solver(s);
 }
 
 /* ---- The state ---- */
@@ -120,12 +151,19 @@ static void make_scene(bench_system *s, const bench_request *want) {
 /* A regular sheet's vertices by row and column; -1 where there is none. */
 typedef struct lattice {
     int32_t n, *number;
-    const double *x, *v;
+    double *x, *v;
 } lattice;
 
+static double *copy_vector(const double *from, int64_t length) {
+    double *to = bench_vector(length);
+    memcpy(to, from, (size_t)length * sizeof *to);
+    return to;
+}
+
 static lattice make_lattice(const bench_system *s, int32_t n) {
-    lattice l = {n, memory((int64_t)n * n, sizeof *l.number), drape_sim_positions(s->sim),
-                 drape_sim_velocities(s->sim)};
+    int64_t length = 3 * (int64_t)s->parts->piece.vertices;
+    lattice l = {n, memory((int64_t)n * n, sizeof *l.number), copy_vector(drape_sim_positions(s->sim), length),
+                 copy_vector(drape_sim_velocities(s->sim), length)};
     const drape_piece *piece = &s->parts->piece;
     for (int64_t k = 0; k < (int64_t)n * n; k++) l.number[k] = -1;
     for (int32_t k = 0; k < piece->vertices; k++) {
@@ -173,33 +211,83 @@ static void run(bench_system *s, int32_t steps) {
     for (int32_t i = 0; i < steps; i++) bench_check(s->ctx, drape_sim_step(s->sim, NULL));
 }
 
+static void run_whole(bench_system *s) { run(s, (int32_t)lround(RUN_SECONDS / s->step)); }
+
+static double step_of(const bench_request *want) { return want->step > 0 ? want->step : STEP; }
+
 static bench_system *create_at_rest(const bench_request *want) {
     bench_system *s = memory(1, sizeof *s);
     s->parts = memory(1, sizeof *s->parts);
     s->ctx = bench_context(want->threads);
+    s->step = step_of(want);
     s->interpolated = want->resolution > BENCH_LARGEST_RUN;
     make_scene(s, want);
     bench_check(s->ctx, drape_sim_create(s->ctx, &s->parts->scene, &s->sim));
     return s;
 }
 
-static void deform_from_coarse(bench_system *s, const bench_request *want) {
+/* A run at BENCH_LARGEST_RUN, and what it was of. */
+typedef struct kept_run {
+    const char *scene, *fabric;
+    double step;
+    lattice end;
+} kept_run;
+
+static bool same_fabric(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+static lattice run_coarse(const bench_request *want) {
     bench_request less = *want;
     less.resolution = BENCH_LARGEST_RUN;
     less.mesh = BENCH_REGULAR;
     bench_system *coarse = create_at_rest(&less);
-    run(coarse, RUN_STEPS);
+    run_whole(coarse);
     lattice l = make_lattice(coarse, less.resolution);
+    bench_system_destroy(coarse);
+    return l;
+}
+
+static const lattice *find_coarse(const bench_request *want) {
+    static kept_run kept[MOST_KEPT];
+    static int32_t count;
+    for (int32_t i = 0; i < count; i++)
+        if (strcmp(kept[i].scene, want->scene) == 0 && same_fabric(kept[i].fabric, want->fabric) &&
+            kept[i].step == step_of(want))
+            return &kept[i].end;
+    if (count == MOST_KEPT) abort();
+    kept[count] = (kept_run){want->scene, want->fabric, step_of(want), run_coarse(want)};
+    return &kept[count++].end;
+}
+
+/* Takes out of a vector what goes in the directions of a pin. */
+static void take_out(const drape_pin *pin, double v[3]) {
+    if (pin->directions == 3) {
+        v[0] = v[1] = v[2] = 0;
+        return;
+    }
+    const double *n = pin->direction[0]; /* of length 1 */
+    double along = n[0] * v[0] + n[1] * v[1] + n[2] * v[2];
+    for (int32_t k = 0; k < 3; k++) v[k] -= along * n[k];
+}
+
+/* Interpolation leaves what is held not quite where it is held. */
+static void hold(bench_system *s, const drape_pin *pin) {
+    const double *rest = s->parts->rest;
+    for (int32_t i = 0; i < pin->count; i++) {
+        int64_t at = 3 * (int64_t)pin->vertices[i];
+        double *x = drape_sim_positions(s->sim) + at, moved[3];
+        for (int32_t k = 0; k < 3; k++) moved[k] = x[k] - rest[at + k];
+        take_out(pin, moved);
+        for (int32_t k = 0; k < 3; k++) x[k] = rest[at + k] + moved[k];
+        take_out(pin, drape_sim_velocities(s->sim) + at);
+    }
+}
+
+static void deform_from_coarse(bench_system *s, const bench_request *want) {
+    const lattice *coarse = find_coarse(want);
     double *x = drape_sim_positions(s->sim), *v = drape_sim_velocities(s->sim);
     const bench_parts *p = s->parts;
-    for (int64_t i = 0; i < p->piece.vertices; i++) interpolate(&l, p->uv + 2 * i, x + 3 * i, v + 3 * i);
-    for (int32_t i = 0; i < p->pin.count; i++) {
-        int64_t at = 3 * (int64_t)p->pinned[i];
-        memcpy(x + at, p->rest + at, 3 * sizeof *x);
-        memset(v + at, 0, 3 * sizeof *v);
-    }
-    free(l.number);
-    bench_system_destroy(coarse);
+    for (int64_t i = 0; i < p->piece.vertices; i++) interpolate(coarse, p->uv + 2 * i, x + 3 * i, v + 3 * i);
+    for (int32_t i = 0; i < p->scene.pin_count; i++) hold(s, &p->pins[i]);
     run(s, FINE_STEPS);
 }
 
@@ -215,16 +303,16 @@ static void allocate(bench_system *s) {
 void bench_system_assemble(bench_system *s) {
     drape_cloth *cloth = drape_sim_cloth(s->sim);
     int64_t n = bench_system_length(s);
-    double *Kv = bench_vector(n);
+    double h = s->step, *Kv = bench_vector(n);
     drape_assembly what = {.x = drape_sim_positions(s->sim),
                            .v = drape_sim_velocities(s->sim),
                            .mass = 1,
-                           .damping = STEP,
-                           .stiffness = STEP * STEP,
+                           .damping = h,
+                           .stiffness = h * h,
                            .force = s->b,
                            .stiff_v = Kv};
     bench_check(s->ctx, drape_cloth_assemble(cloth, &what, s->parts->matrix));
-    for (int64_t i = 0; i < n; i++) s->b[i] = STEP * (s->b[i] - STEP * Kv[i]);
+    for (int64_t i = 0; i < n; i++) s->b[i] = h * (s->b[i] - h * Kv[i]);
     free(Kv);
 }
 
@@ -233,25 +321,30 @@ void bench_system_advance(bench_system *s, const double *dv) {
     double *x = drape_sim_positions(s->sim), *v = drape_sim_velocities(s->sim);
     for (int64_t i = 0; i < bench_system_length(s); i++) {
         v[i] += dv[i];
-        x[i] += STEP * v[i];
+        x[i] += s->step * v[i];
     }
     bench_system_assemble(s);
 }
 
-/* The pins rest where they are: the unknown, a change of velocity, is zero there. */
+/* The pins rest where they are: the unknown, a change of velocity, is zero in their directions. */
 static void constrain(bench_system *s) {
     const bench_parts *p = s->parts;
-    drape_constraint *list = memory(p->pin.count, sizeof *list);
-    for (int32_t i = 0; i < p->pin.count; i++) list[i] = (drape_constraint){.vertex = p->pinned[i], .directions = 3};
+    drape_constraint *list = memory(p->piece.vertices, sizeof *list);
+    int32_t count = 0;
+    for (int32_t k = 0; k < p->scene.pin_count; k++)
+        for (int32_t i = 0; i < p->pins[k].count; i++) {
+            list[count] = (drape_constraint){.vertex = p->pins[k].vertices[i], .directions = p->pins[k].directions};
+            memcpy(list[count++].direction, p->pins[k].direction, sizeof list->direction);
+        }
     bench_check(s->ctx, drape_constraints_create(s->ctx, s->A.rows, &s->constraints));
-    bench_check(s->ctx, drape_constraints_set(s->constraints, list, p->pin.count));
+    bench_check(s->ctx, drape_constraints_set(s->constraints, list, count));
     free(list);
 }
 
 bench_system *bench_system_create(const bench_request *want) {
     bench_system *s = create_at_rest(want);
     if (s->interpolated) deform_from_coarse(s, want);
-    else run(s, RUN_STEPS);
+    else run_whole(s);
     allocate(s);
     bench_system_assemble(s);
     constrain(s);
@@ -267,7 +360,7 @@ void bench_system_destroy(bench_system *s) {
     drape_sim_destroy(s->sim);
     drape_scene_destroy(s->ctx, p->loaded);
     drape_context_destroy(s->ctx);
-    free(p->rest), free(p->uv), free(p->triangle), free(p->pinned);
+    free(p->rest), free(p->uv), free(p->triangle), free(p->pinned), free(p->pins);
     free(s->b);
     free(p);
     free(s);
@@ -278,4 +371,16 @@ int64_t bench_system_length(const bench_system *s) { return 3 * (int64_t)s->A.ro
 const char *bench_system_about(const bench_system *s) {
     return s->interpolated ? "deformed by 0.2 s of gravity at 101 x 101, interpolated, then 3 steps of its own"
                            : "deformed by 0.2 s of gravity";
+}
+
+const char *bench_mesh_name(bench_mesh mesh) {
+    static const char *const names[] = {"regular", "irregular", "shuffled"};
+    return names[mesh];
+}
+
+double bench_energy_norm(bench_system *s, const double *v, double *w) {
+    double sum = 0;
+    bench_check(s->ctx, drape_multiply(s->ctx, &s->A, v, w));
+    for (int64_t i = 0; i < bench_system_length(s); i++) sum += v[i] * w[i];
+    return sqrt(sum);
 }

@@ -1,4 +1,4 @@
-/* systems.h: the linear systems that the benchmarks share: a 1 m x 1 m sheet, steps of 2 ms, 0.2 s of gravity. */
+/* systems.h: the linear systems that the benchmarks share: a 1 m x 1 m sheet after 0.2 s of gravity. */
 #ifndef DRAPE_BENCH_SYSTEMS_H
 #define DRAPE_BENCH_SYSTEMS_H
 
@@ -11,10 +11,13 @@ typedef enum bench_mesh {
 } bench_mesh;
 
 typedef struct bench_request {
-    const char *scene;  /* "drooping", "pinned" or "reentrant", whose pins do not move */
+    const char *scene;  /* "drooping", "pinned" or "reentrant", whose pins do not move; or "oblique": drooping, and a
+                           disc of a third of the sheet's area in which each vertex is held along the normal of a
+                           sphere, and slides freely across it, as in contact */
     int32_t resolution; /* vertices along a side */
     bench_mesh mesh;
     const char *fabric; /* NULL: the sheet of docs/benchmarks.md */
+    double step;        /* s; 0: 2 ms */
     int32_t threads;
 } bench_request;
 
@@ -24,6 +27,7 @@ typedef struct bench_system {
     drape_constraints *constraints;
     drape_problem problem; /* of these three and the positions, without a guess */
     drape_context *ctx;
+    double step;      /* s */
     int interpolated; /* 1: deformed at BENCH_LARGEST_RUN and interpolated */
     drape_sim *sim;   /* in the state that A and b were made at */
     struct bench_parts *parts;
@@ -41,6 +45,11 @@ void bench_system_advance(bench_system *system, const double *dv);
 int64_t bench_system_length(const bench_system *system); /* numbers in b */
 /* How the system came about, for the line above a table. */
 const char *bench_system_about(const bench_system *system);
+
+/* "regular" and so on. */
+const char *bench_mesh_name(bench_mesh mesh);
+/* sqrt(v'A v); w: another vector, overwritten */
+double bench_energy_norm(bench_system *system, const double *v, double *w);
 
 double *bench_vector(int64_t length); /* zeros, on a cache line; free() it */
 

@@ -1,0 +1,177 @@
+/* amg_scaling.c: how multigrid grows with the mesh.
+ *
+ * - One configuration, the same for every size and scene: iterations to a preconditioned residual of 1e-5, and the
+ *   convergence rate, the mean factor by which an iteration shrinks that residual. No clock in these.
+ * - The set-up of a new solver with one thread and with several. */
+#include "amg.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { REFERENCE_SIDE = 101, MOST_ITERATIONS = 10000 };
+
+static const char *const scenes[] = {"drooping", "pinned", "reentrant", "oblique"};
+enum { DROOPING, SCENES = sizeof scenes / sizeof *scenes };
+
+/* ---- One configuration ---- */
+
+typedef struct growth {
+    int32_t iterations;
+    double rate; /* 1 where it did not converge */
+} growth;
+
+/* All that is in the table; modes: 0 for three, 1 for six. */
+typedef struct growths {
+    growth at[SCENES][2][BENCH_MOST_SIZES];
+} growths;
+
+static growth solve_one(bench_system *s, int32_t who) {
+    drape_solve_result result;
+    drape_solver *solver = race_solver(s->ctx, who, RACE_TOLERANCE, MOST_ITERATIONS);
+    double *x = bench_vector(bench_system_length(s));
+    bench_check(s->ctx, drape_solver_solve(solver, &s->problem, x, &result));
+    free(x);
+    drape_solver_destroy(solver);
+    if (result.reason != DRAPE_CONVERGED || result.iterations == 0) return (growth){result.iterations, 1};
+    return (growth){result.iterations, pow(result.residual, 1.0 / result.iterations)};
+}
+
+static void solve_all(const bench_options *options, const int32_t *sides, int32_t count, growths *g) {
+    for (int32_t k = 0; k < SCENES; k++)
+        for (int32_t i = 0; i < count; i++) {
+            bench_system *s = bench_system_create(
+                &(bench_request){.scene = scenes[k], .resolution = sides[i], .threads = options->threads});
+            g->at[k][0][i] = solve_one(s, RACE_THREE);
+            g->at[k][1][i] = solve_one(s, RACE_SIX);
+            bench_system_destroy(s);
+        }
+}
+
+static void print_growths(const int32_t *sides, int32_t count, const growths *g) {
+    printf("\nOne configuration for all: iterations and convergence rate to 1e-5, regular meshes, the sheet, 2 ms\n");
+    printf("  %-10s %5s", "scene", "modes");
+    for (int32_t i = 0; i < count; i++) printf("   %5d^2", sides[i]);
+    putchar('\n');
+    for (int32_t k = 0; k < SCENES; k++)
+        for (int32_t m = 0; m < 2; m++) {
+            printf("  %-10s %5d", scenes[k], m ? 6 : 3);
+            for (int32_t i = 0; i < count; i++) printf("  %3d %.2f", g->at[k][m][i].iterations, g->at[k][m][i].rate);
+            putchar('\n');
+        }
+}
+
+/* -1: that size was not asked for. */
+static int32_t index_of(const int32_t *sides, int32_t count, int32_t side) {
+    for (int32_t i = 0; i < count; i++)
+        if (sides[i] == side) return i;
+    return -1;
+}
+
+static int32_t index_of_largest(const int32_t *sides, int32_t count) {
+    int32_t largest = 0;
+    for (int32_t i = 1; i < count; i++)
+        if (sides[i] > sides[largest]) largest = i;
+    return largest;
+}
+
+static void claim_growth(const int32_t *sides, int32_t count, const growths *g) {
+    int32_t from = index_of(sides, count, REFERENCE_SIDE), to = index_of_largest(sides, count);
+    if (from < 0 || sides[to] <= REFERENCE_SIDE) return;
+    for (int32_t k = 0; k < SCENES; k++)
+        for (int32_t m = 0; m < 2; m++) {
+            char text[80];
+            snprintf(text, sizeof text, "%s, %d modes: iterations at %d^2 / at %d^2", scenes[k], m ? 6 : 3, sides[to],
+                     REFERENCE_SIDE);
+            bench_claim_count(text, (double)g->at[k][m][to].iterations / g->at[k][m][from].iterations, 0, 1.6);
+        }
+}
+
+static void claim_rate(int32_t count, const growths *g) {
+    for (int32_t m = 0; m < 2; m++) {
+        double worst = 0;
+        for (int32_t i = 0; i < count; i++) worst = fmax(worst, g->at[DROOPING][m][i].rate);
+        bench_claim_count(m ? "drooping, 6 modes: convergence rate, the worst"
+                            : "drooping, 3 modes: convergence rate, the worst",
+                          worst, 0, 0.45);
+    }
+}
+
+void bench_amg_scaling(const bench_options *options, const int32_t *sides, int32_t count) {
+    growths g;
+    solve_all(options, sides, count, &g);
+    print_growths(sides, count, &g);
+    claim_growth(sides, count, &g);
+    claim_rate(count, &g);
+}
+
+/* ---- Threads ---- */
+
+enum { SETUP_REPEATS = 7, ALONE = 0, TOGETHER = 1 };
+
+typedef struct setup_times {
+    double setup[2][SETUP_REPEATS], solve[2][SETUP_REPEATS]; /* s, with one thread and with several */
+} setup_times;
+
+static void time_setup(bench_system *s, drape_context *ctx, int32_t who, double *x, double *setup,
+                       double *seconds) {
+    drape_solve_result result;
+    bench_rest();
+    drape_solver *solver = race_solver(ctx, who, RACE_TOLERANCE, MOST_ITERATIONS);
+    bench_check(ctx, drape_solver_solve(solver, &s->problem, x, &result));
+    drape_solver_destroy(solver);
+    *setup = result.setup_seconds;
+    *seconds = result.solve_seconds;
+}
+
+static void print_setup(int32_t vertices, int32_t who, setup_times *t, int32_t repeats) {
+    double setup[2], seconds[2];
+    for (int32_t i = ALONE; i <= TOGETHER; i++) {
+        setup[i] = bench_median(t->setup[i], repeats);
+        seconds[i] = bench_median(t->solve[i], repeats);
+    }
+    printf("  %9d  %-14s %10.1f %10.1f %7.2f %7.2f | %10.1f %10.1f %7.2f\n", vertices, race_name(who),
+           1e3 * setup[ALONE], 1e3 * setup[TOGETHER], setup[ALONE] / setup[TOGETHER],
+           t->setup[ALONE][0] / t->setup[TOGETHER][0], 1e3 * seconds[ALONE], 1e3 * seconds[TOGETHER],
+           seconds[ALONE] / seconds[TOGETHER]);
+}
+
+/* The least is asked of two threads, where there is enough to share. */
+static void claim_setup(const bench_options *options, int32_t vertices, int32_t who, const setup_times *t,
+                        int32_t repeats) {
+    char text[80];
+    if (options->threads != 2 || vertices < REFERENCE_SIDE * REFERENCE_SIDE) return;
+    snprintf(text, sizeof text, "%s, %d vertices: one thread / two", race_name(who), vertices);
+    bench_claim(text, t->setup[ALONE][repeats / 2] / t->setup[TOGETHER][repeats / 2],
+                t->setup[ALONE][0] / t->setup[TOGETHER][0], 1, 1.7);
+}
+
+static void compare_setups(const bench_options *options, int32_t side) {
+    setup_times times[2];
+    drape_context *alone = bench_context(1);
+    bench_system *s =
+        bench_system_create(&(bench_request){.scene = "drooping", .resolution = side, .threads = options->threads});
+    drape_context *in[2] = {alone, s->ctx};
+    int32_t repeats = options->quick || s->A.rows > 100000 ? 3 : SETUP_REPEATS;
+    double *x = bench_vector(bench_system_length(s));
+    for (int32_t i = 0; i < repeats; i++)
+        for (int32_t m = 0; m < 2; m++)
+            for (int32_t k = ALONE; k <= TOGETHER; k++)
+                time_setup(s, in[k], RACE_THREE + m, x, &times[m].setup[k][i], &times[m].solve[k][i]);
+    for (int32_t m = 0; m < 2; m++) {
+        print_setup(s->A.rows, RACE_THREE + m, &times[m], repeats);
+        claim_setup(options, s->A.rows, RACE_THREE + m, &times[m], repeats);
+    }
+    free(x);
+    bench_system_destroy(s);
+    drape_context_destroy(alone);
+}
+
+void bench_amg_setup(const bench_options *options, const int32_t *sides, int32_t count) {
+    if (options->threads == 1) return;
+    printf("\nThe set-up of a new solver with one thread and with %d; `best`: of the shortest times\n",
+           options->threads);
+    printf("  %9s  %-14s %10s %10s %7s %7s | %10s %10s %7s\n", "vertices", "", "one, ms", "more, ms", "ratio", "best",
+           "solve, ms", "more, ms", "ratio");
+    for (int32_t i = 0; i < count; i++) compare_setups(options, sides[i]);
+}

@@ -1,0 +1,157 @@
+/* options.c: see options.h. One table says what there is, for the parser and for --help. */
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool complain(const char *option, const char *text, const char *wanted) {
+    fprintf(stderr, "drape-bench: %s %s: %s\n", option, text, wanted);
+    return false;
+}
+
+/* ---- Values ---- */
+
+/* The number that text begins with; NULL where there is none within [low, high], else what follows it. */
+static const char *read_number(const char *text, long low, long high, int32_t *out) {
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (end == text || errno || number < low || number > high) return NULL;
+    *out = (int32_t)number;
+    return end;
+}
+
+static bool take_number(const char *option, const char *text, int32_t low, int32_t high, int32_t *out) {
+    char wanted[80];
+    const char *rest = read_number(text, low, high, out);
+    if (rest && !*rest) return true;
+    snprintf(wanted, sizeof wanted, "a whole number from %d to %d is wanted", low, high);
+    return complain(option, text, wanted);
+}
+
+static bool take_sizes(const char *text, bench_options *o) {
+    char wanted[120];
+    const char *rest = text;
+    snprintf(wanted, sizeof wanted, "at most %d whole numbers from %d to %d are wanted, as in 61,101,201",
+             BENCH_MOST_SIZES, BENCH_SMALLEST_SIDE, BENCH_LARGEST_SIDE);
+    for (o->size_count = 0; o->size_count < BENCH_MOST_SIZES; rest++) {
+        rest = read_number(rest, BENCH_SMALLEST_SIDE, BENCH_LARGEST_SIDE, &o->side[o->size_count++]);
+        if (!rest || (*rest && *rest != ',')) break;
+        if (!*rest) return true;
+    }
+    return complain("--sizes", text, wanted);
+}
+
+static const struct table_name {
+    const char *name;
+    bench_table table;
+} table_names[] = {{"sheet", BENCH_TABLE_SHEET},
+                   {"cotton", BENCH_TABLE_COTTON},
+                   {"scenes", BENCH_TABLE_SCENES},
+                   {"scaling", BENCH_TABLE_SCALING},
+                   {"setup", BENCH_TABLE_SETUP}};
+
+/* The table whose name stands in text[0..length); 0: none. */
+static uint32_t find_table(const char *text, size_t length) {
+    for (size_t i = 0; i < sizeof table_names / sizeof *table_names; i++)
+        if (strlen(table_names[i].name) == length && memcmp(table_names[i].name, text, length) == 0)
+            return table_names[i].table;
+    return 0;
+}
+
+static bool take_tables(const char *text, bench_options *o) {
+    o->tables = 0;
+    for (const char *word = text;; word++) {
+        size_t length = strcspn(word, ",");
+        uint32_t table = find_table(word, length);
+        if (!table) return complain("--tables", text, "a list of sheet, cotton, scenes, scaling and setup is wanted");
+        o->tables |= table;
+        word += length;
+        if (!*word) return true;
+    }
+}
+
+/* ---- The table ---- */
+
+static const struct known {
+    const char *name, *argument, *help;
+    bench_takes takes;
+} known[] = {
+    {"--sizes", "N,N,...", "vertices along a side of the sheets", BENCH_SIZES},
+    {"--tables", "NAME,...", "of amg: sheet, cotton, scenes, scaling, setup", BENCH_TABLES},
+    {"--scenes-side", "N", "vertices along a side in amg's table of scenes", BENCH_SCENES_SIDE},
+    {"--threads", "T", "as many threads, 1 to 256; 2 otherwise", BENCH_THREADS},
+    {"--quick", NULL, "small sizes and few repeats: to see that it works, not to believe the figures", BENCH_QUICK},
+};
+
+enum { KNOWN = sizeof known / sizeof *known };
+
+void bench_options_print(void) {
+    printf("\noptions:\n");
+    for (int i = 0; i < KNOWN; i++) {
+        char head[32];
+        snprintf(head, sizeof head, "%s %s", known[i].name, known[i].argument ? known[i].argument : "");
+        printf("  %-18s %s\n", head, known[i].help);
+    }
+    printf("  %-18s %s\n", "-h, --help", "this text");
+}
+
+const char *bench_option_name(bench_takes option) {
+    for (int i = 0; i < KNOWN; i++)
+        if (known[i].takes == option) return known[i].name;
+    return "";
+}
+
+static bool take(const struct known *k, const char *text, bench_options *o) {
+    o->given |= k->takes;
+    switch (k->takes) {
+    case BENCH_SIZES: return take_sizes(text, o);
+    case BENCH_TABLES: return take_tables(text, o);
+    case BENCH_SCENES_SIDE:
+        return take_number(k->name, text, BENCH_SMALLEST_SIDE, BENCH_LARGEST_SIDE, &o->scenes_side);
+    case BENCH_THREADS: return take_number(k->name, text, 1, 256, &o->threads);
+    case BENCH_QUICK: o->quick = true; return true;
+    }
+    return false;
+}
+
+static const struct known *find_known(const char *word) {
+    for (int i = 0; i < KNOWN; i++)
+        if (strcmp(known[i].name, word) == 0) return &known[i];
+    return NULL;
+}
+
+static bool take_name(const char *word, bench_options *o) {
+    if (o->name_count == BENCH_MOST_NAMES) return complain(word, "", "too many names");
+    o->name[o->name_count++] = word;
+    return true;
+}
+
+bool bench_options_parse(int argc, char **argv, bench_options *out) {
+    *out = (bench_options){.threads = 2, .tables = BENCH_TABLES_ALL};
+    for (int i = 1; i < argc; i++) {
+        const struct known *k = find_known(argv[i]);
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            out->help = true;
+            return true;
+        }
+        if (k && k->argument && i + 1 == argc) return complain(argv[i], "", "needs a value behind it");
+        if (k) {
+            if (!take(k, k->argument ? argv[++i] : NULL, out)) return false;
+        } else if (argv[i][0] == '-') {
+            return complain(argv[i], "", "there is no such option; drape-bench --help lists them");
+        } else if (!take_name(argv[i], out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int32_t bench_sizes(const bench_options *options, const int32_t *own, int32_t own_count,
+                    int32_t side[BENCH_MOST_SIZES]) {
+    int32_t count = options->size_count ? options->size_count : own_count;
+    for (int32_t i = 0; i < count; i++) side[i] = options->size_count ? options->side[i] : own[i];
+    return count;
+}
