@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SCENES_SIDE = 151 };
+enum { SCENES_SIDE = 101 };
 
 /* ---- What is required ---- */
 
@@ -92,6 +92,7 @@ static race_plan plan_for(const bench_options *options, int32_t vertices) {
     if (options->quick) return (race_plan){3, 1, 5, 1};
     if (vertices > 500000) return (race_plan){1, 1, 10, 1};
     if (vertices > 100000) return (race_plan){3, 1, 5, 1};
+    if (vertices > 50000) return (race_plan){3, 2, 5, 1};
     if (vertices > 20000) return (race_plan){5, 3, 5, 3};
     return (race_plan){RACE_MOST_REPEATS, 5, 1, 5};
 }

@@ -16,7 +16,7 @@ static const double RACE_TOLERANCE = 1e-5;
 typedef struct race_plan {
     int32_t once, running; /* repeats; 1..RACE_MOST_REPEATS */
     int32_t rarely;        /* the block diagonal, which keeps nothing, solves every so many-th system of a run only */
-    int32_t equal;         /* repeats at equal energy error; 0: left out */
+    int32_t equal;         /* repeats at equal energy error; 0: left out, and so are all energy errors */
 } race_plan;
 
 /* Medians of one contestant, s; least: the shortest. */

@@ -1,9 +1,10 @@
 /* systems.c: see systems.h.
  *
- * The sheet is simulated for 0.2 s, and A and b are those of the next step. At more than 101 x 101 vertices that
- * would take minutes, so a sheet of 101 x 101 does it, its positions and velocities are interpolated bilinearly, and
- * a few steps at the full resolution smooth the creases which that leaves along the coarse cells. The state of the
- * small sheet is kept for whoever wants the same scene at another size or with other triangles. */
+ * A regular sheet is simulated for 0.2 s, and A and b are those of the next step. At more than 101 x 101 vertices
+ * that would take minutes, so a sheet of 101 x 101 does it, its positions and velocities are interpolated bilinearly,
+ * and a few steps at the full resolution smooth the creases which that leaves along the coarse cells. Irregular
+ * meshes get their state from a regular one in the same way. The ends of runs are kept for whoever wants the same
+ * scene at another size or with other triangles. */
 #include "systems.h"
 
 #include "bench.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 static const double STEP = 0.002, RUN_SECONDS = 0.2;
-enum { FINE_STEPS = 3, MOST_KEPT = 32 };
+enum { FINE_STEPS = 3, MOST_KEPT = 64 };
 static const double RUN_TOLERANCE = 1e-4, FINE_TOLERANCE = 1e-3;
 
 /* Of the scene "oblique", m, about the middle of the sheet: a disc of a third of its area, a sphere beneath it. */
@@ -211,8 +212,6 @@ static void run(bench_system *s, int32_t steps) {
     for (int32_t i = 0; i < steps; i++) bench_check(s->ctx, drape_sim_step(s->sim, NULL));
 }
 
-static void run_whole(bench_system *s) { run(s, (int32_t)lround(RUN_SECONDS / s->step)); }
-
 static double step_of(const bench_request *want) { return want->step > 0 ? want->step : STEP; }
 
 static bench_system *create_at_rest(const bench_request *want) {
@@ -220,42 +219,48 @@ static bench_system *create_at_rest(const bench_request *want) {
     s->parts = memory(1, sizeof *s->parts);
     s->ctx = bench_context(want->threads);
     s->step = step_of(want);
-    s->interpolated = want->resolution > BENCH_LARGEST_RUN;
+    s->interpolated = want->resolution > BENCH_LARGEST_RUN || want->mesh == BENCH_IRREGULAR;
     make_scene(s, want);
     bench_check(s->ctx, drape_sim_create(s->ctx, &s->parts->scene, &s->sim));
     return s;
 }
 
-/* A run at BENCH_LARGEST_RUN, and what it was of. */
+/* The end of a run of a regular sheet, and what it was of. */
 typedef struct kept_run {
-    const char *scene, *fabric;
-    double step;
+    bench_request of;
     lattice end;
 } kept_run;
 
-static bool same_fabric(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+static bool same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
-static lattice run_coarse(const bench_request *want) {
-    bench_request less = *want;
-    less.resolution = BENCH_LARGEST_RUN;
-    less.mesh = BENCH_REGULAR;
-    bench_system *coarse = create_at_rest(&less);
-    run_whole(coarse);
-    lattice l = make_lattice(coarse, less.resolution);
-    bench_system_destroy(coarse);
+static bool same_run(const bench_request *a, const bench_request *b) {
+    return same_name(a->scene, b->scene) && same_name(a->fabric, b->fabric) && a->resolution == b->resolution &&
+           step_of(a) == step_of(b);
+}
+
+static lattice run_regular(const bench_request *want) {
+    bench_system *s = create_at_rest(want);
+    run(s, (int32_t)lround(RUN_SECONDS / s->step));
+    lattice l = make_lattice(s, want->resolution);
+    bench_system_destroy(s);
     return l;
 }
 
-static const lattice *find_coarse(const bench_request *want) {
+static void free_lattice(lattice *l) { free(l->number), free(l->x), free(l->v); }
+
+/* Run now, or kept from the last time; the oldest go first. */
+static const lattice *find_run(const bench_request *want) {
     static kept_run kept[MOST_KEPT];
-    static int32_t count;
-    for (int32_t i = 0; i < count; i++)
-        if (strcmp(kept[i].scene, want->scene) == 0 && same_fabric(kept[i].fabric, want->fabric) &&
-            kept[i].step == step_of(want))
-            return &kept[i].end;
-    if (count == MOST_KEPT) abort();
-    kept[count] = (kept_run){want->scene, want->fabric, step_of(want), run_coarse(want)};
-    return &kept[count++].end;
+    static int64_t count;
+    bench_request regular = *want;
+    regular.mesh = BENCH_REGULAR;
+    if (regular.resolution > BENCH_LARGEST_RUN) regular.resolution = BENCH_LARGEST_RUN;
+    for (int32_t i = 0; i < MOST_KEPT && i < count; i++)
+        if (same_run(&kept[i].of, &regular)) return &kept[i].end;
+    kept_run *slot = &kept[count++ % MOST_KEPT];
+    free_lattice(&slot->end);
+    *slot = (kept_run){regular, run_regular(&regular)};
+    return &slot->end;
 }
 
 /* Takes out of a vector what goes in the directions of a pin. */
@@ -282,13 +287,24 @@ static void hold(bench_system *s, const drape_pin *pin) {
     }
 }
 
-static void deform_from_coarse(bench_system *s, const bench_request *want) {
-    const lattice *coarse = find_coarse(want);
+static void deform_by_interpolation(bench_system *s, const lattice *from) {
     double *x = drape_sim_positions(s->sim), *v = drape_sim_velocities(s->sim);
     const bench_parts *p = s->parts;
-    for (int64_t i = 0; i < p->piece.vertices; i++) interpolate(coarse, p->uv + 2 * i, x + 3 * i, v + 3 * i);
+    for (int64_t i = 0; i < p->piece.vertices; i++) interpolate(from, p->uv + 2 * i, x + 3 * i, v + 3 * i);
     for (int32_t i = 0; i < p->scene.pin_count; i++) hold(s, &p->pins[i]);
     run(s, FINE_STEPS);
+}
+
+/* From the same sheet, whose vertices may have other numbers. */
+static void deform_alike(bench_system *s, const lattice *from) {
+    double *x = drape_sim_positions(s->sim), *v = drape_sim_velocities(s->sim);
+    lattice own = make_lattice(s, from->n);
+    for (int64_t k = 0; k < (int64_t)from->n * from->n; k++) {
+        if (own.number[k] < 0) continue;
+        memcpy(x + 3 * (int64_t)own.number[k], from->x + 3 * (int64_t)from->number[k], 3 * sizeof *x);
+        memcpy(v + 3 * (int64_t)own.number[k], from->v + 3 * (int64_t)from->number[k], 3 * sizeof *v);
+    }
+    free_lattice(&own);
 }
 
 /* ---- The system ---- */
@@ -343,8 +359,9 @@ static void constrain(bench_system *s) {
 
 bench_system *bench_system_create(const bench_request *want) {
     bench_system *s = create_at_rest(want);
-    if (s->interpolated) deform_from_coarse(s, want);
-    else run_whole(s);
+    const lattice *from = find_run(want);
+    if (s->interpolated) deform_by_interpolation(s, from);
+    else deform_alike(s, from);
     allocate(s);
     bench_system_assemble(s);
     constrain(s);
@@ -369,8 +386,9 @@ void bench_system_destroy(bench_system *s) {
 int64_t bench_system_length(const bench_system *s) { return 3 * (int64_t)s->A.rows; }
 
 const char *bench_system_about(const bench_system *s) {
-    return s->interpolated ? "deformed by 0.2 s of gravity at 101 x 101, interpolated, then 3 steps of its own"
-                           : "deformed by 0.2 s of gravity";
+    return s->interpolated
+               ? "deformed by 0.2 s of gravity on a regular sheet of at most 101 x 101, then 3 steps of its own"
+               : "deformed by 0.2 s of gravity";
 }
 
 const char *bench_mesh_name(bench_mesh mesh) {

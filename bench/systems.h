@@ -28,7 +28,7 @@ typedef struct bench_system {
     drape_problem problem; /* of these three and the positions, without a guess */
     drape_context *ctx;
     double step;      /* s */
-    int interpolated; /* 1: deformed at BENCH_LARGEST_RUN and interpolated */
+    int interpolated; /* 1: deformed on a regular sheet of at most BENCH_LARGEST_RUN, and interpolated */
     drape_sim *sim;   /* in the state that A and b were made at */
     struct bench_parts *parts;
 } bench_system;
