@@ -117,5 +117,6 @@ int command_check(int argc, char **argv);
 int command_solve(int argc, char **argv);
 int command_scenes(int argc, char **argv);
 int command_fabrics(int argc, char **argv);
+int command_bench(int argc, char **argv); /* does not return where it finds the benchmarks: it becomes them */
 
 #endif

@@ -13,6 +13,7 @@ static const struct command {
     {"solve", "solve a linear system from a file", command_solve},
     {"scenes", "list the scenes that ship with the program, or show one", command_scenes},
     {"fabrics", "list the fabrics with their numbers", command_fabrics},
+    {"bench", "run the benchmarks", command_bench},
 };
 
 enum { COUNT = sizeof commands / sizeof *commands };

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg come out whole.
+# shellcheck disable=SC2317 source=tests/support/shell.sh
+source "$1/tests/support/shell.sh"
+program=$2
+bench=$(dirname "$program")/bench/drape-bench
+
+needs_bench() { [ -x "$bench" ] || skip "built without benchmarks"; }
+
+# refuses TEXT COMMAND...: exit code 2, nothing printed, one line on the error stream that holds the text.
+refuses() {
+    local text=$1 code=0
+    shift
+    "$@" >"$scratch/out" 2>"$scratch/err" || code=$?
+    [ "$code" -eq 2 ] || fail "exit code $code, not 2: $*"
+    [ ! -s "$scratch/out" ] || fail "$* printed: $(cat "$scratch/out")"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line: $(cat "$scratch/err")"
+    grep -qF -- "$text" "$scratch/err" || fail "should have said '$text': $(cat "$scratch/err")"
+}
+
+without_benchmarks_it_says_so() {
+    mkdir "$scratch/alone"
+    cp "$program" "$scratch/alone/drape"
+    refuses "there is no drape-bench in" "$scratch/alone/drape" bench amg
+    "$scratch/alone/drape" bench --help | grep -q '^usage: drape bench'
+}
+
+# A program of that name that prints its arguments, in each place in turn.
+each_place_is_looked_at() {
+    local place
+    mkdir -p "$scratch/tree/bin/bench" "$scratch/tree/libexec/drape"
+    cp "$program" "$scratch/tree/bin/drape"
+    for place in libexec/drape bin/bench bin; do
+        printf '#!/bin/sh\necho "%s: $*"\nexit 7\n' "$place" >"$scratch/tree/$place/drape-bench"
+        chmod +x "$scratch/tree/$place/drape-bench"
+        local code=0
+        "$scratch/tree/bin/drape" bench amg --sizes 5,6 >"$scratch/out" || code=$?
+        [ "$code" -eq 7 ] || fail "$place: exit code $code"
+        grep -qx "$place: amg --sizes 5,6" "$scratch/out" || fail "$place: $(cat "$scratch/out")"
+    done
+}
+
+help_lists_benchmarks_and_options() {
+    needs_bench
+    "$program" bench amg --help >"$scratch/help"
+    local word
+    for word in kernels sheets solvers amg ascher-boxerman --sizes --tables --scenes-side --threads --quick --help; do
+        grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
+    done
+}
+
+bad_command_lines_are_refused() {
+    needs_bench
+    refuses frobnicate "$bench" frobnicate
+    refuses frobnicate "$program" bench amg frobnicate
+    refuses --frobnicate "$bench" amg --frobnicate
+    local sizes
+    for sizes in "" "61," ",61" 61,,101 4 61,5000 61x 1e3 61,101,foo 5,5,5,5,5,5,5,5,5,5,5,5,5,5,5,5,5; do
+        refuses --sizes "$bench" amg --sizes "$sizes"
+    done
+    refuses --sizes "$bench" amg --sizes
+    refuses --threads "$bench" amg --threads 0
+    refuses --threads "$bench" amg --threads 2x
+    refuses --tables "$bench" amg --tables sheet,nonsense
+    refuses --tables "$bench" amg --tables ""
+    refuses --scenes-side "$bench" amg --scenes-side 3
+    refuses "kernels does not take it" "$bench" kernels --sizes 61
+}
+
+# Small sheets: the figures mean nothing, the shape does.
+tables_of_amg_are_whole() {
+    needs_bench
+    "$bench" amg --quick --threads 1 --sizes 9,12 --tables sheet,scenes,scaling --scenes-side 9 >"$scratch/out"
+    grep -qE '^ +81 .*\|' "$scratch/out" || fail "no line of 81 vertices: $(cat "$scratch/out")"
+    grep -qE '^ +144 .*\|' "$scratch/out" || fail "no line of 144 vertices"
+    ! grep -q '^cotton,' "$scratch/out" || fail "cotton was not asked for"
+    [ "$(grep -cE '^ +(drooping|pinned|reentrant|oblique) +(regular|irregular|shuffled) +(2|10) ' "$scratch/out")" -eq 24 ] ||
+        fail "not 24 scenes: $(cat "$scratch/out")"
+    [ "$(grep -cE '^ +(drooping|pinned|reentrant|oblique) +[36]( +[0-9]+ 0\.[0-9]+){2}$' "$scratch/out")" -eq 8 ] ||
+        fail "not 8 lines of rates: $(cat "$scratch/out")"
+    ! grep -q 'did not converge' "$scratch/out" || fail "$(grep 'did not converge' "$scratch/out")"
+    # The block diagonal's error is no larger than the one it was to reach.
+    grep 'to the energy error of' "$scratch/out" |
+        awk -F '[()]' '{ n++; split($4, a, ")"); if ($4 + 0 > $2 + 0) wrong = 1 } END { exit n != 2 || wrong }' ||
+        fail "$(grep 'to the energy error of' "$scratch/out")"
+}
+
+for test in without_benchmarks_it_says_so each_place_is_looked_at help_lists_benchmarks_and_options \
+    bad_command_lines_are_refused tables_of_amg_are_whole; do
+    run_test $test $test
+done
+finish_tests
