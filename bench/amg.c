@@ -94,7 +94,7 @@ static race_plan plan_for(const bench_options *options, int32_t vertices) {
     if (vertices > 100000) return (race_plan){3, 1, 5, 1};
     if (vertices > 50000) return (race_plan){3, 2, 5, 1};
     if (vertices > 20000) return (race_plan){5, 3, 5, 3};
-    return (race_plan){RACE_MOST_REPEATS, 5, 1, 5};
+    return (race_plan){RACE_MOST_REPEATS, 5, 1, RACE_MOST_REPEATS};
 }
 
 static void print_system(const bench_request *request, const bench_system *s) {

@@ -34,7 +34,7 @@ typedef struct racer {
     int32_t failures;         /* solves that did not converge */
 } racer;
 
-/* The block diagonal run on until its true energy error is that of the faster amg. */
+/* The block diagonal, run until its true energy error is that of the faster amg. */
 typedef struct race_equal {
     int32_t against;         /* RACE_THREE or RACE_SIX */
     int32_t iterations;      /* of the block diagonal */
@@ -53,8 +53,8 @@ void race_run(bench_system *system, const race_plan *plan, race_result *out);
 int32_t race_faster_once(const race_result *result);
 int32_t race_faster_running(const race_result *result);
 
-/* A solver for one of the three in a context of its own; most: iterations. */
-drape_solver *race_solver(drape_context *ctx, int32_t who, double tol, int32_t most);
+/* A solver for one of the three. */
+drape_solver *race_solver(drape_context *ctx, int32_t who, double tol);
 
 /* ---- amg_scaling.c: what needs no race ---- */
 

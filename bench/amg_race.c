@@ -4,7 +4,7 @@
  * - Running: a solver is kept for 20 consecutive steps of the animation. The mean step counts, the first with all
  *   of its set-up among them; the mean of the others stands beside it.
  * - At equal energy error: the preconditioned residual is another norm for each preconditioner. So the block diagonal
- *   is run on until its true energy error is that of the faster amg, and both are timed once more, in turn.
+ *   runs until its true energy error is that of the faster amg, and both are timed once more, in turn.
  *
  * In each step all contestants solve the same system, one after the other, before the sheet moves on; so no matrix
  * but the current one need be kept, and whatever disturbs the machine disturbs all. */
@@ -15,9 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGE = 50000 /* vertices */, PATIENCE = 100000 /* iterations */ };
-
-static const double NEVER = 1e-15; /* a tolerance that is not met */
+enum { LARGE = 50000 /* vertices */ };
 
 static const struct contestant {
     const char *name, *precond;
@@ -44,18 +42,13 @@ const char *race_name(int32_t r) { return contestants[r].name; }
 
 /* ---- Solving ---- */
 
-static drape_solve_settings settings_of(int32_t r, double tol, int32_t most) {
+drape_solver *race_solver(drape_context *ctx, int32_t r, double tol) {
     drape_solve_settings settings = drape_solve_defaults();
+    drape_solver *solver;
     settings.precond = contestants[r].precond;
     settings.amg.modes = contestants[r].modes;
     settings.tol = tol;
-    settings.max_iterations = most;
-    return settings;
-}
-
-drape_solver *race_solver(drape_context *ctx, int32_t r, double tol, int32_t most) {
-    drape_solve_settings settings = settings_of(r, tol, most);
-    drape_solver *solver;
+    settings.max_iterations = 100000;
     bench_check(ctx, drape_solver_create(ctx, &settings, &solver));
     return solver;
 }
@@ -74,7 +67,7 @@ static drape_solve_result solve_in(bench_system *s, lane *l, drape_solver *solve
 
 /* By the block diagonal, which has no part in what is measured; on large sheets that would take minutes. */
 static void solve_exactly(bench_system *s, double *exact) {
-    drape_solver *solver = race_solver(s->ctx, s->A.rows > LARGE ? RACE_SIX : RACE_BASE, 1e-11, PATIENCE);
+    drape_solver *solver = race_solver(s->ctx, s->A.rows > LARGE ? RACE_SIX : RACE_BASE, 1e-11);
     drape_solve_result result = solve(s, solver, exact);
     if (result.reason != DRAPE_CONVERGED)
         printf("  the solution to compare with: %s, true residual %.1e\n", drape_reason_name(result.reason),
@@ -91,11 +84,10 @@ static double error_of(bench_system *s, const double *exact, double *x, double *
 /* ---- Once ---- */
 
 /* Seconds of a new solver's life. */
-static double solve_once(bench_system *s, int32_t r, double tol, int32_t most, double *x,
-                         drape_solve_result *result) {
+static double solve_once(bench_system *s, int32_t r, double tol, double *x, drape_solve_result *result) {
     bench_rest();
     double begin = bench_seconds();
-    drape_solver *solver = race_solver(s->ctx, r, tol, most);
+    drape_solver *solver = race_solver(s->ctx, r, tol);
     *result = solve(s, solver, x);
     double seconds = bench_seconds() - begin;
     drape_solver_destroy(solver);
@@ -103,7 +95,7 @@ static double solve_once(bench_system *s, int32_t r, double tol, int32_t most, d
 }
 
 static void run_once(bench_system *s, lane *l, int32_t repeat, double *x) {
-    l->once[repeat] = solve_once(s, l->index, RACE_TOLERANCE, PATIENCE, x, &l->first);
+    l->once[repeat] = solve_once(s, l->index, RACE_TOLERANCE, x, &l->first);
     l->setup[repeat] = l->first.setup_seconds;
     l->failures += l->first.reason != DRAPE_CONVERGED;
 }
@@ -121,63 +113,43 @@ static void run_all_once(bench_system *s, lane lanes[RACERS], int32_t repeats, c
 
 /* ---- At equal energy error ---- */
 
-/* Iterates of the block diagonal by their number: the same every time. */
-typedef struct trail {
+/* The block diagonal on its way to an error. */
+typedef struct chase {
     bench_system *system;
     const double *exact;
     double *x, *w;
-    double rate;    /* the error's mean factor from one iterate to the next, near the end */
-    double seconds; /* of the last solve that stopped at a number of iterations; 0: there was none */
-} trail;
+    double tol, error; /* of the last solve: asked for, and true */
+    double seconds;    /* it took */
+    int32_t iterations;
+} chase;
 
-/* The iteration at which its own estimate of the energy error meets the error wanted; also finds the rate there. */
-static int32_t estimate(trail *t, double wanted, double *error) {
-    enum { BACK = 50 };
-    drape_solve_settings settings = settings_of(RACE_BASE, wanted, PATIENCE);
-    drape_solver *solver;
-    settings.stop = DRAPE_STOP_ENERGY;
-    settings.history = PATIENCE;
-    bench_check(t->system->ctx, drape_solver_create(t->system->ctx, &settings, &solver));
-    drape_solve_result result = solve(t->system, solver, t->x);
-    int32_t last = result.history_count - 1, from = last > BACK ? last - BACK : 0;
-    t->rate = pow(result.history[last].preconditioned / result.history[from].preconditioned, 1.0 / (last - from));
-    drape_solver_destroy(solver);
-    *error = error_of(t->system, t->exact, t->x, t->w);
-    return result.iterations;
-}
-
-static double error_after(trail *t, int32_t iterations) {
+static void solve_to(chase *c, double tol) {
     drape_solve_result result;
-    t->seconds = solve_once(t->system, RACE_BASE, NEVER, iterations, t->x, &result);
-    return error_of(t->system, t->exact, t->x, t->w);
+    c->tol = tol;
+    c->seconds = solve_once(c->system, RACE_BASE, tol, c->x, &result);
+    c->iterations = result.iterations;
+    c->error = error_of(c->system, c->exact, c->x, c->w);
 }
 
-/* So many iterations as bring the true error of the block diagonal to what is wanted or just below: by the estimate,
- * then by Newton's method on the error's logarithm, then one by one; the error falls with every iterate. */
-static void find_equal(trail *t, double wanted, race_equal *out) {
-    enum { TRIES = 4, STEPS = 8 };
-    const double close = 0.97;
-    double error;
-    int32_t n = estimate(t, wanted, &error);
-    for (int32_t i = 0; i < TRIES + STEPS && (error > wanted || (error < close * wanted && i < TRIES)); i++) {
-        double more = i < TRIES ? log(wanted / error) / log(t->rate) : 1; /* < 0: fewer */
-        if (!(fabs(more) < PATIENCE)) break;
-        n += (int32_t)ceil(more > 0 ? more : 0.9 * more);
-        if (n < 1) n = 1;
-        error = error_after(t, n);
-    }
-    out->iterations = n;
-    out->error = error;
+/* Tightens (or loosens) the tolerance until the true error is what is wanted or just below: the error goes with the
+ * tolerance, by and large. On small sheets an iteration is a large step, and one below has to do. */
+static void find_equal(chase *c, const racer *base, double wanted) {
+    enum { TRIES = 4, MOST = 12 };
+    const double close = 0.97, margin = 0.99;
+    c->tol = RACE_TOLERANCE;
+    c->error = base->error;
+    for (int32_t i = 0; i < MOST && (i == 0 || c->error > wanted || (c->error < close * wanted && i < TRIES)); i++)
+        solve_to(c, c->tol * margin * wanted / c->error);
 }
 
 /* One repeat: the block diagonal was just timed, and to run it again may take minutes. */
-static void time_equal(trail *t, int32_t repeats, race_equal *out) {
+static void time_equal(chase *c, int32_t repeats, race_equal *out) {
     double base[RACE_MOST_REPEATS], amg[RACE_MOST_REPEATS];
     drape_solve_result result;
     for (int32_t i = 0; i < repeats; i++) {
-        if (repeats == 1 && t->seconds > 0) base[i] = t->seconds;
-        else base[i] = solve_once(t->system, RACE_BASE, NEVER, out->iterations, t->x, &result);
-        amg[i] = solve_once(t->system, out->against, RACE_TOLERANCE, PATIENCE, t->x, &result);
+        if (repeats > 1) solve_to(c, c->tol);
+        base[i] = c->seconds;
+        amg[i] = solve_once(c->system, out->against, RACE_TOLERANCE, c->x, &result);
     }
     out->gain = bench_median(base, repeats) / bench_median(amg, repeats);
     out->least_gain = base[0] / amg[0]; /* they are sorted now */
@@ -185,18 +157,20 @@ static void time_equal(trail *t, int32_t repeats, race_equal *out) {
 
 static void compare_at_equal_error(bench_system *s, const race_plan *plan, const double *exact, race_result *out) {
     int64_t n = bench_system_length(s);
-    trail t = {.system = s, .exact = exact, .x = bench_vector(n), .w = bench_vector(n)};
+    chase c = {.system = s, .exact = exact, .x = bench_vector(n), .w = bench_vector(n)};
     out->equal.against = race_faster_once(out);
-    find_equal(&t, out->racer[out->equal.against].error, &out->equal);
-    time_equal(&t, plan->equal, &out->equal);
-    free(t.x), free(t.w);
+    find_equal(&c, &out->racer[RACE_BASE], out->racer[out->equal.against].error);
+    out->equal.iterations = c.iterations;
+    out->equal.error = c.error;
+    time_equal(&c, plan->equal, &out->equal);
+    free(c.x), free(c.w);
 }
 
 /* ---- Running ---- */
 
 static void run_step(bench_system *s, lane *l, int32_t step, double *x) {
     double begin = bench_seconds();
-    if (!l->solver) l->solver = race_solver(s->ctx, l->index, RACE_TOLERANCE, PATIENCE);
+    if (!l->solver) l->solver = race_solver(s->ctx, l->index, RACE_TOLERANCE);
     drape_solve_result result = solve_in(s, l, l->solver, x);
     l->step[step] = bench_seconds() - begin;
     l->iterations += result.iterations;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { REFERENCE_SIDE = 101, MOST_ITERATIONS = 10000 };
+enum { REFERENCE_SIDE = 101 };
 
 static const char *const scenes[] = {"drooping", "pinned", "reentrant", "oblique"};
 enum { DROOPING, SCENES = sizeof scenes / sizeof *scenes };
@@ -28,7 +28,7 @@ typedef struct growths {
 
 static growth solve_one(bench_system *s, int32_t who) {
     drape_solve_result result;
-    drape_solver *solver = race_solver(s->ctx, who, RACE_TOLERANCE, MOST_ITERATIONS);
+    drape_solver *solver = race_solver(s->ctx, who, RACE_TOLERANCE);
     double *x = bench_vector(bench_system_length(s));
     bench_check(s->ctx, drape_solver_solve(solver, &s->problem, x, &result));
     free(x);
@@ -118,7 +118,7 @@ typedef struct setup_times {
 static void time_setup(bench_system *s, drape_context *ctx, int32_t who, double *x, double *setup, double *seconds) {
     drape_solve_result result;
     bench_rest();
-    drape_solver *solver = race_solver(ctx, who, RACE_TOLERANCE, MOST_ITERATIONS);
+    drape_solver *solver = race_solver(ctx, who, RACE_TOLERANCE);
     bench_check(ctx, drape_solver_solve(solver, &s->problem, x, &result));
     drape_solver_destroy(solver);
     *setup = result.setup_seconds;
