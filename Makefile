@@ -23,7 +23,7 @@ test-apps: all ## try the results in a browser and in Blender
 	@$(SETUP) --apps
 	@scripts/test-apps
 
-bench: ## build and run the benchmarks, some twenty minutes
+bench: ## build and run the benchmarks, some thirty minutes
 	@$(SETUP) --bench
 	@$(MAKE) --no-print-directory all
 	@build/bench/drape-bench

@@ -97,17 +97,11 @@ static race_plan plan_for(const bench_options *options, int32_t vertices) {
     return (race_plan){RACE_MOST_REPEATS, 5, 1, RACE_MOST_REPEATS};
 }
 
-static void print_system(const bench_request *request, const bench_system *s) {
-    printf("\n%s, %s, %s, %d vertices, steps of %g ms; %s; %d thread%s\n",
-           request->fabric ? request->fabric : "the sheet", request->scene, bench_mesh_name(request->mesh), s->A.rows,
-           1e3 * s->step, bench_system_about(s), request->threads, request->threads == 1 ? "" : "s");
-}
-
 static race_result compare(const bench_options *options, const bench_request *request, const requirement *want) {
     race_result result;
     bench_system *s = bench_system_create(request);
     race_plan plan = plan_for(options, s->A.rows);
-    print_system(request, s);
+    bench_system_print(request, s);
     race_run(s, &plan, &result);
     bench_system_destroy(s);
     print_racer_head();

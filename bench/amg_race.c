@@ -11,11 +11,8 @@
 #include "amg.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LARGE = 50000 /* vertices */ };
 
 static const struct contestant {
     const char *name, *precond;
@@ -65,22 +62,6 @@ static drape_solve_result solve_in(bench_system *s, lane *l, drape_solver *solve
     return result;
 }
 
-/* By the block diagonal, which has no part in what is measured; on large sheets that would take minutes. */
-static void solve_exactly(bench_system *s, double *exact) {
-    drape_solver *solver = race_solver(s->ctx, s->A.rows > LARGE ? RACE_SIX : RACE_BASE, 1e-11);
-    drape_solve_result result = solve(s, solver, exact);
-    if (result.reason != DRAPE_CONVERGED)
-        printf("  the solution to compare with: %s, true residual %.1e\n", drape_reason_name(result.reason),
-               result.true_residual);
-    drape_solver_destroy(solver);
-}
-
-/* Of x against the exact solution, relative, in the energy norm. x is lost. */
-static double error_of(bench_system *s, const double *exact, double *x, double *w) {
-    for (int64_t i = 0; i < bench_system_length(s); i++) x[i] -= exact[i];
-    return bench_energy_norm(s, x, w) / bench_energy_norm(s, exact, w);
-}
-
 /* ---- Once ---- */
 
 /* Seconds of a new solver's life. */
@@ -106,7 +87,7 @@ static void run_all_once(bench_system *s, lane lanes[RACERS], int32_t repeats, c
     for (int32_t i = 0; i < repeats; i++)
         for (int32_t k = 0; k < RACERS; k++) {
             run_once(s, &lanes[k], i, x);
-            if (i == 0 && exact) lanes[k].error = error_of(s, exact, x, w);
+            if (i == 0 && exact) lanes[k].error = bench_energy_error(s, exact, x, w);
         }
     free(x), free(w);
 }
@@ -128,7 +109,7 @@ static void solve_to(chase *c, double tol) {
     c->tol = tol;
     c->seconds = solve_once(c->system, RACE_BASE, tol, c->x, &result);
     c->iterations = result.iterations;
-    c->error = error_of(c->system, c->exact, c->x, c->w);
+    c->error = bench_energy_error(c->system, c->exact, c->x, c->w);
 }
 
 /* Tightens (or loosens) the tolerance until the true error is what is wanted or just below: the error goes with the
@@ -239,7 +220,7 @@ void race_run(bench_system *s, const race_plan *plan, race_result *out) {
     lane lanes[RACERS] = {{.index = RACE_BASE}, {.index = RACE_THREE}, {.index = RACE_SIX}};
     double *exact = plan->equal ? bench_vector(bench_system_length(s)) : NULL;
     *out = (race_result){0};
-    if (exact) solve_exactly(s, exact);
+    if (exact) bench_solve_exactly(s, exact);
     run_all_once(s, lanes, plan->once, exact);
     for (int32_t k = 0; k < RACERS; k++) sum_up_once(&lanes[k], plan, &out->racer[k]);
     if (plan->equal) compare_at_equal_error(s, plan, exact, out);

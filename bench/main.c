@@ -71,15 +71,19 @@ static void print_machine(void) {
 static const struct bench {
     const char *name, *about;
     void (*run)(const bench_options *options);
-    uint32_t takes; /* of bench_takes */
+    uint32_t takes;  /* of bench_takes */
+    uint32_t tables; /* of bench_table, where it takes BENCH_TABLES */
 } benches[] = {
     {"kernels", "multiply against a read-only sweep, assembly in multiplies, two threads against one", bench_kernels,
-     0},
-    {"sheets", "how hard the shared systems are, by scene, mesh and fabric", bench_sheets, BENCH_THREADS},
-    {"solvers", "an iteration and prefiltering in multiplies, all solvers, against Eigen", bench_solvers, 0},
+     0, 0},
+    {"sheets", "how hard the shared systems are, by scene, mesh and fabric", bench_sheets, BENCH_THREADS, 0},
+    {"solvers", "an iteration and prefiltering in multiplies, all solvers, against Eigen", bench_solvers, 0, 0},
     {"amg", "multigrid against the block diagonal, one system and an animation, by size and scene", bench_amg,
-     BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK},
-    {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman, 0},
+     BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK, BENCH_TABLES_ALL},
+    {"peers", "multigrid against PETSc (GAMG, ML, Hypre), CHOLMOD and Eigen, one system", bench_peers,
+     BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK,
+     BENCH_TABLE_SHEET | BENCH_TABLE_SCENES},
+    {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman, 0, 0},
 };
 
 enum { COUNT = sizeof benches / sizeof *benches };
@@ -103,9 +107,9 @@ static const struct bench *find(const char *name) {
     return NULL;
 }
 
-/* Every name there is, and every option taken by one of those that are wanted. */
+/* Every name there is, and every option and table taken by one of those that are wanted. */
 static bool agree(const bench_options *o) {
-    uint32_t taken = o->name_count ? 0 : UINT32_MAX;
+    uint32_t taken = o->name_count ? 0 : UINT32_MAX, tables = taken;
     for (int32_t i = 0; i < o->name_count; i++) {
         const struct bench *b = find(o->name[i]);
         if (!b) {
@@ -113,6 +117,7 @@ static bool agree(const bench_options *o) {
             return false;
         }
         taken |= b->takes;
+        tables |= b->tables;
     }
     for (uint32_t bit = 1; bit <= o->given; bit *= 2)
         if (o->given & bit & ~taken) {
@@ -120,6 +125,11 @@ static bool agree(const bench_options *o) {
                     bench_option_name((bench_takes)bit), o->name[0]);
             return false;
         }
+    if (o->given & BENCH_TABLES && o->tables & ~tables) {
+        fprintf(stderr, "drape-bench: --tables: %s does not have all of these; drape-bench --help says which\n",
+                o->name[0]);
+        return false;
+    }
     return true;
 }
 

@@ -80,9 +80,9 @@ static const struct known {
     bench_takes takes;
 } known[] = {
     {"--sizes", "N,N,...", "vertices along a side of the sheets", BENCH_SIZES},
-    {"--tables", "NAME,...", "of amg: sheet, cotton, scenes, scaling, setup", BENCH_TABLES},
-    {"--scenes-side", "N", "vertices along a side in amg's table of scenes", BENCH_SCENES_SIDE},
-    {"--threads", "T", "as many threads, 1 to 256; 2 otherwise", BENCH_THREADS},
+    {"--tables", "NAME,...", "of amg: sheet, cotton, scenes, scaling, setup; of peers: sheet, scenes", BENCH_TABLES},
+    {"--scenes-side", "N", "vertices along a side in the tables of scenes", BENCH_SCENES_SIDE},
+    {"--threads", "T", "as many threads (of PETSc: processes), 1 to 256; 2 otherwise", BENCH_THREADS},
     {"--quick", NULL, "small sizes and few repeats: to see that it works, not to believe the figures", BENCH_QUICK},
 };
 

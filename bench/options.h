@@ -17,7 +17,7 @@ typedef enum bench_takes {
     BENCH_SCENES_SIDE = 16
 } bench_takes;
 
-/* The tables of `amg`; bits. */
+/* The tables of `amg`, and of `peers` the first and the third; bits. */
 typedef enum bench_table {
     BENCH_TABLE_SHEET = 1,   /* by size */
     BENCH_TABLE_COTTON = 2,  /* the same with another fabric */

@@ -10,6 +10,7 @@
 #include "bench.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -396,9 +397,36 @@ const char *bench_mesh_name(bench_mesh mesh) {
     return names[mesh];
 }
 
-double bench_energy_norm(bench_system *s, const double *v, double *w) {
+void bench_system_print(const bench_request *request, const bench_system *s) {
+    printf("\n%s, %s, %s, %d vertices, steps of %g ms; %s; %d thread%s\n",
+           request->fabric ? request->fabric : "the sheet", request->scene, bench_mesh_name(request->mesh), s->A.rows,
+           1e3 * s->step, bench_system_about(s), request->threads, request->threads == 1 ? "" : "s");
+}
+
+/* ---- The error of a solution ---- */
+
+void bench_solve_exactly(bench_system *s, double *exact) {
+    drape_solve_settings settings = drape_solve_defaults();
+    drape_solve_result result;
+    settings.precond = s->A.rows > BENCH_LARGE ? "amg" : "block_diagonal";
+    settings.amg.modes = 6;
+    settings.tol = 1e-11;
+    settings.max_iterations = 100000;
+    bench_check(s->ctx, drape_solve(s->ctx, &s->problem, &settings, exact, &result));
+    if (result.reason != DRAPE_CONVERGED)
+        printf("  the solution to compare with: %s, true residual %.1e\n", drape_reason_name(result.reason),
+               result.true_residual);
+}
+
+/* sqrt(v'A v) */
+static double energy_norm(bench_system *s, const double *v, double *w) {
     double sum = 0;
     bench_check(s->ctx, drape_multiply(s->ctx, &s->A, v, w));
     for (int64_t i = 0; i < bench_system_length(s); i++) sum += v[i] * w[i];
     return sqrt(sum);
+}
+
+double bench_energy_error(bench_system *s, const double *exact, double *x, double *w) {
+    for (int64_t i = 0; i < bench_system_length(s); i++) x[i] -= exact[i];
+    return energy_norm(s, x, w) / energy_norm(s, exact, w);
 }

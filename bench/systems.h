@@ -35,6 +35,8 @@ typedef struct bench_system {
 
 /* Sheets of more vertices a side than this are deformed at this resolution and interpolated. */
 enum { BENCH_LARGEST_RUN = 101 };
+/* Vertices from which on the block diagonal is slow. */
+enum { BENCH_LARGE = 50000 };
 
 bench_system *bench_system_create(const bench_request *request);
 void bench_system_destroy(bench_system *system);
@@ -45,11 +47,18 @@ void bench_system_advance(bench_system *system, const double *dv);
 int64_t bench_system_length(const bench_system *system); /* numbers in b */
 /* How the system came about, for the line above a table. */
 const char *bench_system_about(const bench_system *system);
+/* That line: what was asked for, how it came about, and the threads. */
+void bench_system_print(const bench_request *request, const bench_system *system);
 
 /* "regular" and so on. */
 const char *bench_mesh_name(bench_mesh mesh);
-/* sqrt(v'A v); w: another vector, overwritten */
-double bench_energy_norm(bench_system *system, const double *v, double *w);
+
+/* To 1e-11, for others to be compared with. By the block diagonal, the simplest there is; above BENCH_LARGE vertices,
+ * where that would take minutes, by multigrid. Prints a line where it is not reached. */
+void bench_solve_exactly(bench_system *system, double *exact);
+/* Of x against the exact solution, relative, in the energy norm sqrt(v'A v). x is lost; w: another vector, lost too
+ */
+double bench_energy_error(bench_system *system, const double *exact, double *x, double *w);
 
 double *bench_vector(int64_t length); /* zeros, on a cache line; free() it */
 

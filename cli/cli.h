@@ -76,6 +76,11 @@ const drape_direct *direct_solver(void);
 /* False, after a complaint that begins with `what`, where the settings ask for one that is not there. */
 bool direct_is_there(const char *what, const drape_solve_settings *settings);
 
+/* ---- tuned.c: what a solver tried by the clock; nothing where it was not tuned ---- */
+
+void print_tuned(const drape_solver *solver);
+void print_tuned_json(const drape_solver *solver); /* a key of an object, with a comma */
+
 /* ---- output_file.c: files that are complete or absent ---- */
 
 /* Whether a file of this name can be made, as far as one can tell without making it; false after a complaint. No

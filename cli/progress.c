@@ -19,9 +19,10 @@ progress progress_begin(int32_t frames, bool quiet) {
 
 static double energy(const drape_certificate *c) { return c->kinetic + c->elastic + c->weight; }
 
-/* Not converged: worth a word on every line it happens in. */
+/* Not converged, or not with what was tried first: worth a word on every line it happens in. */
 static const char *trouble(const drape_certificate *c) {
-    return c->reason == DRAPE_CONVERGED ? "" : drape_reason_name(c->reason);
+    if (c->reason != DRAPE_CONVERGED) return drape_reason_name(c->reason);
+    return c->fallbacks > 0 ? "fell back" : "";
 }
 
 static void print_bar(const progress *p, const frame_summary *f) {

@@ -14,7 +14,7 @@ typedef struct run_options {
     word_list output; /* none: the scene's own */
     const char *report, *export_system;
     int32_t frames; /* -1: the scene's */
-    bool quiet;
+    bool quiet, tune;
     int64_t export_step;     /* 0: none */
     const char *export_path; /* part of export_system */
 } run_options;
@@ -41,7 +41,7 @@ static void interrupt(int signal_number) {
 }
 
 static parse_result parse(run_options *o, int argc, char **argv) {
-    option options[SCENE_OPTIONS + 6] = {
+    option options[SCENE_OPTIONS + 7] = {
         {"--output", "-o", "OUT", "OUT.html: a page that plays it; OUT.pc2: a point cache; OUT.obj: a mesh a frame",
          OPTION_LIST, &o->output, 0, 0},
         {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &o->frames, 0,
@@ -50,8 +50,10 @@ static parse_result parse(run_options *o, int argc, char **argv) {
          0, 0},
         {"--export-system", NULL, "STEP:FILE", "write the linear system of that step (the first is 1)", OPTION_TEXT,
          &o->export_system, 0, 0},
+        {"--tune", NULL, NULL, "choose the preconditioner by the clock in the first step; other machines, other bits",
+         OPTION_FLAG, &o->tune, 0, 0},
         {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &o->quiet, 0, 0}};
-    scene_option_table(&o->scene, options + 5);
+    scene_option_table(&o->scene, options + 6);
     command_line line = {.usage = "drape run SCENE.yaml|NAME [options]",
                          .about =
                              "Simulates a scene file, or a scene that ships (`drape scenes` lists them). Shows time, "
@@ -112,6 +114,7 @@ static drape_status load(run *r) {
     drape_status status = drape_scene_load(r->ctx, r->options.scene.name, &how, &r->scene);
     if (status) return status;
     r->scene->solve.direct = direct_solver();
+    if (r->options.tune) r->scene->solve.tune = DRAPE_TUNE_MANY;
     if (r->options.frames >= 0) r->scene->frames = r->options.frames;
     bool own = r->options.output.count > 0;
     r->outputs = own ? r->options.output.words : r->scene->output;
@@ -141,6 +144,7 @@ static bool prepare(run *r) {
 
 static drape_status step(run *r, drape_certificate *c) {
     drape_status status = drape_sim_step(r->sim, c);
+    if (!status && c->step == 1 && !r->options.quiet) print_tuned(drape_sim_solver(r->sim));
     if (!status && r->report) status = drape_report_step(r->report, c);
     if (!status && c->step == r->options.export_step)
         status = drape_sim_export_system(r->sim, r->options.export_path);

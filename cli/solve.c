@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_REPEATS = 100000, MOST_THREADS = 256, MOST_HISTORY = 1 << 22, MOST_LEVELS = 16 };
+enum { MOST_REPEATS = 100000, MOST_THREADS = 256, MOST_HISTORY = 1 << 22, MOST_LEVELS = 16, MOST_DEGREE = 8 };
 
 typedef struct solve_options {
-    const char *file, *rhs, *output, *history, *stop, *reuse;
+    const char *file, *rhs, *output, *history, *stop;
+    const char *reuse, *smoother, *cycle; /* of amg */
     drape_solve_settings settings;
     double theta;             /* NAN: not given */
     int32_t repeats, threads; /* threads 0: not given */
-    bool json, list, explain;
+    bool json, list, explain, tune, unfiltered;
 } solve_options;
 
 /* Everything that a solve holds. */
@@ -30,19 +31,26 @@ typedef struct solving {
 static parse_result parse(solve_options *o, int argc, char **argv) {
     drape_solve_settings *s = &o->settings;
     const option options[] = {
-        {"--method", NULL, "M", "default ppcg; --list shows them", OPTION_TEXT, &s->method, 0, 0},
-        {"--precond", NULL, "P", "default block_diagonal, none for methods without", OPTION_TEXT, &s->precond, 0, 0},
+        {"--method", NULL, "M", "--list shows them; default auto: ppcg, or bicgstab where A is not symmetric",
+         OPTION_TEXT, &s->method, 0, 0},
+        {"--precond", NULL, "P", "default auto: what moves the fewest bytes, and another where that fails",
+         OPTION_TEXT, &s->precond, 0, 0},
         {"--tol", NULL, "T", "relative, between 0 and 1; default 1e-5", OPTION_REAL, &s->tol, 0, 0},
         {"--stop", NULL, "NORM", "of what: residual, preconditioned (the default) or energy", OPTION_TEXT, &o->stop,
          0, 0},
         {"--max-iterations", NULL, "N", "default 10000", OPTION_NUMBER, &s->max_iterations, 1, INT32_MAX},
         {"--floor", NULL, "F", "stop also where that norm itself is no more than this", OPTION_REAL, &s->floor, 0, 0},
         {"--omega", NULL, "W", "of ssor, between 0 and 2; default 1", OPTION_REAL, &s->omega, 0, 0},
-        {"--amg-modes", NULL, "N", "of amg: 3 translations, or 6 with rotations; default 3", OPTION_NUMBER,
-         &s->amg.modes, 3, 6},
-        {"--amg-theta", NULL, "T", "connections that count, between 0 and 1; default 0.25", OPTION_REAL, &o->theta, 0,
+        {"--amg-modes", NULL, "N", "of amg: 3 translations, or 6 with rotations; default 3, with auto what is better",
+         OPTION_NUMBER, &s->amg.modes, 3, 6},
+        {"--amg-theta", NULL, "T", "connections that count, between 0 and 1; default 0.4", OPTION_REAL, &o->theta, 0,
          0},
         {"--amg-levels", NULL, "N", "most levels; default 16", OPTION_NUMBER, &s->amg.levels, 1, MOST_LEVELS},
+        {"--amg-smoother", NULL, "NAME", "gauss-seidel (the default) or chebyshev", OPTION_TEXT, &o->smoother, 0, 0},
+        {"--amg-degree", NULL, "N", "of chebyshev, 1 to 8; default 2", OPTION_NUMBER, &s->amg.degree, 1, MOST_DEGREE},
+        {"--amg-cycle", NULL, "NAME", "v (the default) or w", OPTION_TEXT, &o->cycle, 0, 0},
+        {"--amg-unfiltered", NULL, NULL, "weak connections spread the interpolation too", OPTION_FLAG, &o->unfiltered,
+         0, 0},
         {"--amg-reuse", NULL, "WHAT", "of the solve before: nothing, patterns or everything (the default)",
          OPTION_TEXT, &o->reuse, 0, 0},
         {"--repeat", NULL, "N", "solve so many times; seconds are medians, the first apart", OPTION_NUMBER,
@@ -52,7 +60,10 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
         {"--rhs", NULL, "FILE", "right-hand side: Matrix Market, or raw doubles", OPTION_TEXT, &o->rhs, 0, 0},
         {"--output", "-o", "X.bin", "write x as raw doubles", OPTION_TEXT, &o->output, 0, 0},
         {"--history", NULL, "FILE.csv", "write the norms of every iteration", OPTION_TEXT, &o->history, 0, 0},
-        {"--explain", NULL, NULL, "of amg: print its levels", OPTION_FLAG, &o->explain, 0, 0},
+        {"--explain", NULL, NULL, "of amg: print its levels, and where the time went", OPTION_FLAG, &o->explain, 0,
+         0},
+        {"--tune", NULL, NULL, "try all that auto chooses from, by the clock, and take the fastest", OPTION_FLAG,
+         &o->tune, 0, 0},
         {"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &o->json, 0, 0},
         {"--list", NULL, NULL, "print methods and preconditioners", OPTION_FLAG, &o->list, 0, 0},
         {0}};
@@ -72,38 +83,61 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
 }
 
 static bool is_known(const char *what, const char *word, const char *(*name)(int32_t)) {
+    if (strcmp(word, "auto") == 0) return true;
     for (int32_t i = 0; name(i); i++)
         if (strcmp(name(i), word) == 0) return true;
     complain("%s %s: there is no such thing; drape solve --list shows what there is", what, word);
     return false;
 }
 
-static bool choose_stop(solve_options *o) {
-    if (!o->stop) return true;
-    for (int32_t i = 0; drape_stop_name(i); i++)
-        if (strcmp(drape_stop_name(i), o->stop) == 0) {
-            o->settings.stop = (drape_stop)i;
+/* "a, b or c" of all names of a table. */
+static void list_names(const char *(*name)(int32_t), char *to, size_t size) {
+    size_t length = 0;
+    to[0] = 0;
+    for (int32_t i = 0; name(i) && length < size; i++) {
+        const char *between = i == 0 ? "" : name(i + 1) ? ", " : " or ";
+        length += (size_t)snprintf(to + length, size - length, "%s%s", between, name(i));
+    }
+}
+
+/* Where a word stands in a table of names; a NULL leaves *index as it is. */
+static bool choose_word(const char *what, const char *word, const char *(*name)(int32_t), int32_t *index) {
+    char known[100];
+    if (!word) return true;
+    for (int32_t i = 0; name(i); i++)
+        if (strcmp(name(i), word) == 0) {
+            *index = i;
             return true;
         }
-    complain("--stop %s: residual, preconditioned or energy is wanted", o->stop);
+    list_names(name, known, sizeof known);
+    complain("%s %s: %s is wanted", what, word, known);
     return false;
 }
 
-static bool choose_reuse(solve_options *o) {
-    if (!o->reuse) return true;
-    for (int32_t i = 0; drape_amg_reuse_name(i); i++)
-        if (strcmp(drape_amg_reuse_name(i), o->reuse) == 0) {
-            o->settings.amg.reuse = i + 1;
-            return true;
-        }
-    complain("--amg-reuse %s: nothing, patterns or everything is wanted", o->reuse);
-    return false;
+static bool choose_stop(solve_options *o) {
+    int32_t stop = (int32_t)o->settings.stop;
+    bool good = choose_word("--stop", o->stop, drape_stop_name, &stop);
+    o->settings.stop = (drape_stop)stop;
+    return good;
+}
+
+static bool choose_amg_words(solve_options *o) {
+    drape_amg_settings *amg = &o->settings.amg;
+    int32_t reuse = amg->reuse - 1, smoother = (int32_t)amg->smoother, cycle = (int32_t)amg->cycle;
+    if (!choose_word("--amg-reuse", o->reuse, drape_amg_reuse_name, &reuse)) return false;
+    if (!choose_word("--amg-smoother", o->smoother, drape_smoother_name, &smoother)) return false;
+    if (!choose_word("--amg-cycle", o->cycle, drape_cycle_name, &cycle)) return false;
+    amg->reuse = reuse + 1;
+    amg->smoother = (drape_smoother)smoother;
+    amg->cycle = (drape_cycle)cycle;
+    amg->unfiltered = o->unfiltered;
+    return true;
 }
 
 static bool choose_amg(solve_options *o) {
     drape_amg_settings *amg = &o->settings.amg;
-    bool used = o->settings.precond && strcmp(o->settings.precond, "amg") == 0;
-    if (o->explain && !used) {
+    bool possible = strcmp(o->settings.precond, "amg") == 0 || strcmp(o->settings.precond, "auto") == 0;
+    if (o->explain && !possible) {
         complain("--explain: only the preconditioner amg has levels to explain; give --precond amg");
         return false;
     }
@@ -116,20 +150,21 @@ static bool choose_amg(solve_options *o) {
         complain("--amg-theta 0: it must lie between 0 and 1");
         return false;
     }
-    return choose_reuse(o);
+    return choose_amg_words(o);
 }
 
 /* What the library cannot say in the words of the command line; the rest it checks itself. */
 static bool choose_settings(solve_options *o) {
     drape_solve_settings *s = &o->settings;
     if (!is_known("--method", s->method, drape_method_name)) return false;
-    if (s->precond && !is_known("--precond", s->precond, drape_precond_name)) return false;
+    if (!is_known("--precond", s->precond, drape_precond_name)) return false;
     if (!choose_stop(o) || !choose_amg(o)) return false;
     if (s->omega == 0) { /* which the library takes for the default */
         complain("--omega 0: it must lie between 0 and 2");
         return false;
     }
     s->direct = direct_solver();
+    if (o->tune) s->tune = o->repeats > 1 ? DRAPE_TUNE_MANY : DRAPE_TUNE_ONCE;
     if (o->history) s->history = s->max_iterations < MOST_HISTORY ? s->max_iterations + 1 : MOST_HISTORY;
     return direct_is_there("--method", s);
 }
@@ -187,7 +222,9 @@ static double median(double *times, int32_t count) {
 static solve_summary summarise(solving *s, const drape_solve_result *result) {
     int32_t cold = s->options.repeats > 1; /* the first allocates; it counts only where there is no other */
     solve_summary summary = {.system = &s->system,
-                             .explained = s->options.explain ? s->solver : NULL,
+                             .solver = s->solver,
+                             .explain = s->options.explain,
+                             .read_bandwidth = s->options.explain ? measure_bandwidth(s->ctx, s->solver) : 0,
                              .settings = &s->options.settings,
                              .result = *result,
                              .repeats = s->options.repeats,

@@ -29,7 +29,9 @@ bool system_suits(const linear_system *system, const char *path, const char *met
 typedef struct solve_summary {
     const linear_system *system;
     const drape_solve_settings *settings;
-    const drape_solver *explained;       /* whose levels are to be printed; NULL: none */
+    const drape_solver *solver;          /* whose levels, and what it tried when it was tuned, may be printed */
+    bool explain;                        /* levels are to be */
+    double read_bandwidth;               /* with it: bytes per second that memory can be read with */
     drape_solve_result result;           /* of the last */
     int32_t repeats;                     /* solves */
     double cold_setup_seconds;           /* of the first */
@@ -48,7 +50,10 @@ bool write_doubles(const char *path, const double *x, int64_t count);
 
 /* ---- solve_explain.c: the levels of a solver's preconditioner ---- */
 
-void print_levels_text(const drape_solver *solver, const drape_bsr3 *A);
-void print_levels_json(const drape_solver *solver, const drape_bsr3 *A); /* keys of the object, each with a comma */
+void print_levels_text(const drape_solver *solver, const drape_bsr3 *A, double read_bandwidth);
+/* keys of the object, each with a comma */
+void print_levels_json(const drape_solver *solver, const drape_bsr3 *A, double read_bandwidth);
+/* Bytes per second with which as much memory can be read as a smoothing sweep of the finest level reads. */
+double measure_bandwidth(drape_context *ctx, const drape_solver *solver);
 
 #endif

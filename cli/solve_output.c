@@ -17,12 +17,22 @@ static void json_real(const char *key, double value) {
 
 static int32_t count_held(const linear_system *s) { return s->held ? drape_constraints_count(s->held) : 0; }
 
+static void json_fallbacks(const drape_solve_result *r) {
+    printf("  \"fallbacks\": [");
+    for (int32_t i = 0; i < r->fallbacks; i++)
+        printf("%s{\"method\": \"%s\", \"precond\": \"%s\", \"why\": \"%s\", \"iterations\": %d}", i > 0 ? ", " : "",
+               r->fallback[i].method, r->fallback[i].precond, r->fallback[i].why, r->fallback[i].iterations);
+    printf("],\n");
+}
+
 void print_solve_json(const solve_summary *s) {
     const drape_solve_result *r = &s->result;
     const drape_bsr3 *A = &s->system->A;
     printf("{\n");
     json_text("method", r->method);
     json_text("precond", r->precond);
+    json_whole("modes", r->modes);
+    json_fallbacks(r);
     json_text("stop", drape_stop_name((int32_t)s->settings->stop));
     json_real("tol", s->settings->tol);
     json_whole("rows", s->system->unknowns);
@@ -40,7 +50,8 @@ void print_solve_json(const solve_summary *s) {
     json_real("cold_setup_seconds", s->cold_setup_seconds);
     json_real("setup_seconds", s->setup_seconds);
     json_real("solve_seconds", s->solve_seconds);
-    if (s->explained) print_levels_json(s->explained, A);
+    if (s->explain) print_levels_json(s->solver, A, s->read_bandwidth);
+    print_tuned_json(s->solver);
     json_whole("threads", s->threads);
     printf("  \"simd\": \"%s\"\n}\n", s->simd);
 }
@@ -63,20 +74,28 @@ void print_solve_text(const solve_summary *s) {
     printf("%lld rows, %lld blocks, %d held vertices; %s", (long long)s->system->unknowns,
            (long long)A->rowptr[A->rows], count_held(s->system), r->method);
     if (strcmp(r->precond, "none") != 0) printf(" with %s", r->precond);
+    if (r->modes) printf(" (%d modes)", r->modes);
     if (r->shift > 0) printf(" (shifted by %.2g)", r->shift);
     putchar('\n');
+    for (int32_t i = 0; i < r->fallbacks; i++)
+        printf("fell back from %s with %s: %s after %d iteration%s\n", r->fallback[i].method, r->fallback[i].precond,
+               r->fallback[i].why, r->fallback[i].iterations, r->fallback[i].iterations == 1 ? "" : "s");
     print_outcome(s);
     printf("setup %.3g s, solve %.3g s", s->setup_seconds, s->solve_seconds);
     if (s->repeats > 1) printf(" (medians of %d; first setup %.3g s)", s->repeats - 1, s->cold_setup_seconds);
     printf("; %.4g MB held, %.4g MB moved; %d threads, %s\n", 1e-6 * (double)r->bytes, 1e-6 * (double)r->bytes_moved,
            s->threads, s->simd);
-    if (s->explained) print_levels_text(s->explained, A);
+    if (s->explain) print_levels_text(s->solver, A, s->read_bandwidth);
+    print_tuned(s->solver);
 }
 
 /* ---- What there is to choose from ---- */
 
 void print_solve_list(void) {
-    printf("methods, and the preconditioners that go with each:\n");
+    printf("Where none is named, or auto: ppcg, or bicgstab where the matrix is not symmetric; and block_diagonal, "
+           "ichol or\n"
+           "amg, whichever moves the fewest bytes.\n\n"
+           "methods, and the preconditioners that go with each:\n");
     for (int32_t m = 0; drape_method_name(m); m++) {
         const char *name = drape_method_name(m);
         bool missing = strcmp(name, "direct") == 0 && !direct_solver();

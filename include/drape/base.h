@@ -93,6 +93,10 @@ DRAPE_API int32_t drape_context_threads(const drape_context *ctx);
 DRAPE_API drape_simd drape_context_simd(const drape_context *ctx); /* what is in use, never BEST */
 DRAPE_API const char *drape_simd_name(drape_simd simd);            /* "sse2", "neon", "avx2", "avx512" */
 
+/* How fast the context's threads read so many bytes of memory, in bytes per second: the best of a few tries, on
+ * memory of its own. For reports: a measurement is not the same twice. 0: there is not so much memory. */
+DRAPE_API double drape_read_bandwidth(drape_context *ctx, int64_t bytes);
+
 /* Memory held through this context right now, in bytes. */
 DRAPE_API int64_t drape_context_bytes(const drape_context *ctx);
 

@@ -78,7 +78,11 @@ typedef struct drape_certificate {
     double time;  /* s, at the end of the step */
     drape_reason reason;
     int32_t iterations;
-    double residual, true_residual;  /* of the linear solve, relative */
+    double residual, true_residual; /* of the linear solve, relative */
+    const char *method, *precond;   /* of the linear solve: what was used at last */
+    int32_t modes;                  /* of "amg"; 0 with any other */
+    int32_t fallbacks;              /* what was given up before that, see drape_solve_result */
+    drape_fallback fallback[DRAPE_MOST_FALLBACKS];
     double kinetic, elastic, weight; /* J; weight: - sum m g.(x - x at the start) */
     double stretch;                  /* the largest; 1 at rest */
     double assemble_seconds, precondition_seconds, solve_seconds, update_seconds;
@@ -91,11 +95,12 @@ DRAPE_API drape_status drape_sim_create(drape_context *ctx, const drape_scene *s
 DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
 
 /* One linearised backward Euler step; see docs/architecture.md. certificate may be NULL. Allocates nothing from the
- * second step on. DRAPE_ERROR_NUMBER: the state went wrong; the message names step and vertex, and the state is
- * that of before the step. */
+ * second step on, but where the solver builds or turns to something new (drape_solver_solve). DRAPE_ERROR_NUMBER: the
+ * state went wrong; the message names step and vertex, and the state is that of before the step. */
 DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
 
 DRAPE_API drape_cloth *drape_sim_cloth(drape_sim *sim);
+DRAPE_API const drape_solver *drape_sim_solver(const drape_sim *sim);
 DRAPE_API double drape_sim_time(const drape_sim *sim);   /* s */
 DRAPE_API int64_t drape_sim_steps(const drape_sim *sim); /* done so far */
 DRAPE_API double *drape_sim_positions(drape_sim *sim);   /* m, 3 a vertex; may be changed between steps */

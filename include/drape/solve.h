@@ -89,14 +89,20 @@ typedef enum drape_smoother {
     DRAPE_SMOOTHER_CHEBYSHEV     /* as in the paper: two passes a degree */
 } drape_smoother;
 
+typedef enum drape_cycle {
+    DRAPE_CYCLE_V,
+    DRAPE_CYCLE_W /* coarse levels are gone through twice: some iterations less on large meshes, each one dearer */
+} drape_cycle;
+
 /* Of the preconditioner "amg", smoothed aggregation (docs/solvers.md). Zero means the default in all fields. */
 typedef struct drape_amg_settings {
-    double theta;   /* share of a row's strongest connection above which one counts, in (0, 1); default 0.25 */
+    double theta;   /* share of a row's strongest connection above which one counts, in (0, 1); default 0.4 */
     int32_t modes;  /* of the near-kernel: 3 translations, or 6 with rotations, which needs the problem's positions;
-                       default 3 */
+                       default 3, or what is chosen where the preconditioner is "auto" */
     int32_t levels; /* most levels, 1..16; default 16 */
     drape_smoother smoother; /* default DRAPE_SMOOTHER_GAUSS_SEIDEL */
     int32_t degree;          /* of Chebyshev's, 1..8; default 2 */
+    drape_cycle cycle;       /* default DRAPE_CYCLE_V */
     int32_t unfiltered; /* 1: weak connections spread the interpolation too. The paper's own recipe is theta 0.48,
                            six modes, Chebyshev of degree 2, unfiltered; default 0 */
     int32_t reuse; /* what is kept from solve to solve: 1 nothing, 2 aggregates and patterns, 3 everything while it
@@ -107,13 +113,28 @@ typedef struct drape_amg_settings {
  * end.
  */
 DRAPE_API const char *drape_amg_reuse_name(int32_t index);
+/* "gauss-seidel", "chebyshev": the names of drape_smoother; NULL past the end. */
+DRAPE_API const char *drape_smoother_name(int32_t index);
+/* "v", "w": the names of drape_cycle; NULL past the end. */
+DRAPE_API const char *drape_cycle_name(int32_t index);
 
-/* In all fields but method, tol and max_iterations zero means the default. */
+/* Trying by the clock what is fastest, in a solver's first solve of a pattern. It gives up the promise of the same
+ * bits on every machine. */
+typedef enum drape_tune {
+    DRAPE_TUNE_OFF,  /* choose from counted bytes */
+    DRAPE_TUNE_ONCE, /* what is fastest for one solve, with all its setting up */
+    DRAPE_TUNE_MANY  /* what is fastest for the solves after the first */
+} drape_tune;
+
+/* In all fields but tol and max_iterations zero means the default. */
 typedef struct drape_solve_settings {
-    const char *method;     /* one of drape_method_name; docs/solvers.md; default "ppcg" */
-    const char *precond;    /* one of drape_precond_name; NULL: "block_diagonal", or "none" for methods without */
-    double tol;             /* relative, see drape_stop; in (0, 1); default 1e-5 */
-    int32_t max_iterations; /* >= 1; default 10000 */
+    const char *method;  /* one of drape_method_name (docs/solvers.md) or "auto": "ppcg", or "bicgstab" where A is not
+                            symmetric; default "auto" */
+    const char *precond; /* one of drape_precond_name or "auto", which for methods that take "block_diagonal" and
+                            "amg" is what moves the fewest bytes, and another one where that fails; for others
+                            "block_diagonal", or "none" for those without; default "auto" */
+    double tol;          /* relative, see drape_stop; in (0, 1); default 1e-5 */
+    int32_t max_iterations; /* of a method, >= 1; default 10000 */
     drape_stop stop;        /* default DRAPE_STOP_PRECONDITIONED; BiCGStab has no P-norm and no energy: with it the
                                first means the same as DRAPE_STOP_RESIDUAL, and the last is refused */
     double floor;    /* stop also where that norm itself, not relative, is no more than this; >= 0; default 0 */
@@ -121,6 +142,7 @@ typedef struct drape_solve_settings {
     int32_t history; /* most iterations to keep a record of; 0: none; default 0 */
     const drape_direct *direct; /* for the method "direct"; default NULL: there is none */
     drape_amg_settings amg;
+    drape_tune tune; /* for a precond that is "auto" and a method that leaves the choice; default DRAPE_TUNE_OFF */
 } drape_solve_settings;
 
 DRAPE_API drape_solve_settings drape_solve_defaults(void);
@@ -130,9 +152,10 @@ DRAPE_API const char *drape_method_name(int32_t index);
 DRAPE_API const char *drape_method_about(int32_t index);
 DRAPE_API const char *drape_precond_name(int32_t index);
 DRAPE_API const char *drape_precond_about(int32_t index);
-/* 1 where this method takes this preconditioner. */
+/* 1 where this method takes this preconditioner; "auto" goes with all, and as a method with what one of its two
+ * takes. */
 DRAPE_API int drape_method_takes(const char *method, const char *precond);
-/* The preconditioner that a method takes where none is named; NULL: there is no such method. */
+/* The preconditioner that a method takes where none is named, which may be "auto"; NULL: there is no such method. */
 DRAPE_API const char *drape_method_default_precond(const char *method);
 /* 1 where A must be symmetric for this method. */
 DRAPE_API int drape_method_needs_symmetry(const char *method);
@@ -144,20 +167,35 @@ typedef struct drape_iteration {
     double energy;         /* estimate of sqrt(e'A e); -1 where there is none */
 } drape_iteration;
 
+/* A preconditioner, or a method, that was given up for another. */
+typedef struct drape_fallback {
+    const char *method, *precond;
+    const char *why; /* the name of a reason; "slow": it took much longer than foreseen, and the next one went on from
+                        where it was; "no memory" */
+    int32_t iterations;
+} drape_fallback;
+
+enum { DRAPE_MOST_FALLBACKS = 6 };
+
 typedef struct drape_solve_result {
     drape_reason reason;
-    int32_t iterations;
+    int32_t iterations;   /* of all that were tried */
     double residual;      /* what was compared with tol, at the end; -1 with "direct" */
     double true_residual; /* |S (b - A x)| / |b^| in the 2-norm, computed afresh */
     double energy_error;  /* estimate of the relative energy norm of the error; -1 where there is none */
     double shift;         /* what "ichol" and "ilu" had to add to A's diagonal blocks, relative to them */
     double setup_seconds, solve_seconds;
-    int64_t bytes;                  /* memory held by the solver */
-    int64_t bytes_moved;            /* read and written by this solve, as counted, not measured */
+    int64_t bytes;       /* memory held by the solver */
+    int64_t bytes_moved; /* read and written by this solve, as counted, not measured; what setting up costs is
+                            an estimate */
     const double *constraint_force; /* (I-S) (A x - b), 3 a vertex */
     const drape_iteration *history; /* this and the above live until the solver's next solve or its end; */
     int32_t history_count;          /*   NULL and 0 from drape_solve */
-    const char *method, *precond;   /* what was used */
+    const char *method, *precond;   /* what was used at last */
+    int32_t modes;                  /* of "amg"; 0 with any other */
+    int32_t fallbacks; /* what was given up before that; only where the choice was left to the solver. The
+                          history is that of the last */
+    drape_fallback fallback[DRAPE_MOST_FALLBACKS]; /* in their order */
 } drape_solve_result;
 
 typedef struct drape_solver drape_solver;
@@ -167,10 +205,32 @@ DRAPE_API drape_status drape_solver_create(drape_context *ctx, const drape_solve
                                            drape_solver **out);
 DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
 /* x: 3 a vertex; may be the same array as guess. result may be NULL. The first solve, and one with another pattern,
- * checks the pattern and allocates; others do not ("direct" may, and "amg" where it builds anew). A's values, b and
- * the constraints may be others every time. */
+ * checks the pattern and allocates; others do not ("direct" may, "amg" where it builds anew, and "auto" where it
+ * turns to something it has not used before). A's values, b and the constraints may be others every time. */
 DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                           drape_solve_result *result);
+
+/* What takes time on a level: parts of a set-up, with patterns where they were made anew, and parts of a cycle. */
+enum {
+    DRAPE_AMG_SCALE,       /* the level's matrix from the caller's (finest), or scaled in place */
+    DRAPE_AMG_LANCZOS,     /* the estimate of rho */
+    DRAPE_AMG_AGGREGATE,   /* strength of connections, aggregates, the pattern of the interpolation */
+    DRAPE_AMG_INTERPOLATE, /* its values */
+    DRAPE_AMG_PATTERN,     /* of the next level's matrix */
+    DRAPE_AMG_PRODUCT,     /* its values */
+    DRAPE_AMG_FIRST,       /* smoothing before the coarse correction, and its residual; on the coarsest level all */
+    DRAPE_AMG_RESTRICT,
+    DRAPE_AMG_PROLONG,
+    DRAPE_AMG_LAST, /* smoothing after it */
+    DRAPE_AMG_PARTS
+};
+
+DRAPE_API const char *drape_amg_part_name(int32_t part); /* NULL past the end */
+
+typedef struct drape_amg_cost {
+    double seconds; /* of the last set-up, or of a cycle: the mean since then */
+    int64_t bytes;  /* read and written by a part of a cycle, as counted; 0 for parts of a set-up */
+} drape_amg_cost;
 
 /* One level of the preconditioner "amg", 0 the finest. */
 typedef struct drape_amg_level {
@@ -181,12 +241,30 @@ typedef struct drape_amg_level {
     double rho;       /* largest eigenvalue of D^-1 A, D the block diagonal, as it was estimated; 0 on the coarsest */
     int32_t factored; /* 1: not smoothed but solved, by a dense factor */
     int64_t bytes;    /* held: matrix, interpolation, vectors, factor */
+    drape_amg_cost cost[DRAPE_AMG_PARTS];
 } drape_amg_level;
 
 /* How many levels there are: 0 before the first solve, and with any other preconditioner. */
 DRAPE_API int32_t drape_solver_levels(const drape_solver *solver);
 /* DRAPE_ERROR_ARGUMENT where there is no such level. */
 DRAPE_API drape_status drape_solver_level(const drape_solver *solver, int32_t index, drape_amg_level *out);
+
+/* How a preconditioner did when the solver was tuned. */
+typedef struct drape_tuned {
+    const char *precond;
+    int32_t modes; /* of "amg"; 0 with any other */
+    drape_reason reason;
+    int32_t iterations;
+    double first_seconds; /* with all its setting up */
+    double again_seconds; /* when it was set up already; the better of two */
+    int64_t bytes_moved;  /* in the first solve, as counted */
+    int32_t chosen;       /* 1: it is the one */
+} drape_tuned;
+
+/* How many were tried: 0 without drape_solve_settings.tune and before the first solve. */
+DRAPE_API int32_t drape_solver_tuned_count(const drape_solver *solver);
+/* DRAPE_ERROR_ARGUMENT where there is no such one. */
+DRAPE_API drape_status drape_solver_tuned(const drape_solver *solver, int32_t index, drape_tuned *out);
 
 /* Once, without keeping anything. settings and result may be NULL. */
 DRAPE_API drape_status drape_solve(drape_context *ctx, const drape_problem *problem,

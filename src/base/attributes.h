@@ -7,6 +7,9 @@
 #define DRAPE_INLINE              static inline __attribute__((always_inline, unused))
 #define DRAPE_ALIGNED             __attribute__((aligned(64)))
 
+/* Asks for the cache line of an address that will be read soon; any address will do. */
+#define DRAPE_PREFETCH(address) __builtin_prefetch(address)
+
 #if defined(__x86_64__)
 #define DRAPE_PAUSE() __builtin_ia32_pause()
 #elif defined(__aarch64__)

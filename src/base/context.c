@@ -1,6 +1,7 @@
 /* context.c: creating a context, its memory and its messages. */
 #include "base/context.h"
 
+#include "base/huge_pages.h"
 #include "base/pool.h"
 #include "base/simd_level.h"
 
@@ -27,7 +28,7 @@ const char *drape_status_name(drape_status status) {
 
 static void *libc_alloc(void *user, size_t bytes) {
     (void)user;
-    return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT); /* it wants whole lines */
+    return drape_i_libc_alloc(bytes);
 }
 
 static void libc_free(void *user, void *memory, size_t bytes) {
@@ -112,7 +113,7 @@ static bool padded_size(int64_t count, size_t size, size_t *bytes) {
     return true;
 }
 
-void *drape_i_alloc(drape_context *ctx, int64_t count, size_t size) {
+void *drape_i_alloc_raw(drape_context *ctx, int64_t count, size_t size) {
     size_t bytes;
     void *memory = NULL;
     if (padded_size(count, size, &bytes)) memory = ctx->allocator.alloc(ctx->allocator.user, bytes);
@@ -120,8 +121,14 @@ void *drape_i_alloc(drape_context *ctx, int64_t count, size_t size) {
         drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "out of memory: %lld items of %zu bytes", (long long)count, size);
         return NULL;
     }
-    memset(memory, 0, bytes);
     ctx->bytes += (int64_t)bytes;
+    return memory;
+}
+
+void *drape_i_alloc(drape_context *ctx, int64_t count, size_t size) {
+    size_t bytes;
+    void *memory = drape_i_alloc_raw(ctx, count, size);
+    if (memory && padded_size(count, size, &bytes)) memset(memory, 0, bytes);
     return memory;
 }
 

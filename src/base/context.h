@@ -30,10 +30,14 @@ void drape_i_log(drape_context *ctx, drape_log_level level, const char *format, 
 /* Zeroed, 64-byte aligned memory for count items of size bytes; NULL with a message when there is none or
  * the product overflows. count 0 gives a valid pointer. Freed with the same count and size. */
 void *drape_i_alloc(drape_context *ctx, int64_t count, size_t size);
+/* The same, but not zeroed: for large arrays, whose pages several threads then touch first. */
+void *drape_i_alloc_raw(drape_context *ctx, int64_t count, size_t size);
 void drape_i_free(drape_context *ctx, void *memory, int64_t count, size_t size);
 
 /* Typed shorthand: if (!DRAPE_NEW(ctx, x, n)) goto fail; */
-#define DRAPE_NEW(ctx, pointer, count)  (((pointer) = drape_i_alloc((ctx), (count), sizeof *(pointer))) != NULL)
+#define DRAPE_NEW(ctx, pointer, count) (((pointer) = drape_i_alloc((ctx), (count), sizeof *(pointer))) != NULL)
+#define DRAPE_NEW_RAW(ctx, pointer, count)                                                                           \
+    (((pointer) = drape_i_alloc_raw((ctx), (count), sizeof *(pointer))) != NULL)
 #define DRAPE_FREE(ctx, pointer, count) drape_i_free((ctx), (pointer), (count), sizeof *(pointer))
 
 #endif

@@ -42,6 +42,10 @@ typedef double vd_unaligned __attribute__((vector_size(8 * DRAPE_W), aligned(8),
 /* Four and eight floats, whatever DRAPE_W: where registers are narrower the compiler takes several. */
 typedef float vf4 __attribute__((vector_size(16)));
 typedef float vf8 __attribute__((vector_size(32)));
+/* Four doubles, for what four floats are made from and become. */
+typedef double vd4 __attribute__((vector_size(32)));
+#define VF4_TO_VD4(v) __builtin_convertvector((v), vd4)
+#define VD4_TO_VF4(v) __builtin_convertvector((v), vf4)
 
 DRAPE_INLINE vd vd_set1(double a) {
     return a - (vd){0}; /* a scalar operand spreads over the lanes; a - 0 is a, also for -0 */

@@ -53,18 +53,29 @@ static json_t *machine(const drape_context *ctx) {
                      drape_version());
 }
 
+/* What the solver gave up in a step. */
+static json_t *fallbacks(const drape_certificate *c) {
+    json_t *list = json_array();
+    for (int32_t i = 0; i < c->fallbacks; i++) {
+        const drape_fallback *f = &c->fallback[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:i}", "method", f->method, "precond", f->precond,
+                                              "why", f->why, "iterations", f->iterations));
+    }
+    return list;
+}
+
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
     const drape_solve_settings *v = &s->solve;
     return json_pack(
-        "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, s:f, s:f}", "step",
-        s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0], f->gravity[1],
-        f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag, "air_drag", f->air_drag, "model",
-        s->cloth.model, "jacobian", s->cloth.jacobian == DRAPE_JACOBIAN_PSD ? "psd" : "full", "damping_jacobian",
-        s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method", v->method, "precond",
-        v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance", v->tol, "max_iterations",
-        v->max_iterations, "stop", drape_stop_name((int32_t)v->stop), "floor", v->floor, "omega",
-        v->omega > 0 ? v->omega : 1);
+        "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, s:f, s:f, s:b}",
+        "step", s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
+        f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag, "air_drag",
+        f->air_drag, "model", s->cloth.model, "jacobian", s->cloth.jacobian == DRAPE_JACOBIAN_PSD ? "psd" : "full",
+        "damping_jacobian", s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method",
+        v->method, "precond", v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance", v->tol,
+        "max_iterations", v->max_iterations, "stop", drape_stop_name((int32_t)v->stop), "floor", v->floor, "omega",
+        v->omega > 0 ? v->omega : 1, "tune", v->tune != DRAPE_TUNE_OFF);
 }
 
 static json_t *cloth(drape_sim *sim) {
@@ -91,11 +102,12 @@ drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, d
 
 drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
     json_t *step =
-        json_pack("{s:I, s:f, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f}}", "step",
-                  (json_int_t)c->step, "time", c->time, "reason", drape_reason_name(c->reason), "iterations",
-                  c->iterations, "residual", number(c->residual), "true_residual", number(c->true_residual),
-                  "kinetic", number(c->kinetic), "elastic", number(c->elastic), "weight", number(c->weight),
-                  "stretch", number(c->stretch), "seconds", "assemble", c->assemble_seconds, "precondition",
+        json_pack("{s:I, s:f, s:s, s:i, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f}}",
+                  "step", (json_int_t)c->step, "time", c->time, "reason", drape_reason_name(c->reason), "iterations",
+                  c->iterations, "method", c->method, "precond", c->precond, "modes", c->modes, "fallbacks",
+                  fallbacks(c), "residual", number(c->residual), "true_residual", number(c->true_residual), "kinetic",
+                  number(c->kinetic), "elastic", number(c->elastic), "weight", number(c->weight), "stretch",
+                  number(c->stretch), "seconds", "assemble", c->assemble_seconds, "precondition",
                   c->precondition_seconds, "solve", c->solve_seconds, "update", c->update_seconds);
     return step && json_array_append_new(r->steps, step) == 0 ? DRAPE_OK : no_memory(r->ctx);
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16, MOST_NAMES = 32, MOST_LEVELS = 16 };
+enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16, MOST_NAMES = 32, MOST_LEVELS = 16, MOST_DEGREE = 8 };
 
 static const int64_t MOST_BYTES = 64 << 20; /* of a scene file: vertex lists can be long, but not that long */
 
@@ -71,12 +71,26 @@ static bool read_name(reader_t *r, const drape_i_node *map, const char *key, con
     return false;
 }
 
+/* The same, for what is known by its index in the table; it stays where there is no such key. */
+static bool read_index(reader_t *r, const drape_i_node *map, const char *key, const char *(*name)(int32_t),
+                       int32_t *out) {
+    const char *word = NULL;
+    bool good = read_name(r, map, key, name, &word);
+    for (int32_t i = 0; word && name(i); i++)
+        if (strcmp(name(i), word) == 0) *out = i;
+    return good;
+}
+
+/* The names that settings take: "auto", then those of the tables. */
+static const char *method_name(int32_t i) { return i == 0 ? "auto" : drape_method_name(i - 1); }
+static const char *precond_name(int32_t i) { return i == 0 ? "auto" : drape_precond_name(i - 1); }
+
 /* Of things that are there, not all go together. */
 static void check_pairs(reader_t *r, const drape_i_node *map, const drape_solve_settings *s) {
     if (s->precond && !drape_method_takes(s->method, s->precond))
         drape_i_problem_at(&r->problems, drape_i_node_find(map, "precond"), false,
                            "the method %s does not go with the preconditioner %s", s->method, s->precond);
-    if (s->stop == DRAPE_STOP_ENERGY && !drape_method_needs_symmetry(s->method))
+    if (s->stop == DRAPE_STOP_ENERGY && strcmp(s->method, "auto") != 0 && !drape_method_needs_symmetry(s->method))
         drape_i_problem_at(&r->problems, drape_i_node_find(map, "stop"), false,
                            "the method %s has no energy norm to stop by", s->method);
 }
@@ -92,16 +106,24 @@ static void read_modes(reader_t *r, const drape_i_node *map, int32_t *out) {
 }
 
 static void read_amg(reader_t *r, const drape_i_node *map, drape_amg_settings *s) {
-    static const char *const keys[] = {"modes", "theta", "levels", "reuse", NULL};
+    static const char *const keys[] = {"modes", "theta",      "levels", "smoother", "degree",
+                                       "cycle", "unfiltered", "reuse",  NULL};
     const drape_i_range theta = {0, 0.99, true};
-    const char *reuse = NULL;
+    int32_t reuse = s->reuse - 1, smoother = (int32_t)s->smoother, cycle = (int32_t)s->cycle;
+    bool unfiltered = s->unfiltered;
     if (!map || !drape_i_read_map(r, map, keys)) return;
     read_modes(r, map, &s->modes);
     drape_i_read_number(r, map, "theta", DRAPE_I_PLAIN, theta, &s->theta);
     drape_i_read_whole(r, map, "levels", 1, MOST_LEVELS, &s->levels);
-    read_name(r, map, "reuse", drape_amg_reuse_name, &reuse);
-    for (int32_t i = 0; reuse && drape_amg_reuse_name(i); i++)
-        if (strcmp(drape_amg_reuse_name(i), reuse) == 0) s->reuse = i + 1;
+    read_index(r, map, "smoother", drape_smoother_name, &smoother);
+    drape_i_read_whole(r, map, "degree", 1, MOST_DEGREE, &s->degree);
+    read_index(r, map, "cycle", drape_cycle_name, &cycle);
+    drape_i_read_truth(r, map, "unfiltered", &unfiltered);
+    read_index(r, map, "reuse", drape_amg_reuse_name, &reuse);
+    s->smoother = (drape_smoother)smoother;
+    s->cycle = (drape_cycle)cycle;
+    s->unfiltered = unfiltered;
+    s->reuse = reuse + 1;
 }
 
 static void read_solver(reader_t *r, const drape_i_node *map) {
@@ -109,13 +131,12 @@ static void read_solver(reader_t *r, const drape_i_node *map) {
                                        "omega",  "amg",     NULL};
     drape_solve_settings *s = &r->out->scene.solve;
     const drape_i_range tolerance = {1e-15, 0.5, false}, omega = {0, 1.99, true};
-    const char *stop = drape_stop_name((int32_t)s->stop);
+    int32_t stop = (int32_t)s->stop;
     if (!map || !drape_i_read_map(r, map, keys)) return;
-    bool known = read_name(r, map, "method", drape_method_name, &s->method);
-    known &= read_name(r, map, "precond", drape_precond_name, &s->precond);
-    known &= read_name(r, map, "stop", drape_stop_name, &stop);
-    for (int32_t i = 0; drape_stop_name(i); i++)
-        if (strcmp(drape_stop_name(i), stop) == 0) s->stop = (drape_stop)i;
+    bool known = read_name(r, map, "method", method_name, &s->method);
+    known &= read_name(r, map, "precond", precond_name, &s->precond);
+    known &= read_index(r, map, "stop", drape_stop_name, &stop);
+    s->stop = (drape_stop)stop;
     if (known) check_pairs(r, map, s);
     drape_i_read_number(r, map, "tolerance", DRAPE_I_PLAIN, tolerance, &s->tol);
     drape_i_read_whole(r, map, "max_iterations", 1, INT32_MAX, &s->max_iterations);

@@ -13,6 +13,9 @@
 #include "base/context.h"
 #include "drape/solve.h"
 
+/* What a refresh did: nothing, all values anew, or values and all else. */
+typedef enum drape_i_prepared { DRAPE_I_KEPT, DRAPE_I_REFRESHED, DRAPE_I_BUILT } drape_i_prepared;
+
 typedef struct drape_i_precond {
     const char *name, *about;
     bool symmetric;   /* P is symmetric where A is, and made from half of it: not for an A that is not symmetric */
@@ -27,11 +30,13 @@ typedef struct drape_i_precond {
     drape_status (*refresh)(drape_context *ctx, void *state, const drape_problem *problem,
                             const drape_constraints *set, double *shift);
     /* h = P^-1 r; returns r'h */
-    double (*apply)(drape_context *ctx, const void *state, const double *r, double *h);
+    double (*apply)(drape_context *ctx, void *state, const double *r, double *h);
     /* Bytes that an apply reads and writes. */
     int64_t (*traffic)(const void *state);
     /* r'P r, which only the printed form of MPCG wants; may be NULL */
     double (*norm2)(drape_context *ctx, const void *state, const double *r);
+    /* What the last refresh did; NULL: it builds the first time, and refreshes after that */
+    drape_i_prepared (*prepared)(const void *state);
     /* How many iterations the solve took; may be NULL */
     void (*learn)(void *state, int32_t iterations);
     /* Where it has levels: their number; what level `index` is like, where out is not NULL and there is such a level;

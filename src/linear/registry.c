@@ -1,5 +1,5 @@
 /* registry.c: the tables of methods and preconditioners. What stands here is in the contract tests by itself. */
-#include "linear/method.h"
+#include "linear/solver.h"
 
 #include <string.h>
 
@@ -51,15 +51,26 @@ bool drape_i_method_takes(const drape_i_method *method, const drape_i_precond *p
     return method->unsymmetric ? !precond->symmetric : !precond->unsymmetric;
 }
 
+static bool is_auto(const char *name) { return name && strcmp(name, DRAPE_I_AUTO) == 0; }
+
 int drape_method_takes(const char *method, const char *precond) {
     const drape_i_method *m = drape_i_method_find(method);
     const drape_i_precond *p = drape_i_precond_find(precond);
+    if (is_auto(precond)) return m || is_auto(method);
+    if (is_auto(method))
+        return p &&
+               (drape_i_method_takes(&drape_i_method_ppcg, p) || drape_i_method_takes(&drape_i_method_bicgstab, p));
     return m && p && drape_i_method_takes(m, p);
 }
 
 const char *drape_method_default_precond(const char *method) {
     const drape_i_method *m = drape_i_method_find(method);
-    return !m ? NULL : m->preconditioned ? drape_i_precond_block_diagonal.name : drape_i_precond_none.name;
+    if (is_auto(method)) return DRAPE_I_AUTO;
+    if (!m) return NULL;
+    if (!m->preconditioned) return drape_i_precond_none.name;
+    bool both =
+        drape_i_method_takes(m, &drape_i_precond_block_diagonal) && drape_i_method_takes(m, &drape_i_precond_amg);
+    return both ? DRAPE_I_AUTO : drape_i_precond_block_diagonal.name;
 }
 
 int drape_method_needs_symmetry(const char *method) {

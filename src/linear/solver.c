@@ -1,167 +1,57 @@
-/* solver.c: from a problem to x: memory, preconditioner, method, and the certificate at the end. */
-#include "base/parallel.h"
-#include "base/timer.h"
-#include "linear/method.h"
-#include "sparse/pattern_key.h"
+/* solver.c: from a problem to x: memory, what to take, a try, and another one where that fails. */
+#include "linear/solver.h"
 
-#include <float.h>
+#include "base/timer.h"
+#include "linear/sight.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const double DRIFT = 10;          /* how many times the residual computed afresh may be the iteration's own */
-static const double ROUNDED_OFF = 1e-10; /* and what it may be in any case, relative to b^ */
-static const double ROUNDINGS = 100;     /* or what it may be over the rounding of b - A x */
-static const double LOST = 1e-4;         /* but not that much */
-static const double ASYMMETRY = 1e-8;    /* A_ij - A_ji' that is no rounding, relative to the largest of their row */
-
-struct drape_solver {
-    drape_context *ctx;
-    drape_solve_settings settings;
-    const drape_i_method *method;
-    const drape_i_precond *precond;
-    drape_i_pattern_key pattern; /* of what everything below was made for; rows -1: nothing */
-    int64_t bytes;               /* held */
-    void *precond_state, *method_state;
-    double *work[DRAPE_I_WORK_VECTORS];
-    double *force;
-    drape_i_stopping stopping;
+enum {
+    TINY = 64,   /* rows up to which a choice is not worth a look */
+    CHANGED = 10 /* per cent of the fixed vertices: time to find the depth again */
 };
 
-drape_solve_settings drape_solve_defaults(void) {
-    return (drape_solve_settings){.method = "ppcg", .tol = 1e-5, .max_iterations = 10000, .omega = 1};
-}
-
-const char *drape_reason_name(drape_reason reason) {
-    switch (reason) {
-    case DRAPE_CONVERGED: return "converged";
-    case DRAPE_ITERATION_LIMIT: return "iteration limit";
-    case DRAPE_INDEFINITE: return "not positive definite";
-    case DRAPE_NOT_FINITE: return "not finite";
-    case DRAPE_SINGULAR: return "singular";
-    case DRAPE_UNSYMMETRIC: return "not symmetric";
-    case DRAPE_BREAKDOWN: return "breakdown";
-    case DRAPE_INACCURATE: return "inaccurate";
-    }
-    return "unknown reason";
-}
-
-const char *drape_stop_name(int32_t stop) {
-    switch (stop) {
-    case DRAPE_STOP_PRECONDITIONED: return "preconditioned";
-    case DRAPE_STOP_RESIDUAL: return "residual";
-    case DRAPE_STOP_ENERGY: return "energy";
-    }
-    return NULL;
-}
-
-/* ---- Settings ---- */
-
-static const char *const reuses[] = {"nothing", "patterns", "everything"};
-enum { REUSES = sizeof reuses / sizeof *reuses, MOST_LEVELS = 16 };
-
-const char *drape_amg_reuse_name(int32_t index) { return index >= 0 && index < REUSES ? reuses[index] : NULL; }
-
-static const char *or_empty(const char *text) { return text ? text : ""; }
-
-static drape_status find_names(drape_context *ctx, const drape_solve_settings *s, const drape_i_method **method,
-                               const drape_i_precond **precond) {
-    *method = drape_i_method_find(s->method);
-    if (!*method)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no method \"%s\"", or_empty(s->method));
-    const char *name = s->precond ? s->precond : drape_method_default_precond(s->method);
-    *precond = drape_i_precond_find(name);
-    if (!*precond) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no preconditioner \"%s\"", name);
-    if (!drape_i_method_takes(*method, *precond))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s does not go with the preconditioner %s",
-                            (*method)->name, (*precond)->name);
-    return DRAPE_OK;
-}
-
-static drape_status check_numbers(drape_context *ctx, const drape_solve_settings *s, const drape_i_method *method) {
-    if (!(s->tol > 0 && s->tol < 1))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: tol is %g; it must lie between 0 and 1", s->tol);
-    if (s->max_iterations < 1)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: max_iterations is %d; it must be 1 or more",
-                            s->max_iterations);
-    if (!drape_stop_name((int32_t)s->stop))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: stop is %d; there is no such thing", (int)s->stop);
-    if (s->stop == DRAPE_STOP_ENERGY && method->unsymmetric)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s has no energy norm to stop by",
-                            method->name);
-    if (method == &drape_i_method_direct && !s->direct)
-        return drape_i_fail(
-            ctx, DRAPE_ERROR_ARGUMENT,
-            "solve: the method direct needs a direct solver (drape/cholmod.h), and there is none here");
-    if (!(s->floor >= 0) || !isfinite(s->floor))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: floor is %g; it must be 0 or more", s->floor);
-    if (!(s->omega >= 0 && s->omega < 2))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: omega is %g; it must lie between 0 and 2", s->omega);
-    if (s->history < 0)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: history is %d; it must be 0 or more", s->history);
-    return DRAPE_OK;
-}
-
-static drape_status check_amg(drape_context *ctx, const drape_amg_settings *s) {
-    if (!(s->theta >= 0 && s->theta < 1))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.theta is %g; it must lie between 0 and 1",
-                            s->theta);
-    if (s->modes != 0 && s->modes != 3 && s->modes != 6)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.modes is %d; it must be 3 or 6", s->modes);
-    if (s->levels < 0 || s->levels > MOST_LEVELS)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.levels is %d; it must lie in 1..%d", s->levels,
-                            MOST_LEVELS);
-    if (s->reuse < 0 || s->reuse > REUSES)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.reuse is %d; it must lie in 1..%d", s->reuse,
-                            REUSES);
-    if (s->smoother != DRAPE_SMOOTHER_GAUSS_SEIDEL && s->smoother != DRAPE_SMOOTHER_CHEBYSHEV)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.smoother is %d; there is no such thing",
-                            (int)s->smoother);
-    if (s->degree < 0 || s->degree > 8)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.degree is %d; it must lie in 1..8", s->degree);
-    return DRAPE_OK;
-}
-
 drape_status drape_solver_create(drape_context *ctx, const drape_solve_settings *settings, drape_solver **out) {
-    drape_solve_settings s = settings ? *settings : drape_solve_defaults();
+    const drape_solve_settings usual = drape_solve_defaults();
     drape_solver *solver;
-    const drape_i_method *method = NULL;
-    const drape_i_precond *precond = NULL;
     *out = NULL;
-    drape_status status = find_names(ctx, &s, &method, &precond);
-    if (!status) status = check_numbers(ctx, &s, method);
-    if (!status) status = check_amg(ctx, &s.amg);
-    if (status) return status;
     if (!DRAPE_NEW(ctx, solver, 1)) return DRAPE_ERROR_MEMORY;
-    if (s.omega == 0) s.omega = 1;
-    s.method = method->name;
-    s.precond = precond->name;
     solver->ctx = ctx;
     solver->bytes = (int64_t)sizeof *solver;
-    solver->method = method;
-    solver->precond = precond;
-    solver->settings = s;
     solver->pattern.rows = -1;
-    *out = solver;
-    return DRAPE_OK;
+    drape_status status = drape_i_solver_settle(solver, settings ? settings : &usual);
+    if (status) DRAPE_FREE(ctx, solver, 1);
+    else *out = solver;
+    return status;
 }
 
 /* ---- Memory ---- */
+
+void drape_i_solver_leave(drape_solver *solver, int32_t index) {
+    drape_i_seat *seat = &solver->seat[index];
+    if (seat->state) seat->is.precond->destroy(solver->ctx, seat->state);
+    seat->state = NULL;
+    seat->ready = false;
+    if (index < DRAPE_I_CANDIDATES) solver->choice.built[index] = false;
+}
 
 static void release(drape_solver *solver) {
     drape_context *ctx = solver->ctx;
     if (solver->pattern.rows < 0) return;
     int64_t n = 3 * (int64_t)solver->pattern.rows;
-    if (solver->precond_state) solver->precond->destroy(ctx, solver->precond_state);
+    for (int32_t k = 0; k < DRAPE_I_SEATS; k++) drape_i_solver_leave(solver, k);
     if (solver->method_state) solver->method->destroy(ctx, solver->method_state);
-    for (int32_t i = 0; i < solver->method->vectors; i++) {
-        DRAPE_FREE(ctx, solver->work[i], n);
-        solver->work[i] = NULL;
-    }
+    for (int32_t i = 0; i < solver->vectors; i++) DRAPE_FREE(ctx, solver->work[i], n);
+    if (solver->auto_precond) DRAPE_FREE(ctx, solver->start, n);
     DRAPE_FREE(ctx, solver->force, n);
     DRAPE_FREE(ctx, solver->stopping.history, solver->stopping.capacity);
-    solver->force = NULL;
+    memset(solver->work, 0, sizeof solver->work);
+    solver->vectors = 0;
+    solver->force = solver->start = NULL;
     solver->stopping.history = NULL;
-    solver->precond_state = solver->method_state = NULL;
+    solver->method_state = NULL;
     solver->pattern.rows = -1;
 }
 
@@ -171,17 +61,35 @@ void drape_solver_destroy(drape_solver *solver) {
     DRAPE_FREE(solver->ctx, solver, 1);
 }
 
+static drape_status take_vectors(drape_solver *solver, int32_t count) {
+    for (; solver->vectors < count; solver->vectors++)
+        if (!DRAPE_NEW(solver->ctx, solver->work[solver->vectors], 3 * (int64_t)solver->pattern.rows))
+            return DRAPE_ERROR_MEMORY;
+    return DRAPE_OK;
+}
+
+/* Three and six modes are never kept both: they are large. */
+static drape_status take_seat(drape_solver *solver, int32_t index, const drape_bsr3 *A) {
+    drape_i_seat *seat = &solver->seat[index];
+    drape_solve_settings want = solver->settings;
+    if (seat->state) return DRAPE_OK;
+    if (index == DRAPE_I_AMG_3) drape_i_solver_leave(solver, DRAPE_I_AMG_6);
+    if (index == DRAPE_I_AMG_6) drape_i_solver_leave(solver, DRAPE_I_AMG_3);
+    if (index < DRAPE_I_KNOWN && seat->is.modes) want.amg.modes = seat->is.modes;
+    return seat->is.precond->create(solver->ctx, A, &want, &seat->state);
+}
+
 static drape_status allocate(drape_solver *solver, const drape_bsr3 *A) {
     drape_context *ctx = solver->ctx;
     const drape_solve_settings *want = &solver->settings;
     int64_t n = 3 * (int64_t)A->rows;
     int32_t most = want->max_iterations < INT32_MAX ? want->max_iterations + 1 : INT32_MAX;
-    for (int32_t i = 0; i < solver->method->vectors; i++)
-        if (!DRAPE_NEW(ctx, solver->work[i], n)) return DRAPE_ERROR_MEMORY;
+    if (take_vectors(solver, solver->method->vectors)) return DRAPE_ERROR_MEMORY;
+    if (solver->auto_precond && !DRAPE_NEW(ctx, solver->start, n)) return DRAPE_ERROR_MEMORY;
     if (!DRAPE_NEW(ctx, solver->force, n)) return DRAPE_ERROR_MEMORY;
     solver->stopping.capacity = want->history < most ? want->history : most;
     if (!DRAPE_NEW(ctx, solver->stopping.history, solver->stopping.capacity)) return DRAPE_ERROR_MEMORY;
-    drape_status status = solver->precond->create(ctx, A, want, &solver->precond_state);
+    drape_status status = solver->auto_precond ? DRAPE_OK : take_seat(solver, DRAPE_I_NAMED, A);
     if (!status && solver->method->create) status = solver->method->create(ctx, A, want, &solver->method_state);
     return status;
 }
@@ -194,12 +102,17 @@ static drape_status prepare(drape_solver *solver, const drape_bsr3 *A) {
     drape_status status = drape_bsr3_check(ctx, A);
     if (status) return status;
     solver->pattern = drape_i_pattern_key_of(ctx, A);
+    solver->used = solver->auto_precond ? DRAPE_I_BLOCK_DIAGONAL : DRAPE_I_NAMED;
+    solver->unsymmetric = false;
+    solver->fixed = -1;
+    solver->tuned = solver->settings.tune ? -1 : 0;
+    drape_i_choice_begin(&solver->choice, drape_i_pass(A), solver->settings.tol);
     status = allocate(solver, A);
     if (status) release(solver);
     return status;
 }
 
-/* ---- Solving ---- */
+/* ---- A try ---- */
 
 static drape_status check_problem(drape_solver *solver, const drape_problem *p, const double *x) {
     drape_context *ctx = solver->ctx;
@@ -212,127 +125,258 @@ static drape_status check_problem(drape_solver *solver, const drape_problem *p, 
     return DRAPE_OK;
 }
 
-typedef struct forces {
-    const double *b;
-    double *Ax, *force, *r;
-} forces;
-
-static void force_chunk(void *data, int64_t begin, int64_t end) {
-    const forces *f = data;
-    for (int64_t i = begin; i < end; i++) {
-        f->r[i] = f->b[i] - f->Ax[i];
-        f->force[i] = f->Ax[i] - f->b[i];
-    }
-}
-
-/* |S (|A| |x| + |b|)| times the rounding of a number: what b - A x cannot be brought below for sure. */
-static double rounding_level(const drape_i_solve *s) {
-    const drape_bsr3 *A = s->problem->A;
-    double sum2 = 0;
-    for (int32_t i = 0; i < A->rows; i++)
-        for (int32_t r = 0; r < 3; r++) {
-            double sum = fabs(s->problem->b[3 * (int64_t)i + r]);
-            for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
-                for (int32_t c = 0; c < 3; c++)
-                    sum += fabs(A->val[9 * k + 3 * r + c] * s->x[3 * (int64_t)A->col[k] + c]);
-            sum2 += sum * sum;
-        }
-    return DBL_EPSILON * sqrt(sum2);
-}
-
-/* The iteration's own residual is far below the one computed afresh, and rounding does not explain it. */
-static bool drifted(const drape_i_solve *s, double own, double size, double scale) {
-    bool direct = s->result->residual < 0; /* has none of its own */
-    double enough = direct ? s->settings->tol * scale : DRIFT * own;
-    if (!(size > enough + ROUNDED_OFF * scale)) return false;
-    return size > LOST * scale || size > ROUNDINGS * rounding_level(s);
-}
-
-/* True residual and constraint forces from A x computed afresh; the method's work vectors are free by now but for
- * the residual it came to, in work[0]. */
-static void certify(drape_i_solve *s, double *force) {
-    drape_solve_result *result = s->result;
-    double scale = sqrt(s->stopping->rhs_norm2), own = sqrt(drape_i_norm2(s, s->work[0]));
-    double *r = s->work[0], *Ax = s->work[1];
-    drape_i_times(s, s->x, Ax);
-    drape_i_loop(s->ctx, drape_i_length(s), DRAPE_I_GRAIN, force_chunk, &(forces){s->problem->b, Ax, force, r});
-    drape_i_project(s, r);
-    drape_i_project_out(s, force);
-    double size = sqrt(drape_i_norm2(s, r));
-    result->true_residual = scale > 0 ? size / scale : size;
-    if (result->reason != DRAPE_CONVERGED) return;
-    if (!isfinite(size)) result->reason = DRAPE_NOT_FINITE;
-    else if (drifted(s, own, size, scale)) result->reason = DRAPE_INACCURATE;
-}
-
-/* The energy estimate and the history of the way there. */
-static void conclude(drape_i_solve *s) {
-    drape_i_stopping *t = s->stopping;
-    drape_solve_result *result = s->result;
-    bool known = t->has_energy && result->iterations > 0;
-    double tail = known ? drape_i_energy_error2(t, result->iterations) : 0,
-           all = t->start_energy + t->total_gain + tail;
-    result->energy_error = known && all > 0 ? sqrt(tail / all) : -1;
-    drape_i_finish_history(t, known ? tail : -1);
-    result->history = t->history;
-    result->history_count = t->count;
-}
-
-/* Why a method that needs symmetry failed. A P that is not symmetric has no norm, and what looks like one may vanish
- * while r does not. */
-static void explain_failure(drape_solver *solver, const drape_problem *problem, drape_solve_result *result) {
-    bool failed = result->reason == DRAPE_ITERATION_LIMIT || result->reason == DRAPE_INDEFINITE ||
-                  result->reason == DRAPE_SINGULAR || result->reason == DRAPE_INACCURATE;
-    bool doubtful = result->reason == DRAPE_CONVERGED && result->true_residual > sqrt(solver->settings.tol);
-    if ((failed || doubtful) && !solver->method->unsymmetric &&
-        drape_bsr3_asymmetry(problem->A, NULL, NULL) > ASYMMETRY)
-        result->reason = DRAPE_UNSYMMETRIC;
-}
-
-static void reset(drape_solver *solver) {
+static void reset(drape_solver *solver, const drape_i_method *method) {
     drape_i_stopping *t = &solver->stopping;
     const drape_i_stopping fresh = {.capacity = t->capacity, .history = t->history};
     *t = fresh;
-    t->has_energy = !solver->method->unsymmetric && solver->method != &drape_i_method_direct;
+    t->has_energy = !method->unsymmetric && method != &drape_i_method_direct;
     t->wants_norm2 = solver->settings.stop == DRAPE_STOP_RESIDUAL || t->capacity > 0;
+}
+
+/* Memory and values of the preconditioner; a seat that fails in it is left. */
+static drape_status set_up(drape_solver *solver, drape_i_try *t) {
+    drape_i_seat *seat = &solver->seat[t->seat];
+    const drape_i_precond *precond = seat->is.precond;
+    const drape_constraints *set = t->method->prefiltered ? t->problem.constraints : NULL;
+    drape_status status = take_vectors(solver, t->method->vectors);
+    if (!status) status = take_seat(solver, t->seat, t->problem.A);
+    if (!status) status = precond->refresh(solver->ctx, seat->state, &t->problem, set, &t->result.shift);
+    if (status) {
+        if (t->seat != DRAPE_I_NAMED) drape_i_solver_leave(solver, t->seat);
+        return status;
+    }
+    t->outcome.prepared = precond->prepared ? precond->prepared(seat->state)
+                          : seat->ready     ? DRAPE_I_REFRESHED
+                                            : DRAPE_I_BUILT;
+    t->outcome.setup = drape_i_setup_bytes(precond, seat->is.modes, t->outcome.prepared, solver->choice.pass);
+    seat->ready = true;
+    return DRAPE_OK;
+}
+
+static drape_status run(drape_solver *solver, drape_i_try *t) {
+    const drape_i_seat *seat = &solver->seat[t->seat];
+    drape_solve_settings settings = solver->settings;
+    settings.max_iterations = t->limit;
+    drape_i_solve s = {.ctx = solver->ctx,
+                       .problem = &t->problem,
+                       .settings = &settings,
+                       .precond = seat->is.precond,
+                       .precond_state = seat->state,
+                       .x = t->x,
+                       .method_state = solver->method_state,
+                       .stopping = &solver->stopping,
+                       .result = &t->result};
+    reset(solver, t->method);
+    memcpy(s.work, solver->work, sizeof s.work);
+    drape_status status = t->method->solve(&s);
+    if (status) return status;
+    drape_i_blend(t->problem.constraints, t->problem.A->rows, t->x, t->x); /* takes off what rounding left */
+    drape_i_certify(&s, solver->force);
+    drape_i_conclude(&s);
+    drape_i_explain_failure(&s, t->method);
+    if (seat->is.precond->learn) seat->is.precond->learn(seat->state, t->result.iterations);
+    return DRAPE_OK;
+}
+
+drape_status drape_i_solver_try(drape_solver *solver, drape_i_try *t) {
+    const drape_i_candidate *is = &solver->seat[t->seat].is;
+    double begin = drape_i_seconds();
+    int64_t bytes = solver->ctx->bytes;
+    t->result = (drape_solve_result){.method = t->method->name, .precond = is->precond->name};
+    if (is->precond == &drape_i_precond_amg) t->result.modes = t->problem.positions ? is->modes : 3;
+    drape_status status = set_up(solver, t);
+    solver->bytes += solver->ctx->bytes - bytes;
+    if (status) return status;
+    double ready = drape_i_seconds();
+    status = run(solver, t);
+    t->outcome.iterations = t->result.iterations;
+    t->outcome.start = solver->stopping.start;
+    t->result.bytes_moved += (int64_t)t->outcome.setup;
+    t->result.setup_seconds = ready - begin;
+    t->result.solve_seconds = drape_i_seconds() - ready;
+    return status;
+}
+
+/* ---- What to take ---- */
+
+static bool bicgstab_goes(const drape_solver *solver) {
+    const drape_i_precond *named = solver->seat[DRAPE_I_NAMED].is.precond;
+    return solver->auto_method && solver->settings.stop != DRAPE_STOP_ENERGY &&
+           (!named || drape_i_method_takes(&drape_i_method_bicgstab, named));
+}
+
+static void find_candidates(const drape_solver *solver, const drape_i_try *t, bool may[DRAPE_I_CANDIDATES]) {
+    int32_t modes = solver->settings.amg.modes;
+    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++)
+        may[k] = drape_i_method_takes(t->method, drape_i_candidates[k].precond);
+    may[DRAPE_I_AMG_3] &= modes != 6;
+    may[DRAPE_I_AMG_6] &= modes == 6 || (modes == 0 && t->problem.positions);
+}
+
+/* The depth takes a walk over the whole pattern: only where it may matter, which it does not where the block diagonal
+ * is the best even if nothing were held. */
+static void look(drape_solver *solver, const drape_problem *p, const bool may[DRAPE_I_CANDIDATES]) {
+    drape_i_choice *c = &solver->choice;
+    c->stiffness = drape_i_stiffness(p->A);
+    if (solver->fixed < 0 && drape_i_choose_once(c, may) == DRAPE_I_BLOCK_DIAGONAL) return;
+    int32_t fixed = drape_i_count_fixed(p->constraints);
+    if (solver->fixed >= 0 && 100 * (int64_t)abs(fixed - solver->fixed) <= CHANGED * (int64_t)solver->fixed) return;
+    solver->fixed = fixed;
+    c->depth = drape_i_depth(p->A, p->constraints, (int32_t *)solver->work[0]); /* which is free now */
+}
+
+static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
+
+/* What to begin with. */
+static drape_status choose(drape_solver *solver, drape_i_try *t) {
+    const drape_problem *p = &t->problem;
+    bool may[DRAPE_I_CANDIDATES];
+    if (bicgstab_goes(solver) && (solver->unsymmetric || !drape_i_looks_symmetric(p->A)))
+        t->method = &drape_i_method_bicgstab;
+    if (!solver->auto_precond) return DRAPE_OK;
+    find_candidates(solver, t, may);
+    if (solver->tuned < 0) {
+        drape_status status = drape_i_solver_tune(solver, t, may);
+        if (status) return status;
+    }
+    if (solver->tuned > 0 && may[solver->fastest]) {
+        t->seat = solver->fastest;
+        return DRAPE_OK;
+    }
+    t->seat = DRAPE_I_BLOCK_DIAGONAL;
+    if (p->A->rows < TINY || t->method->unsymmetric) return DRAPE_OK;
+    look(solver, p, may);
+    t->seat = drape_i_choose(&solver->choice, may);
+    t->limit = least(t->limit, drape_i_patience_for(&solver->choice, t->seat, may));
+    return DRAPE_OK;
+}
+
+/* ---- When it fails ---- */
+
+/* A way through the candidates. */
+typedef struct journey {
+    drape_i_try now;
+    drape_status status;
+    const double *guess;                /* to start from again */
+    bool given_up[DRAPE_I_SEATS], slow; /* slow: only because of the limit that was set here */
+    int32_t steps;
+    drape_fallback step[DRAPE_MOST_FALLBACKS];
+    drape_solve_result sum; /* iterations, bytes, seconds of those that were given up */
+} journey;
+
+static bool is_amg(int32_t seat) { return seat == DRAPE_I_AMG_3 || seat == DRAPE_I_AMG_6; }
+
+/* The one after this, where the fault may lie with the preconditioner; -1: none. That the block diagonal is not
+ * positive definite cannot be, so where it meets p'Ap <= 0, A is not. */
+static int32_t next_of(int32_t seat, drape_reason reason) {
+    if (seat == DRAPE_I_ICHOL || is_amg(seat)) return DRAPE_I_BLOCK_DIAGONAL;
+    if (seat != DRAPE_I_BLOCK_DIAGONAL || reason == DRAPE_INDEFINITE) return -1;
+    return DRAPE_I_DIAGONAL;
+}
+
+/* Where it took far longer than foreseen. */
+static int32_t faster_than(const drape_solver *solver, const journey *j) {
+    bool may[DRAPE_I_CANDIDATES];
+    if (is_amg(j->now.seat)) return DRAPE_I_BLOCK_DIAGONAL;
+    find_candidates(solver, &j->now, may);
+    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++) may[k] &= !j->given_up[k] && k != j->now.seat;
+    int32_t best = drape_i_choose_once(&solver->choice, may);
+    return best >= 0 ? best : DRAPE_I_BLOCK_DIAGONAL;
+}
+
+static void give_up(drape_solver *solver, journey *j, const char *why) {
+    const drape_solve_result *r = &j->now.result;
+    j->step[j->steps++] = (drape_fallback){r->method, r->precond, why, r->iterations};
+    j->given_up[j->now.seat] = !j->slow;
+    j->sum.iterations += r->iterations;
+    j->sum.bytes_moved += r->bytes_moved;
+    j->sum.setup_seconds += r->setup_seconds;
+    j->sum.solve_seconds += r->solve_seconds;
+    if (j->slow) drape_i_choice_learn(&solver->choice, j->now.seat, &j->now.outcome);
+    j->now.problem.guess = j->slow ? j->now.x : j->guess;
+    j->now.limit = solver->settings.max_iterations - j->sum.iterations;
+}
+
+static bool turn_to_bicgstab(drape_solver *solver, journey *j) {
+    if (j->now.result.reason != DRAPE_UNSYMMETRIC || !bicgstab_goes(solver)) return false;
+    give_up(solver, j, drape_reason_name(DRAPE_UNSYMMETRIC));
+    memset(j->given_up, 0, sizeof j->given_up);
+    solver->unsymmetric = true;
+    j->now.method = &drape_i_method_bicgstab;
+    j->now.limit = solver->settings.max_iterations; /* what was done so far was in vain */
+    if (solver->auto_precond) j->now.seat = DRAPE_I_BLOCK_DIAGONAL;
+    return true;
+}
+
+/* Whether there is something else to try, and what. */
+static bool go_on(drape_solver *solver, journey *j) {
+    drape_reason reason = j->now.result.reason;
+    bool at_limit = !j->status && reason == DRAPE_ITERATION_LIMIT;
+    int32_t next;
+    if (j->steps == DRAPE_MOST_FALLBACKS || (!j->status && reason == DRAPE_CONVERGED)) return false;
+    j->slow = at_limit && j->now.limit + j->sum.iterations < solver->settings.max_iterations;
+    if (at_limit && !j->slow) return false;
+    if (!j->status && reason == DRAPE_UNSYMMETRIC) return turn_to_bicgstab(solver, j);
+    if (!solver->auto_precond) return false;
+    next = j->slow ? faster_than(solver, j) : next_of(j->now.seat, j->status ? DRAPE_SINGULAR : reason);
+    if (next < 0 || j->given_up[next]) return false;
+    give_up(solver, j, j->slow ? "slow" : j->status ? "no memory" : drape_reason_name(reason));
+    j->now.seat = next;
+    return true;
+}
+
+/* What there is to learn for the next solve. */
+static void learn(drape_solver *solver, const journey *j) {
+    const drape_i_try *t = &j->now;
+    if (!solver->auto_precond || t->method->unsymmetric || t->result.reason != DRAPE_CONVERGED) return;
+    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++)
+        if (j->given_up[k]) drape_i_choice_dismiss(&solver->choice, k);
+    if (t->seat < DRAPE_I_CANDIDATES) drape_i_choice_learn(&solver->choice, t->seat, &t->outcome);
+}
+
+static void report(const drape_solver *solver, const journey *j, drape_solve_result *out) {
+    *out = j->now.result;
+    out->iterations += j->sum.iterations;
+    out->bytes_moved += j->sum.bytes_moved;
+    out->setup_seconds += j->sum.setup_seconds;
+    out->solve_seconds += j->sum.solve_seconds;
+    out->bytes += solver->bytes; /* to what the method holds outside the context */
+    out->constraint_force = solver->force;
+    out->fallbacks = j->steps;
+    memcpy(out->fallback, j->step, sizeof out->fallback);
+}
+
+/* ---- Solving ---- */
+
+/* Where x is the guess as well, that is gone after the first try. */
+static void keep_guess(drape_solver *solver, journey *j) {
+    j->guess = j->now.problem.guess;
+    if (!solver->auto_precond || j->guess != j->now.x) return;
+    memcpy(solver->start, j->guess, 3 * (size_t)solver->pattern.rows * sizeof *solver->start);
+    j->now.problem.guess = j->guess = solver->start;
 }
 
 drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                 drape_solve_result *result) {
-    drape_solve_result local = {.method = solver->method->name, .precond = solver->precond->name};
     double begin = drape_i_seconds();
     int64_t bytes = solver->ctx->bytes;
     drape_status status = check_problem(solver, problem, x);
     if (!status) status = prepare(solver, problem->A);
-    if (!status)
-        status = solver->precond->refresh(solver->ctx, solver->precond_state, problem,
-                                          solver->method->prefiltered ? problem->constraints : NULL, &local.shift);
     solver->bytes += solver->ctx->bytes - bytes;
     if (status) return status;
-    reset(solver);
-    drape_i_solve s = {.ctx = solver->ctx,
-                       .problem = problem,
-                       .settings = &solver->settings,
-                       .precond = solver->precond,
-                       .precond_state = solver->precond_state,
-                       .x = x,
-                       .method_state = solver->method_state,
-                       .stopping = &solver->stopping,
-                       .result = &local};
-    memcpy(s.work, solver->work, sizeof s.work);
-    double ready = drape_i_seconds();
-    status = solver->method->solve(&s);
+    journey j = {.now = {.method = solver->method, .seat = DRAPE_I_NAMED, .limit = solver->settings.max_iterations}};
+    j.now.problem = *problem;
+    j.now.x = x;
+    keep_guess(solver, &j);
+    status = choose(solver, &j.now);
     if (status) return status;
-    drape_i_blend(problem->constraints, problem->A->rows, x, x); /* takes off what rounding left of the constraints */
-    certify(&s, solver->force);
-    conclude(&s);
-    explain_failure(solver, problem, &local);
-    if (solver->precond->learn) solver->precond->learn(solver->precond_state, local.iterations);
-    local.bytes += solver->bytes; /* to what the method holds outside the context */
-    local.constraint_force = solver->force;
-    local.setup_seconds = ready - begin;
-    local.solve_seconds = drape_i_seconds() - ready;
-    if (result) *result = local;
+    j.sum.setup_seconds = drape_i_seconds() - begin;
+    do j.status = drape_i_solver_try(solver, &j.now);
+    while (go_on(solver, &j));
+    if (j.status) return j.status;
+    solver->used = j.now.seat;
+    learn(solver, &j);
+    if (result) report(solver, &j, result);
     return DRAPE_OK;
 }
 
@@ -354,15 +398,17 @@ drape_status drape_solve(drape_context *ctx, const drape_problem *problem, const
 /* ---- Levels ---- */
 
 int32_t drape_solver_levels(const drape_solver *solver) {
-    bool has = solver->pattern.rows >= 0 && solver->precond->describe;
-    return has ? solver->precond->describe(solver->precond_state, -1, NULL) : 0;
+    const drape_i_seat *seat = &solver->seat[solver->used];
+    bool has = solver->pattern.rows >= 0 && seat->state && seat->is.precond->describe;
+    return has ? seat->is.precond->describe(seat->state, -1, NULL) : 0;
 }
 
 drape_status drape_solver_level(const drape_solver *solver, int32_t index, drape_amg_level *out) {
+    const drape_i_seat *seat = &solver->seat[solver->used];
     int32_t levels = drape_solver_levels(solver);
     *out = (drape_amg_level){0};
     if (index < 0 || index >= levels)
         return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: level %d of %d is asked for", index, levels);
-    solver->precond->describe(solver->precond_state, index, out);
+    seat->is.precond->describe(seat->state, index, out);
     return DRAPE_OK;
 }

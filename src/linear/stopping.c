@@ -74,6 +74,7 @@ bool drape_i_go_on(drape_i_solve *s, double delta, double rr) {
     drape_i_stopping *t = s->stopping;
     drape_solve_result *result = s->result;
     t->delta = delta;
+    if (result->iterations == 0) t->start = relative(delta, t->b_delta);
     record(t, result->iterations, delta, rr);
     if (!isfinite(delta) || !isfinite(t->b_delta) || (t->wants_norm2 && !isfinite(rr)))
         result->reason = DRAPE_NOT_FINITE;

@@ -21,6 +21,7 @@ typedef struct drape_i_stopping {
     double start_energy;            /* y'Ay of the solution less e'Ae of the start, e its error */
     double total_gain;
     double delta; /* now */
+    double start; /* sqrt of delta at the start, relative to b_delta */
 
     double direction2, largest; /* p'P p of the last direction; the largest p'Ap / p'P p so far */
 

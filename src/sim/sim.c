@@ -82,6 +82,7 @@ void drape_sim_destroy(drape_sim *sim) {
 }
 
 drape_cloth *drape_sim_cloth(drape_sim *sim) { return sim->cloth; }
+const drape_solver *drape_sim_solver(const drape_sim *sim) { return sim->solver; }
 double drape_sim_time(const drape_sim *sim) { return (double)sim->steps * sim->h; }
 int64_t drape_sim_steps(const drape_sim *sim) { return sim->steps; }
 double *drape_sim_positions(drape_sim *sim) { return sim->x; }

@@ -110,12 +110,17 @@ static void certify(drape_sim *sim, const drape_solve_result *solved, drape_cert
                              .iterations = solved->iterations,
                              .residual = solved->residual,
                              .true_residual = solved->true_residual,
+                             .method = solved->method,
+                             .precond = solved->precond,
+                             .modes = solved->modes,
+                             .fallbacks = solved->fallbacks,
                              .kinetic = sums[0] / 2,
                              .elastic = drape_cloth_energy(sim->cloth, sim->x),
                              .weight = -sums[1],
                              .stretch = drape_cloth_stretch(sim->cloth, sim->x),
                              .precondition_seconds = solved->setup_seconds,
                              .solve_seconds = solved->solve_seconds};
+    memcpy(c->fallback, solved->fallback, sizeof c->fallback);
 }
 
 drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {

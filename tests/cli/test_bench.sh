@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg come out whole.
+# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg and
+# peers come out whole.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 program=$2
@@ -44,7 +45,7 @@ help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
     local word
-    for word in kernels sheets solvers amg ascher-boxerman --sizes --tables --scenes-side --threads --quick --help; do
+    for word in kernels sheets solvers amg peers ascher-boxerman --sizes --tables --scenes-side --threads --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
 }
@@ -65,6 +66,7 @@ bad_command_lines_are_refused() {
     refuses --tables "$bench" amg --tables ""
     refuses --scenes-side "$bench" amg --scenes-side 3
     refuses "kernels does not take it" "$bench" kernels --sizes 61
+    refuses "peers does not have all of these" "$bench" peers --tables sheet,cotton
 }
 
 # Small sheets: the figures mean nothing, the shape does.
@@ -85,8 +87,31 @@ tables_of_amg_are_whole() {
         fail "$(grep 'to the energy error of' "$scratch/out")"
 }
 
+# library NAME ROWS: of ROWS rows that begin with it in the table, or a line that it is not there.
+library() {
+    local rows
+    grep -qE "^  $1.*: not there\$" "$scratch/out" && return
+    rows=$(grep -cE "^  $1.* [0-9.]+ +[0-9.]+ +[0-9]+ +[0-9.]+e[-+][0-9]+ +[0-9.]+e-[0-9]+ +[0-9.]+\$" "$scratch/out") || true
+    [ "$rows" -eq "$2" ] || fail "$rows rows of $1, not $2: $(cat "$scratch/out")"
+}
+
+# Whoever is there solves the system, so that its energy error is small; who is not is named.
+tables_of_peers_are_whole() {
+    needs_bench
+    "$bench" peers --quick --threads 1 --sizes 31 --tables sheet >"$scratch/out"
+    grep -q '^the sheet, drooping, regular, 961 vertices, steps of 2 ms' "$scratch/out" || fail "$(cat "$scratch/out")"
+    library "drape amg" 2
+    library PETSc 4
+    grep -q 'PETSc.*not there' "$scratch/out" || library Hypre 1
+    library CHOLMOD 2
+    library Eigen 1
+    ! grep -qE 'failed|converge' "$scratch/out" || fail "$(cat "$scratch/out")"
+    awk '/e-[0-9]+ +[0-9.]+$/ { n++; if ($(NF - 1) > 1e-3) wrong = 1 } END { exit !n || wrong }' "$scratch/out" ||
+        fail "an energy error above 1e-3: $(cat "$scratch/out")"
+}
+
 for test in without_benchmarks_it_says_so each_place_is_looked_at help_lists_benchmarks_and_options \
-    bad_command_lines_are_refused tables_of_amg_are_whole; do
+    bad_command_lines_are_refused tables_of_amg_are_whole tables_of_peers_are_whole; do
     run_test $test $test
 done
 finish_tests

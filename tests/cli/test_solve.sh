@@ -378,6 +378,48 @@ amg_settings_are_used() {
     python3 -c "import json; r = json.load(open('$scratch/out')); assert r['levels'][0]['aggregate'] > 1"
 }
 
+# iterations OPTION...: of amg with these options, to 1e-9, where x is the solution.
+amg_iterations() {
+    solve 0 s.sys --precond amg --tol 1e-9 --json -o x.bin "$@"
+    json iterations
+}
+
+# traffic OPTION...: bytes that a part of a cycle moves on the finest level.
+amg_traffic() {
+    solve 0 s.sys --precond amg --explain --json "$@"
+    python3 -c "import json; r = json.load(open('$scratch/out')); print(r['levels'][0]['cost']['first']['bytes'])"
+}
+
+# Each setting has the effect that it is there for, and its default's name gives the default's bits.
+amg_smoothers_and_cycles() {
+    local word
+    "$program" run drooping --resolution 41 --frames 1 --quiet --export-system 3:s.sys
+    amg_iterations >usual
+    mv x.bin usual.bin
+    for word in "--amg-smoother gauss-seidel" "--amg-cycle v" "--amg-degree 5" "--amg-theta 0.4"; do
+        # shellcheck disable=SC2086
+        amg_iterations $word >again
+        cmp x.bin usual.bin || fail "$word is not the default"
+    done
+    for word in "--amg-smoother chebyshev" "--amg-cycle w" "--amg-unfiltered" "--amg-theta 0.25"; do
+        # shellcheck disable=SC2086
+        amg_iterations $word >again
+        ! cmp -s x.bin usual.bin || fail "$word changes nothing"
+    done
+    [ "$(amg_iterations --amg-cycle w)" -le "$(cat usual)" ] || fail "a W-cycle takes more iterations than a V-cycle"
+    [ "$(amg_iterations --amg-smoother chebyshev --amg-degree 4)" -lt \
+        "$(amg_iterations --amg-smoother chebyshev --amg-degree 1)" ] || fail "a higher degree smooths no better"
+    [ "$(amg_traffic --amg-smoother chebyshev --amg-degree 4)" -eq \
+        $((2 * $(amg_traffic --amg-smoother chebyshev))) ] || fail "2 is not the default degree"
+    # weak connections that spread P make coarse levels denser
+    solve 0 s.sys --precond amg --explain --json
+    json operator_complexity >filtered
+    solve 0 s.sys --precond amg --amg-unfiltered --explain --json
+    awk -v a="$(cat filtered)" -v b="$(json operator_complexity)" 'BEGIN { exit !(b > a) }' || fail "no denser"
+    # the paper's recipe
+    amg_iterations --amg-modes 6 --amg-theta 0.48 --amg-smoother chebyshev --amg-degree 2 --amg-unfiltered >again
+}
+
 list_names_everything() {
     local name
     solve 0 --list
@@ -441,8 +483,12 @@ bad_options() {
     refuses "--amg-theta 0" a.mtx --precond amg --amg-theta 0
     refuses "amg.theta is 1" a.mtx --precond amg --amg-theta 1
     for text in 0 17; do refuses "--amg-levels $text" a.mtx --precond amg --amg-levels "$text"; done
-    refuses "--amg-reuse all" a.mtx --precond amg --amg-reuse all
-    refuses "only the preconditioner amg has levels" a.mtx --explain
+    refuses "--amg-reuse all: nothing, patterns or everything is wanted" a.mtx --precond amg --amg-reuse all
+    refuses "--amg-smoother jacobi: gauss-seidel or chebyshev is wanted" a.mtx --precond amg --amg-smoother jacobi
+    refuses "--amg-cycle f: v or w is wanted" a.mtx --precond amg --amg-cycle f
+    for text in 0 9 x; do refuses "--amg-degree $text" a.mtx --precond amg --amg-degree "$text"; done
+    refuses "nothing to tune" a.mtx --precond amg --tune
+    refuses "nothing to tune" a.mtx --method cg --tune
     refuses "only the preconditioner amg has levels" a.mtx --precond ssor --explain
     for text in 0 -1 x 1.5 2147483648; do refuses "--max-iterations $text" a.mtx --max-iterations "$text"; done
     refuses "--repeat 0" a.mtx --repeat 0
@@ -512,8 +558,11 @@ at = 40 + 8 * (n + 1) + 4 * (blocks + blocks % 2) + 72 * rowptr[2] + 8
 data[at:at + 8] = struct.pack("<d", 1e3)
 open("u.sys", "wb").write(data)
 PYTHON
-    refuses "u.sys: the block of vertices " u.sys -o x.bin
+    refuses "u.sys: the block of vertices " u.sys --method ppcg -o x.bin
     grep -qE 'of vertices (2 and 1|1 and 2) ' "$scratch/err" || fail "$(cat "$scratch/err")"
+    solve 0 u.sys --tol 1e-9 -o x.bin # by itself it finds a way
+    solve 0 u.mtx --tol 1e-9 --json -o x.bin
+    [ "$(json method)" = bicgstab ]
 }
 
 unwritable_outputs() {
@@ -560,6 +609,44 @@ methods_of_a_run() {
 
 # ---- Matrices from elsewhere ----
 
+# ---- What the solver chooses itself ----
+
+choice_is_printed() {
+    system_file s.sys
+    solve 0 s.sys --json
+    [ "$(json method)" = ppcg ]
+    [ "$(json precond)" = block_diagonal ]
+    [ "$(json modes)" -eq 0 ]
+    [ "$(json fallbacks)" = "[]" ]
+    solve 0 s.sys --method auto --precond auto --explain
+    grep -q 'no levels' "$scratch/out" || fail "$(cat "$scratch/out")"
+    "$program" run drooping --resolution 81 --set time.step=10ms --frames 1 --quiet --export-system 2:large.sys
+    solve 0 large.sys --explain
+    grep -q 'ppcg with amg (3 modes)' "$scratch/out" || fail "$(cat "$scratch/out")"
+    grep -q 'operator complexity' "$scratch/out"
+}
+
+tuning_is_printed() {
+    local repeats
+    system_file s.sys
+    for repeats in 1 3; do
+        solve 0 s.sys --tune --repeat "$repeats"
+        [ "$(grep -c ': taken$' "$scratch/out")" -eq 1 ] || fail "$(cat "$scratch/out")"
+        grep -q 'by the clock' "$scratch/out"
+    done
+    solve 0 s.sys --tune --json
+    python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert {t["precond"] for t in r["tuned"]} == {"block_diagonal", "ichol", "amg"}
+assert sum(t["chosen"] for t in r["tuned"]) == 1
+assert [t["precond"] for t in r["tuned"] if t["chosen"]] == [r["precond"]]' "$scratch/out"
+    "$program" run pinned --resolution 9 --frames 1 --tune --report r.json >"$scratch/out"
+    grep -q 'by the clock' "$scratch/out"
+    grep -q '"tune": true' r.json
+    expect_failure "nothing to tune" "$program" run pinned --frames 1 --tune --set solver.precond=ssor
+}
+
 outside_matrices_are_solved() {
     local file
     [ -d "$shared" ] || skip "no $shared"
@@ -584,8 +671,10 @@ hostile_files_are_refused() {
 
 for test in every_method_solves every_pair_solves every_stop_holds no_rows_are_solved names_do_not_matter \
     right_hand_sides threads_change_no_bit unsymmetric_matrices_are_solved summary_is_short json_holds_everything \
-    history_is_written levels_are_explained amg_settings_are_used list_names_everything help_of_solve not_converged no_solution bad_options bad_files \
+    history_is_written levels_are_explained amg_settings_are_used amg_smoothers_and_cycles list_names_everything \
+    help_of_solve not_converged no_solution bad_options bad_files \
     bad_right_hand_sides unsymmetric_matrices_are_refused unwritable_outputs old_files_stay methods_of_a_run \
+    choice_is_printed tuning_is_printed \
     outside_matrices_are_solved hostile_files_are_refused; do
     check "$test"
 done

@@ -109,7 +109,7 @@ static void check_settings(const fixture *f, const json_t *settings) {
     assert_string_equal(text_at(settings, "jacobian"), "psd");
     assert_string_equal(text_at(settings, "damping_jacobian"), "symmetric");
     assert_string_equal(text_at(settings, "method"), f->scene->solve.method);
-    assert_string_equal(text_at(settings, "precond"), "block_diagonal"); /* of ppcg, as the scene names none */
+    assert_string_equal(text_at(settings, "precond"), "auto"); /* as the scene names none */
     assert_string_equal(text_at(settings, "stop"), "preconditioned");
     assert_true(number_at(settings, "floor") == 0);
     assert_true(number_at(settings, "omega") == 1);

@@ -597,7 +597,7 @@ static void test_solver_and_model(void **state) {
     assert_int_equal(s->solve.max_iterations, 77);
     s = read_piece(f, "solver: {stop: energy, floor: 1e-12, omega: 1.5}\n");
     assert_string_equal(s->solve.method, drape_solve_defaults().method);
-    assert_null(s->solve.precond); /* the method's own */
+    assert_string_equal(s->solve.precond, "auto");
     assert_int_equal(s->solve.stop, DRAPE_STOP_ENERGY);
     assert_true(s->solve.floor == 1e-12);
     assert_true(s->solve.omega == 1.5);
@@ -609,11 +609,20 @@ static void test_solver_and_model(void **state) {
     s = read_piece(f, "solver: {precond: amg, amg: {modes: 3, reuse: everything}}\n");
     assert_true(s->solve.amg.modes == 3 && s->solve.amg.theta == 0);
     assert_true(s->solve.amg.levels == 0 && s->solve.amg.reuse == 3);
+    assert_true(s->solve.amg.smoother == DRAPE_SMOOTHER_GAUSS_SEIDEL && s->solve.amg.degree == 0);
+    assert_true(s->solve.amg.cycle == DRAPE_CYCLE_V && s->solve.amg.unfiltered == 0);
     assert_int_equal(read_piece(f, "solver: {amg: {reuse: nothing}}\n")->solve.amg.reuse, 1);
+    s = read_piece(f, "solver: {amg: {smoother: chebyshev, degree: 3, cycle: w, unfiltered: true}}\n");
+    assert_true(s->solve.amg.smoother == DRAPE_SMOOTHER_CHEBYSHEV && s->solve.amg.degree == 3);
+    assert_true(s->solve.amg.cycle == DRAPE_CYCLE_W && s->solve.amg.unfiltered == 1);
+    assert_int_equal(s->solve.amg.reuse, 0);
+    s = read_piece(f, "solver: {amg: {smoother: gauss-seidel, cycle: v, unfiltered: false}}\n");
+    assert_true(s->solve.amg.smoother == DRAPE_SMOOTHER_GAUSS_SEIDEL && s->solve.amg.cycle == DRAPE_CYCLE_V);
+    assert_int_equal(s->solve.amg.unfiltered, 0);
     s = read_piece(f, "solver: {method: cg, tolerance: 1e-3}\nmodel: baraff_witkin\njacobian: full\n"
                       "damping_jacobian: full\n");
     assert_string_equal(s->solve.method, "cg");
-    assert_null(s->solve.precond);
+    assert_string_equal(s->solve.precond, "auto");
     assert_int_equal(s->solve.stop, DRAPE_STOP_PRECONDITIONED);
     assert_string_equal(s->cloth.model, "baraff_witkin");
     assert_int_equal(s->cloth.jacobian, DRAPE_JACOBIAN_FULL);

@@ -303,7 +303,7 @@ static void check_floor(drape_context *ctx, const drape_solve_settings *settings
         how.floor = 0;
         go(ctx, &s, &how, NULL, &whole);
         int32_t middle = whole.result.iterations / 2, first = 0;
-        how.floor = norm_at(&whole.history[middle], how.stop) * scale * (1 + 1e-9);
+        how.floor = norm_at(&whole.history[middle], how.stop) * scale * (1 + 1e-6); /* single precision rounds */
         while (norm_at(&whole.history[first], how.stop) * scale > how.floor) first++;
         go(ctx, &s, &how, NULL, &r);
         PAIR_REASON(settings, r.result.reason, DRAPE_CONVERGED);

@@ -220,7 +220,6 @@ static void refused_settings(void **state) {
         const char *fragment;
     } bad[] = {
         {{.method = "gauss", .tol = 1e-5, .max_iterations = 1}, "\"gauss\""},
-        {{.method = NULL, .tol = 1e-5, .max_iterations = 1}, "method"},
         {{.method = "", .tol = 1e-5, .max_iterations = 1}, "method"},
         {{.method = "mpcg", .precond = "amgx", .tol = 1e-5, .max_iterations = 1}, "\"amgx\""},
         {{.method = "mpcg", .precond = "", .tol = 1e-5, .max_iterations = 1}, "preconditioner"},
@@ -244,6 +243,11 @@ static void refused_settings(void **state) {
         {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.levels = 17}}, "amg.levels is 17"},
         {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.levels = -1}}, "amg.levels is -1"},
         {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.reuse = 4}}, "amg.reuse is 4"},
+        {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.degree = 9}}, "amg.degree is 9"},
+        {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.degree = -1}}, "amg.degree is -1"},
+        {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.cycle = (drape_cycle)2}}, "amg.cycle is 2"},
+        {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.smoother = (drape_smoother)2}},
+         "amg.smoother is 2"},
     };
     for (int k = 0; k < (int)(sizeof bad / sizeof *bad); k++) {
         expect_refusal(ctx, drape_solver_create(ctx, &bad[k].settings, &solver), bad[k].fragment);
@@ -332,17 +336,24 @@ static void one_shot(void **state) {
 static void names(void **state) {
     (void)state;
     drape_solve_settings settings = drape_solve_defaults();
-    bool method = false;
-    for (int32_t k = 0; drape_method_name(k); k++) {
-        method |= strcmp(drape_method_name(k), settings.method) == 0;
-        assert_true(strlen(drape_method_about(k)) > 5);
-    }
+    for (int32_t k = 0; drape_method_name(k); k++) assert_true(strlen(drape_method_about(k)) > 5);
     for (int32_t k = 0; drape_precond_name(k); k++) assert_true(strlen(drape_precond_about(k)) > 5);
-    assert_true(method && !settings.precond);
+    assert_string_equal(settings.method, "auto");
+    assert_string_equal(settings.precond, "auto");
     assert_null(drape_method_about(-1));
     assert_null(drape_precond_about(INT32_MAX));
     assert_null(drape_stop_name(-1));
     assert_null(drape_stop_name(DRAPE_STOP_ENERGY + 1));
+    assert_string_equal(drape_smoother_name(DRAPE_SMOOTHER_GAUSS_SEIDEL), "gauss-seidel");
+    assert_string_equal(drape_smoother_name(DRAPE_SMOOTHER_CHEBYSHEV), "chebyshev");
+    assert_string_equal(drape_cycle_name(DRAPE_CYCLE_V), "v");
+    assert_string_equal(drape_cycle_name(DRAPE_CYCLE_W), "w");
+    for (int32_t k = 2; k > -2; k -= 3) { /* past the end, before the start */
+        assert_null(drape_smoother_name(k));
+        assert_null(drape_cycle_name(k));
+    }
+    assert_string_equal(drape_amg_reuse_name(2), "everything");
+    assert_null(drape_amg_reuse_name(3));
     assert_null(drape_method_name(-1));
     assert_null(drape_precond_name(-1));
     assert_null(drape_method_name(INT32_MAX));

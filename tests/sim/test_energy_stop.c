@@ -71,6 +71,7 @@ static void try_system(drape_context *ctx, const drape_system *system, double to
     for (int32_t p = 0; drape_precond_name(p); p++) {
         drape_solve_settings settings = drape_solve_defaults();
         drape_solve_result result;
+        settings.method = "ppcg";
         settings.precond = drape_precond_name(p);
         settings.stop = DRAPE_STOP_ENERGY;
         settings.tol = tol;

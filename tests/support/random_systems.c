@@ -358,7 +358,7 @@ double random_true_residual(const random_system *s, const double *x) {
 }
 
 /* Column by column: U'P^-1 of a column of U. */
-static void probe(drape_context *ctx, const random_system *s, const drape_i_precond *P, const void *state,
+static void probe(drape_context *ctx, const random_system *s, const drape_i_precond *P, void *state,
                   long double *out) {
     double *r = zeros(3 * (int64_t)s->rows, sizeof *r), *h = zeros(3 * (int64_t)s->rows, sizeof *h);
     long double *column = zeros(s->free, sizeof *column);

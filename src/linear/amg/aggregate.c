@@ -14,8 +14,7 @@ enum { PART_ROWS = 8192, MOST_PARTS = 64, NOBODY = -1, LEFT = -2 };
 
 typedef struct gathering {
     const drape_i_level *level;
-    const drape_i_fblocks *A;
-    const uint8_t *strong;
+    const drape_i_graph *graph;
     const drape_constraints *set;
     int32_t *aggregate;
     int32_t length; /* of a part */
@@ -41,26 +40,26 @@ static bool held(const drape_constraints *set, int32_t i) {
 static void find_special(const part_view *p) {
     const gathering *g = p->g;
     for (int32_t i = p->begin; i < p->end; i++) {
-        bool connected = false;
-        for (int64_t k = g->A->start[i]; k < g->A->start[i + 1] && !connected; k++) connected = g->strong[k];
+        bool connected = g->graph->start[i] < g->graph->start[i + 1];
         g->aggregate[i] = connected && !held(g->set, drape_i_user_row(g->level, i)) ? LEFT : NOBODY;
     }
 }
 
 /* All strong neighbours here are still free. */
 static bool all_left(const part_view *p, int32_t i) {
-    const gathering *g = p->g;
-    for (int64_t k = g->A->start[i]; k < g->A->start[i + 1]; k++)
-        if (g->strong[k] && inside(p, g->A->col[k]) && g->aggregate[g->A->col[k]] >= 0) return false;
+    const drape_i_graph *g = p->g->graph;
+    for (int64_t k = g->start[i]; k < g->start[i + 1]; k++)
+        if (inside(p, g->col[k]) && p->g->aggregate[g->col[k]] >= 0) return false;
     return true;
 }
 
 static void gather_around(part_view *p, int32_t i) {
-    const gathering *g = p->g;
-    g->aggregate[i] = p->count;
-    for (int64_t k = g->A->start[i]; k < g->A->start[i + 1]; k++) {
-        int32_t j = g->A->col[k];
-        if (g->strong[k] && inside(p, j) && g->aggregate[j] == LEFT) g->aggregate[j] = p->count;
+    const drape_i_graph *g = p->g->graph;
+    int32_t *aggregate = p->g->aggregate;
+    aggregate[i] = p->count;
+    for (int64_t k = g->start[i]; k < g->start[i + 1]; k++) {
+        int32_t j = g->col[k];
+        if (inside(p, j) && aggregate[j] == LEFT) aggregate[j] = p->count;
     }
     p->count++;
 }
@@ -74,16 +73,17 @@ static void first_pass(part_view *p) {
  * the last one is as good in practice and keeps aggregates compact in the order of the nodes. Marked as LEFT - 1 - a
  * at first, so that they do not take others along. */
 static void second_pass(const part_view *p) {
-    const gathering *g = p->g;
+    const drape_i_graph *g = p->g->graph;
+    int32_t *aggregate = p->g->aggregate;
     for (int32_t i = p->begin; i < p->end; i++) {
-        if (g->aggregate[i] != LEFT) continue;
-        for (int64_t k = g->A->start[i]; k < g->A->start[i + 1]; k++) {
-            int32_t j = g->A->col[k];
-            if (g->strong[k] && inside(p, j) && g->aggregate[j] >= 0) g->aggregate[i] = LEFT - 1 - g->aggregate[j];
+        if (aggregate[i] != LEFT) continue;
+        for (int64_t k = g->start[i]; k < g->start[i + 1]; k++) {
+            int32_t j = g->col[k];
+            if (inside(p, j) && aggregate[j] >= 0) aggregate[i] = LEFT - 1 - aggregate[j];
         }
     }
     for (int32_t i = p->begin; i < p->end; i++)
-        if (g->aggregate[i] < LEFT) g->aggregate[i] = LEFT - 1 - g->aggregate[i];
+        if (aggregate[i] < LEFT) aggregate[i] = LEFT - 1 - aggregate[i];
 }
 
 static void third_pass(part_view *p) {
@@ -94,7 +94,7 @@ static void third_pass(part_view *p) {
 static void gather_part(void *data, int32_t part) {
     gathering *g = data;
     part_view p = {g, part * g->length, (part + 1) * g->length, 0};
-    if (p.end > g->A->rows) p.end = g->A->rows;
+    if (p.end > g->graph->rows) p.end = g->graph->rows;
     find_special(&p);
     first_pass(&p);
     second_pass(&p);
@@ -104,17 +104,16 @@ static void gather_part(void *data, int32_t part) {
 
 static void number_part(void *data, int32_t part) {
     const gathering *g = data;
-    int32_t begin = part * g->length, end = begin + g->length < g->A->rows ? begin + g->length : g->A->rows;
+    int32_t begin = part * g->length, end = begin + g->length < g->graph->rows ? begin + g->length : g->graph->rows;
     for (int32_t i = begin; i < end; i++)
         if (g->aggregate[i] >= 0) g->aggregate[i] += g->count[part];
 }
 
-drape_status drape_i_aggregate(drape_context *ctx, drape_i_level *level, const drape_constraints *set,
-                               int32_t *aggregates) {
+drape_status drape_i_aggregate(drape_context *ctx, drape_i_level *level, const drape_i_graph *graph,
+                               const drape_constraints *set, int32_t *aggregates) {
     int32_t rows = level->A.rows, length = (rows + MOST_PARTS - 1) / MOST_PARTS;
-    if (!DRAPE_NEW(ctx, level->aggregate, rows)) return DRAPE_ERROR_MEMORY;
-    gathering g = {
-        .level = level, .A = &level->A, .strong = level->strong, .set = set, .aggregate = level->aggregate};
+    if (!DRAPE_NEW_RAW(ctx, level->aggregate, rows)) return DRAPE_ERROR_MEMORY;
+    gathering g = {.level = level, .graph = graph, .set = set, .aggregate = level->aggregate};
     g.length = length < PART_ROWS ? PART_ROWS : length;
     int32_t parts = (rows + g.length - 1) / g.length;
     drape_i_tasks(ctx, parts, gather_part, &g);

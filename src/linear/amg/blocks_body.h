@@ -31,10 +31,13 @@ DRAPE_INLINE VC NAME(load_c)(const float *p) {
     memcpy(&v, p, sizeof v);
     return v;
 }
+DRAPE_INLINE void NAME(store_r)(float *p, VR v) { memcpy(p, &v, sizeof v); }
+
+/* ---- Running sums of a x, a of R x C ---- */
 
 #if R == 3 && C == 3
 
-/* Nine running sums, one for each number of a block, as in sparse/row_sum.h: eight lanes and one. */
+/* Nine of them, one for each number of a block: eight lanes and one. */
 typedef struct NAME(row_sum) {
     vf8 main;
     float last;
@@ -45,13 +48,13 @@ DRAPE_INLINE void NAME(accumulate)(NAME(row_sum) * sum, const float *a, const fl
     vf8 numbers;
     vf4 v = NAME(load_r)(x);
     memcpy(&numbers, a, sizeof numbers);
-    sum->main += numbers * VD_SHUFFLE(v, v, 0, 0, 0, 1, 1, 1, 2, 2);
+    sum->main += numbers * VD_SHUFFLE(v, v, 0, 1, 2, 0, 1, 2, 0, 1);
     sum->last += a[8] * x[2];
 }
 
 DRAPE_INLINE VR NAME(total)(const NAME(row_sum) * sum) {
-    vf4 x = VD_SHUFFLE(sum->main, sum->main, 0, 1, 2, 2), y = VD_SHUFFLE(sum->main, sum->main, 3, 4, 5, 5);
-    vf4 z = VD_SHUFFLE(sum->main, sum->main, 6, 7, 7, 7);
+    vf4 x = VD_SHUFFLE(sum->main, sum->main, 0, 3, 6, 6), y = VD_SHUFFLE(sum->main, sum->main, 1, 4, 7, 7);
+    vf4 z = VD_SHUFFLE(sum->main, sum->main, 2, 5, 5, 5);
     z[2] = sum->last;
     return (x + y) + z;
 }
@@ -59,19 +62,25 @@ DRAPE_INLINE VR NAME(total)(const NAME(row_sum) * sum) {
 #else
 
 typedef struct NAME(row_sum) {
-    VR part[C];
+    VC part[R];
 } NAME(row_sum);
 
-/* sum += a x, column by column of a */
 DRAPE_INLINE void NAME(accumulate)(NAME(row_sum) * sum, const float *a, const float *x) {
-    for (int c = 0; c < C; c++) sum->part[c] += NAME(load_r)(a + R * c) * x[c];
+    VC v = NAME(load_c)(x);
+    for (int r = 0; r < R; r++) sum->part[r] += NAME(load_c)(a + C * r) * v;
 }
 
 DRAPE_INLINE VR NAME(total)(const NAME(row_sum) * sum) {
-    VR t = (sum->part[0] + sum->part[1]) + sum->part[2];
-#if C == 6
-    t += (sum->part[3] + sum->part[4]) + sum->part[5];
+    VR t;
+    memset(&t, 0, sizeof t);
+    for (int r = 0; r < R; r++) {
+        VC p = sum->part[r];
+#if C == 3
+        t[r] = (p[0] + p[1]) + p[2];
+#else
+        t[r] = ((p[0] + p[1]) + p[2]) + ((p[3] + p[4]) + p[5]);
 #endif
+    }
     return t;
 }
 
@@ -83,334 +92,503 @@ DRAPE_INLINE NAME(row_sum) NAME(nothing)(void) {
     return sum;
 }
 
-DRAPE_INLINE void NAME(store_r)(float *p, VR v) { memcpy(p, &v, sizeof v); }
+/* a'x, row by row of a */
+DRAPE_INLINE VC NAME(transposed_times)(const float *a, const float *x) {
+    VC sum = (NAME(load_c)(a) * x[0] + NAME(load_c)(a + C) * x[1]) + NAME(load_c)(a + 2 * C) * x[2];
+#if R == 6
+    sum += (NAME(load_c)(a + 3 * C) * x[3] + NAME(load_c)(a + 4 * C) * x[4]) + NAME(load_c)(a + 5 * C) * x[5];
+#endif
+    return sum;
+}
+
+/* ---- Sweeps ---- */
 
 #if R == C
 
-/* sum += A_ij x_j over the blocks [first, last) */
-DRAPE_INLINE void NAME(accumulate_range)(NAME(row_sum) * sum, const drape_i_level *l, int64_t first, int64_t last) {
-    for (int64_t k = first; k < last; k++)
-        NAME(accumulate)(sum, l->A.val + R * C * k, l->x + STRIDE_R * (int64_t)l->A.col[k]);
+/* y_j -= U_ij' x_i over the inner blocks of row i */
+DRAPE_INLINE void NAME(scatter)(const upper_view *A, int32_t i, const float *x, float *y) {
+    float mine[R]; /* in registers, whatever is stored below */
+    for (int r = 0; r < R; r++) mine[r] = x[STRIDE_R * (int64_t)i + r];
+    const int64_t first = A->start[i], last = first + A->inner[i];
+    for (int64_t k = first; k < last; k++) {
+        float *to = y + STRIDE_R * (int64_t)A->col[k];
+        NAME(store_r)(to, NAME(load_r)(to) - NAME(transposed_times)(A->val + R * C * k, mine));
+    }
 }
 
-/* The same over those blocks of row i that are before it (or after it). Inside the band they stand in one piece;
- * columns outside, to its left and right, are asked for the colour of their band. */
-DRAPE_INLINE void NAME(accumulate_side)(NAME(row_sum) * sum, const drape_i_gs_sweep *s, int32_t i, int after) {
-    const drape_i_level *l = s->level;
-    const int32_t *col = l->A.col;
-    int64_t first = l->A.start[i], last = l->A.start[i + 1], middle = first + l->split[i], left = first, right = last;
-    while (left < middle && col[left] < s->begin) left++;
-    while (right > middle + 1 && col[right - 1] >= s->end) right--;
-    for (int64_t k = first; k < left; k++)
-        if ((l->bands.colour[col[k] / s->length] < s->mine) != after) NAME(accumulate_range)(sum, l, k, k + 1);
-    if (after) NAME(accumulate_range)(sum, l, middle + 1, right);
-    else NAME(accumulate_range)(sum, l, left, middle);
-    for (int64_t k = right; k < last; k++)
-        if ((l->bands.colour[col[k] / s->length] < s->mine) != after) NAME(accumulate_range)(sum, l, k, k + 1);
-}
-
-/* y += G v for a square block; v as numbers in memory. */
-DRAPE_INLINE VR NAME(block_times)(const float *g, const float *v) {
+/* Sum of U_ij x_j over the inner blocks of row i */
+DRAPE_INLINE VR NAME(gather)(const upper_view *A, int32_t i, const float *x) {
     NAME(row_sum) sum = NAME(nothing)();
-    NAME(accumulate)(&sum, g, v);
+    const int64_t first = A->start[i], last = first + A->inner[i];
+    for (int64_t k = first; k < last; k++)
+        NAME(accumulate)(&sum, A->val + R * C * k, x + STRIDE_R * (int64_t)A->col[k]);
     return NAME(total)(&sum);
 }
 
-DRAPE_INLINE void NAME(gs_first)(const drape_i_gs_sweep *s) {
-    const drape_i_level *l = s->level;
-    for (int32_t i = s->begin; i < s->end; i++) {
-        NAME(row_sum) sum = NAME(nothing)();
-        float rest[DRAPE_I_PADDING];
-        NAME(accumulate_side)(&sum, s, i, 0);
-        VR v = NAME(load_r)(l->b + STRIDE_R * (int64_t)i) - NAME(total)(&sum);
-        memcpy(rest, &v, sizeof v);
-        NAME(store_r)(l->x + STRIDE_R * (int64_t)i, NAME(block_times)(l->inverse + (int64_t)R * C * i, rest));
+/* Sum of A_ij x_j over the blocks of border n that lie in other bands, those whose colours are in [low, high) */
+DRAPE_INLINE VR NAME(across)(const drape_i_upper *A, int32_t n, const float *x, int32_t low, int32_t high) {
+    const drape_i_bands *b = &A->bands;
+    const int32_t i = A->border[n];
+    NAME(row_sum) sum = NAME(nothing)();
+    VR lower;
+    memset(&lower, 0, sizeof lower);
+    for (int64_t m = A->lower_start[n]; m < A->lower_start[n + 1]; m++) {
+        int32_t j = A->lower_col[m], colour = b->colour[j / b->length];
+        if (colour >= low && colour < high)
+            lower += NAME(transposed_times)(A->val + R * C * A->lower_block[m], x + STRIDE_R * (int64_t)j);
+    }
+    for (int64_t k = A->start[i] + A->inner[i]; k < A->start[i + 1]; k++) {
+        int32_t j = A->col[k], colour = b->colour[j / b->length];
+        if (colour >= low && colour < high) NAME(accumulate)(&sum, A->val + R * C * k, x + STRIDE_R * (int64_t)j);
+    }
+    return lower + NAME(total)(&sum);
+}
+
+/* v_i -= what `across` gives, for the borders of a band */
+DRAPE_INLINE void NAME(subtract_across)(const drape_i_upper *A, int32_t band, const float *x, float *v, int32_t low,
+                                        int32_t high) {
+    if (low >= high || low >= A->bands.colours) return;
+    for (int32_t n = A->border_first[band]; n < A->border_first[band + 1]; n++) {
+        float *to = v + STRIDE_R * (int64_t)A->border[n];
+        NAME(store_r)(to, NAME(load_r)(to) - NAME(across)(A, n, x, low, high));
     }
 }
 
-DRAPE_INLINE void NAME(gs_residual)(const drape_i_gs_sweep *s) {
-    const drape_i_level *l = s->level;
-    for (int32_t i = s->begin; i < s->end; i++) {
-        NAME(row_sum) sum = NAME(nothing)();
-        NAME(accumulate_side)(&sum, s, i, 1);
-        NAME(store_r)(l->t + STRIDE_R * (int64_t)i, -NAME(total)(&sum));
-    }
+DRAPE_INLINE void NAME(copy_band)(const drape_i_upper *A, int32_t band, const float *from, float *to) {
+    const int64_t begin = A->bands.first[band], end = A->bands.first[band + 1];
+    memcpy(to + STRIDE_R * begin, from + STRIDE_R * begin, (size_t)(STRIDE_R * (end - begin)) * sizeof *to);
 }
 
-DRAPE_INLINE void NAME(gs_last)(const drape_i_gs_sweep *s) {
-    const drape_i_level *l = s->level;
-    for (int32_t i = s->end - 1; i >= s->begin; i--) {
-        NAME(row_sum) sum = NAME(nothing)();
-        float rest[DRAPE_I_PADDING];
-        for (int64_t k = l->A.start[i + 1] - 1; k >= l->A.start[i]; k--) /* down, as memory is met */
-            NAME(accumulate)(&sum, l->A.val + R * C * k, l->x + STRIDE_R * (int64_t)l->A.col[k]);
-        VR v = NAME(load_r)(l->b + STRIDE_R * (int64_t)i) - NAME(total)(&sum);
-        memcpy(rest, &v, sizeof v);
-        VR now =
-            NAME(load_r)(l->x + STRIDE_R * (int64_t)i) + NAME(block_times)(l->inverse + (int64_t)R * C * i, rest);
-        NAME(store_r)(l->x + STRIDE_R * (int64_t)i, now);
-    }
-}
-
-DRAPE_INLINE double NAME(finverse)(const drape_i_level *l, const float *w, float *q, int32_t begin, int32_t end) {
-    double dot = 0;
+/* t_i follows so far behind that all that it needs is final: it fills the time in which a row waits for the one
+ * before it, and finds its blocks in the cache. */
+DRAPE_INLINE void NAME(gs_forward)(const drape_i_level *l, int32_t band) {
+    const upper_view A = view_upper(&l->A);
+    const int32_t begin = l->A.bands.first[band], end = l->A.bands.first[band + 1], lag = l->A.lag[band];
+    float *const x = l->x, *const t = l->t;
+    NAME(copy_band)(&l->A, band, l->b, x);
+    NAME(subtract_across)(&l->A, band, x, x, 0, l->A.bands.colour[band]);
     for (int32_t i = begin; i < end; i++) {
-        VR v = NAME(block_times)(l->inverse + (int64_t)R * C * i, w + STRIDE_R * (int64_t)i);
-        NAME(store_r)(q + STRIDE_R * (int64_t)i, v);
-        for (int r = 0; r < R; r++) dot += (double)v[r] * w[STRIDE_R * (int64_t)i + r];
+        NAME(scatter)(&A, i, x, x);
+        if (i - lag >= begin) NAME(store_r)(t + STRIDE_R * (int64_t)(i - lag), -NAME(gather)(&A, i - lag, x));
     }
-    return dot;
+    for (int32_t i = end - lag > begin ? end - lag : begin; i < end; i++)
+        NAME(store_r)(t + STRIDE_R * (int64_t)i, -NAME(gather)(&A, i, x));
 }
 
-DRAPE_INLINE void NAME(fmultiply)(const drape_i_fblocks *A, const float *x, float *y, int32_t begin, int32_t end) {
+DRAPE_INLINE void NAME(gs_border)(const drape_i_level *l, int32_t band) {
+    NAME(subtract_across)(&l->A, band, l->x, l->t, l->A.bands.colour[band] + 1, DRAPE_I_BANDS);
+}
+
+/* L x runs ahead of the sweep, as far as a block reaches. */
+DRAPE_INLINE void NAME(gs_backward)(const drape_i_level *l, int32_t band) {
+    const upper_view A = view_upper(&l->A);
+    const int32_t begin = l->A.bands.first[band], end = l->A.bands.first[band + 1], lag = l->A.lag[band];
+    float *const x = l->x, *const t = l->t;
+    int32_t ahead = end;
+    NAME(copy_band)(&l->A, band, l->b, t);
+    NAME(subtract_across)(&l->A, band, x, t, 0, DRAPE_I_BANDS);
+    for (int32_t i = end - 1; i >= begin; i--) {
+        while (ahead > begin && ahead > i - lag) NAME(scatter)(&A, --ahead, x, t);
+        NAME(store_r)(x + STRIDE_R * (int64_t)i, NAME(load_r)(t + STRIDE_R * (int64_t)i) - NAME(gather)(&A, i, x));
+    }
+}
+
+/* -y first: subtracting is what the parts do. */
+DRAPE_INLINE void NAME(fmultiply)(const drape_i_upper *whole, const float *x, float *y, int32_t band) {
+    const upper_view A = view_upper(whole);
+    const int32_t begin = whole->bands.first[band], end = whole->bands.first[band + 1];
+    for (int64_t i = STRIDE_R * (int64_t)begin; i < STRIDE_R * (int64_t)end; i++) y[i] = -x[i];
+    NAME(subtract_across)(whole, band, x, y, 0, DRAPE_I_BANDS);
     for (int32_t i = begin; i < end; i++) {
-        NAME(row_sum) sum = NAME(nothing)();
-        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++)
-            NAME(accumulate)(&sum, A->val + R * C * k, x + STRIDE_R * (int64_t)A->col[k]);
-        NAME(store_r)(y + STRIDE_R * (int64_t)i, NAME(total)(&sum));
+        float *to = y + STRIDE_R * (int64_t)i;
+        NAME(scatter)(&A, i, x, y);
+        NAME(store_r)(to, NAME(gather)(&A, i, x) - NAME(load_r)(to));
     }
 }
 
 #endif
 
+/* ---- Between levels ---- */
+
 DRAPE_INLINE void NAME(prolong)(const drape_i_level *fine, const float *e, int32_t begin, int32_t end) {
-    const drape_i_fblocks *P = &fine->P;
+    const drape_i_fblocks P = fine->P;
+    float *const all = fine->x;
     for (int32_t i = begin; i < end; i++) {
+        float *x = all + STRIDE_R * (int64_t)i;
         NAME(row_sum) sum = NAME(nothing)();
-        for (int64_t k = P->start[i]; k < P->start[i + 1]; k++)
-            NAME(accumulate)(&sum, P->val + R * C * k, e + STRIDE_C * (int64_t)P->col[k]);
-        NAME(store_r)
-        (fine->x + STRIDE_R * (int64_t)i, NAME(load_r)(fine->x + STRIDE_R * (int64_t)i) + NAME(total)(&sum));
+        for (int64_t k = P.start[i]; k < P.start[i + 1]; k++)
+            NAME(accumulate)(&sum, P.val + R * C * k, e + STRIDE_C * (int64_t)P.col[k]);
+        NAME(store_r)(x, NAME(load_r)(x) + NAME(total)(&sum));
     }
-}
-
-/* Rows of a block of P as vectors of C lanes. */
-DRAPE_INLINE void NAME(transposed)(const float *p, VC out[R]) {
-    for (int r = 0; r < R; r++) {
-        float row[DRAPE_I_PADDING] = {0};
-        for (int c = 0; c < C; c++) row[c] = p[R * c + r];
-        out[r] = NAME(load_c)(row);
-    }
-}
-
-#if R == 3 && C == 3
-
-/* sum += a'x, the nine sums as above, and their total. */
-DRAPE_INLINE void NAME(accumulate_transposed)(NAME(row_sum) * sum, const float *a, const float *x) {
-    vf8 numbers;
-    vf4 v = NAME(load_r)(x);
-    memcpy(&numbers, a, sizeof numbers);
-    sum->main += numbers * VD_SHUFFLE(v, v, 0, 1, 2, 0, 1, 2, 0, 1);
-    sum->last += a[8] * x[2];
-}
-
-DRAPE_INLINE VC NAME(total_transposed)(const NAME(row_sum) * sum) {
-    vf4 x = VD_SHUFFLE(sum->main, sum->main, 0, 3, 6, 6), y = VD_SHUFFLE(sum->main, sum->main, 1, 4, 7, 7);
-    vf4 z = VD_SHUFFLE(sum->main, sum->main, 2, 5, 5, 5);
-    z[2] = sum->last;
-    return (x + y) + z;
 }
 
 DRAPE_INLINE void NAME(restrict_to)(const drape_i_level *fine, float *b, int32_t begin, int32_t end) {
-    for (int32_t J = begin; J < end; J++) {
-        NAME(row_sum) sum = NAME(nothing)();
-        for (int64_t k = fine->back_start[J]; k < fine->back_start[J + 1]; k++) NAME(accumulate_transposed)
-        (&sum, fine->P.val + R * C * (int64_t)fine->back_block[k], fine->t + STRIDE_R * (int64_t)fine->back_row[k]);
-        VC total = NAME(total_transposed)(&sum);
-        memcpy(b + STRIDE_C * (int64_t)J, &total, sizeof total);
-    }
-}
-
-#else
-
-DRAPE_INLINE void NAME(restrict_to)(const drape_i_level *fine, float *b, int32_t begin, int32_t end) {
+    const int64_t *start = fine->back_start;
+    const int32_t *row = fine->back_row, *block = fine->back_block;
+    const float *p = fine->P.val, *t = fine->t;
     for (int32_t J = begin; J < end; J++) {
         VC sum;
         memset(&sum, 0, sizeof sum);
-        for (int64_t k = fine->back_start[J]; k < fine->back_start[J + 1]; k++) {
-            const float *t = fine->t + STRIDE_R * (int64_t)fine->back_row[k];
-            VC rows[R];
-            NAME(transposed)(fine->P.val + R * C * (int64_t)fine->back_block[k], rows);
-            for (int r = 0; r < R; r++) sum += rows[r] * t[r];
-        }
+        for (int64_t k = start[J]; k < start[J + 1]; k++)
+            sum += NAME(transposed_times)(p + R * C * (int64_t)block[k], t + STRIDE_R * (int64_t)row[k]);
         memcpy(b + STRIDE_C * (int64_t)J, &sum, sizeof sum);
     }
 }
 
-#endif
-
-/* to (r x c, columns padded) += a q */
-DRAPE_INLINE void NAME(add_product)(const float *a, const float *q, float *to) {
-    VR column[R];
-    for (int r = 0; r < R; r++) column[r] = NAME(load_r)(a + R * r);
-    for (int c = 0; c < C; c++) {
-        VR sum = NAME(load_r)(to + DRAPE_I_PADDING * c);
-        for (int r = 0; r < R; r++) sum += column[r] * q[R * c + r];
-        memcpy(to + DRAPE_I_PADDING * c, &sum, sizeof sum);
-    }
-}
-
-DRAPE_INLINE int NAME(find)(const int32_t *col, int count, int32_t wanted) {
-    int at = 0;
-    while (at < count && col[at] != wanted) at++;
-    return at;
-}
-
-DRAPE_INLINE void NAME(smooth_row)(const drape_i_smoothing *s, int32_t i) {
-    const drape_i_level *l = s->level;
-    const drape_i_fblocks *A = &l->A, *P = &l->P;
-    const int32_t *col = P->col + P->start[i];
-    const int count = (int)(P->start[i + 1] - P->start[i]), own = NAME(find)(col, count, l->aggregate[i]);
-    enum { SIZE = DRAPE_I_PADDING * C };
-    float sums[DRAPE_I_REACH * SIZE], lumped[R * R + DRAPE_I_PADDING] = {0};
-    memset(sums, 0, (size_t)count * SIZE * sizeof *sums);
-    for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
-        int32_t j = A->col[k], other = l->aggregate[j];
-        if (other < 0) continue; /* special nodes have nothing to give */
-        int at = l->strong[k] ? NAME(find)(col, count, other) : count;
-        if (at < count) NAME(add_product)(A->val + R * R * k, s->tentative + (int64_t)R * C * j, sums + SIZE * at);
-        else
-            for (int m = 0; m < R * R; m++) lumped[m] += A->val[R * R * k + m];
-    }
-    const float *Q = s->tentative + (int64_t)R * C * i;
-    NAME(add_product)(lumped, Q, sums + SIZE * own);
-    for (int b = 0; b < count; b++) {
-        float *to = P->val + R * C * (P->start[i] + b), out[SIZE] = {0}, packed[R * C];
-        for (int c = 0; c < C; c++) memcpy(packed + R * c, sums + SIZE * b + DRAPE_I_PADDING * c, R * sizeof *packed);
-        NAME(add_product)(l->inverse + (int64_t)R * R * i, packed, out);
-        for (int c = 0; c < C; c++)
-            for (int r = 0; r < R; r++)
-                to[R * c + r] = (b == own ? Q[R * c + r] : 0) - s->omega * out[DRAPE_I_PADDING * c + r];
-    }
-}
-
-DRAPE_INLINE void NAME(smooth_rows)(const drape_i_smoothing *s, int32_t begin, int32_t end) {
-    for (int32_t i = begin; i < end; i++)
-        if (s->level->P.start[i] < s->level->P.start[i + 1]) NAME(smooth_row)(s, i);
-}
+/* ---- Products of blocks: to (rows C numbers apart, or PITCH) += a b or a' b ---- */
 
 #if R == 3 && C == 3
 
-/* A block in nine lanes, eight and one. */
+/* A factor made ready: for each of three products a lane for each number of the result, eight and one. */
+typedef struct NAME(factor) {
+    vf8 main[3];
+    float last[3];
+} NAME(factor);
+
+/* Nine numbers in registers: eight and one. */
 typedef struct NAME(nine) {
     vf8 main;
     float last;
 } NAME(nine);
 
-DRAPE_INLINE NAME(nine) NAME(nine_load)(const float *p) {
+DRAPE_INLINE NAME(nine) NAME(load_nine)(const float *p) {
     NAME(nine) v;
     memcpy(&v.main, p, sizeof v.main);
     v.last = p[8];
     return v;
 }
-DRAPE_INLINE void NAME(nine_store)(float *p, NAME(nine) v) {
-    memcpy(p, &v.main, sizeof v.main);
-    p[8] = v.last;
+
+/* Of the left factor a: number (r, c) of the k-th product takes a_rk */
+DRAPE_INLINE NAME(factor) NAME(left_of)(NAME(nine) a) {
+    vf8 z = a.last - (vf8){0};
+    return (NAME(factor)){{VD_SHUFFLE(a.main, a.main, 0, 0, 0, 3, 3, 3, 6, 6),
+                           VD_SHUFFLE(a.main, a.main, 1, 1, 1, 4, 4, 4, 7, 7),
+                           VD_SHUFFLE(a.main, z, 2, 2, 2, 5, 5, 5, 8, 8)},
+                          {a.main[6], a.main[7], a.last}};
+}
+DRAPE_INLINE NAME(factor) NAME(left)(const float *p) { return NAME(left_of)(NAME(load_nine)(p)); }
+
+/* a_kr, for a' */
+DRAPE_INLINE NAME(factor) NAME(left_transposed)(const float *p) {
+    NAME(nine) a = NAME(load_nine)(p);
+    vf8 z = a.last - (vf8){0};
+    return (NAME(factor)){{VD_SHUFFLE(a.main, a.main, 0, 0, 0, 1, 1, 1, 2, 2),
+                           VD_SHUFFLE(a.main, a.main, 3, 3, 3, 4, 4, 4, 5, 5),
+                           VD_SHUFFLE(a.main, z, 6, 6, 6, 7, 7, 7, 8, 8)},
+                          {p[2], p[5], a.last}};
 }
 
-/* Three blocks whose columns are all the k-th column of a (k = 0, 1, 2). */
-DRAPE_INLINE void NAME(spread_columns)(NAME(nine) a, NAME(nine) out[3]) {
-    vf8 z = a.last - (vf8){0};
-    out[0] = (NAME(nine)){VD_SHUFFLE(a.main, a.main, 0, 1, 2, 0, 1, 2, 0, 1), a.main[2]};
-    out[1] = (NAME(nine)){VD_SHUFFLE(a.main, a.main, 3, 4, 5, 3, 4, 5, 3, 4), a.main[5]};
-    out[2] = (NAME(nine)){VD_SHUFFLE(a.main, z, 6, 7, 8, 6, 7, 8, 6, 7), a.last};
+/* Of the right factor b: b_kc */
+DRAPE_INLINE NAME(factor) NAME(right_of)(NAME(nine) b) {
+    vf8 z = b.last - (vf8){0};
+    return (NAME(factor)){{VD_SHUFFLE(b.main, b.main, 0, 1, 2, 0, 1, 2, 0, 1),
+                           VD_SHUFFLE(b.main, b.main, 3, 4, 5, 3, 4, 5, 3, 4),
+                           VD_SHUFFLE(b.main, z, 6, 7, 8, 6, 7, 8, 6, 7)},
+                          {b.main[2], b.main[5], b.last}};
 }
-/* The same of a transposed: its rows. */
-DRAPE_INLINE void NAME(spread_transposed)(NAME(nine) a, NAME(nine) out[3]) {
-    vf8 z = a.last - (vf8){0};
-    out[0] = (NAME(nine)){VD_SHUFFLE(a.main, a.main, 0, 3, 6, 0, 3, 6, 0, 3), a.main[6]};
-    out[1] = (NAME(nine)){VD_SHUFFLE(a.main, a.main, 1, 4, 7, 1, 4, 7, 1, 4), a.main[7]};
-    out[2] = (NAME(nine)){VD_SHUFFLE(a.main, z, 2, 5, 8, 2, 5, 8, 2, 5), a.last};
-}
-/* to += a b, a spread by columns */
-DRAPE_INLINE void NAME(nine_product)(float *to, const NAME(nine) a[3], const float *b) {
-    NAME(nine) sum = NAME(nine_load)(to);
-    vf8 low, high; /* b_0 .. b_7 and b_1 .. b_8 */
-    memcpy(&low, b, sizeof low);
-    memcpy(&high, b + 1, sizeof high);
-    sum.main += a[0].main * VD_SHUFFLE(low, low, 0, 0, 0, 3, 3, 3, 6, 6);
-    sum.main += a[1].main * VD_SHUFFLE(low, low, 1, 1, 1, 4, 4, 4, 7, 7);
-    sum.main += a[2].main * VD_SHUFFLE(high, high, 1, 1, 1, 4, 4, 4, 7, 7);
-    sum.last += a[0].last * b[6];
-    sum.last += a[1].last * b[7];
-    sum.last += a[2].last * b[8];
-    NAME(nine_store)(to, sum);
+/* The same from memory that was written long ago: the last lanes come by a load of their own. */
+DRAPE_INLINE NAME(factor) NAME(right)(const float *p) {
+    vf8 low, high;
+    memcpy(&low, p, sizeof low);
+    memcpy(&high, p + 1, sizeof high);
+    return (NAME(factor)){{VD_SHUFFLE(low, low, 0, 1, 2, 0, 1, 2, 0, 1), VD_SHUFFLE(low, low, 3, 4, 5, 3, 4, 5, 3, 4),
+                           VD_SHUFFLE(high, high, 5, 6, 7, 5, 6, 7, 5, 6)},
+                          {p[2], p[5], p[8]}};
 }
 
-DRAPE_INLINE void NAME(product_make)(const drape_i_level *fine, int32_t i, drape_i_product_row *row) {
-    const drape_i_fblocks *A = &fine->A, *P = &fine->P;
-    row->count = 0;
-    for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
-        NAME(nine) a[3];
-        int32_t j = A->col[k];
-        NAME(spread_columns)(NAME(nine_load)(A->val + 9 * k), a);
-        for (int64_t q = P->start[j]; q < P->start[j + 1]; q++) {
-            int at = NAME(find)(row->col, row->count, P->col[q]);
-            float *to = row->val + DRAPE_I_PADDING * C * at;
-            if (at == row->count) {
-                row->col[row->count++] = P->col[q];
-                memset(to, 0, 9 * sizeof *to);
-            }
-            NAME(nine_product)(to, a, P->val + 9 * q);
+DRAPE_INLINE NAME(nine) NAME(plus_product)(NAME(nine) sum, const NAME(factor) * a, const NAME(factor) * b) {
+    for (int k = 0; k < 3; k++) {
+        sum.main += a->main[k] * b->main[k];
+        sum.last += a->last[k] * b->last[k];
+    }
+    return sum;
+}
+
+DRAPE_INLINE void NAME(store_nine)(float *to, NAME(nine) v) {
+    memcpy(to, &v.main, sizeof v.main);
+    to[8] = v.last;
+}
+
+DRAPE_INLINE void NAME(add_factors)(float *to, const NAME(factor) * a, const NAME(factor) * b) {
+    NAME(store_nine)(to, NAME(plus_product)(NAME(load_nine)(to), a, b));
+}
+
+enum { NAME(PITCH) = 3, NAME(BLOCK) = 12 }; /* of a row and a block of a product row */
+
+#else
+
+/* Numbers of a factor are taken one at a time, rows of the other whole. */
+typedef const float *NAME(factor);
+enum { NAME(PITCH) = 8, NAME(BLOCK) = 8 * R };
+
+/* to += sum, the C numbers of a row that others follow: 16 and 8 bytes, which is how they are loaded next time too.
+ */
+DRAPE_INLINE void NAME(add_row)(float *to, VC sum) {
+    vf4 low;
+    float high[2];
+    memcpy(&low, to, sizeof low);
+    memcpy(high, to + 4, sizeof high);
+    low += VD_SHUFFLE(sum, sum, 0, 1, 2, 3);
+    high[0] += sum[4];
+    high[1] += sum[5];
+    memcpy(to, &low, sizeof low);
+    memcpy(to + 4, high, sizeof high);
+}
+
+/* Row r of a b, where number (r, k) of a stands at a[r * across + k * down] and b has `inner` rows `step` apart */
+DRAPE_INLINE VC NAME(product_row)(int r, int inner, const float *a, int across, int down, const float *b, int step) {
+    VC sum = NAME(load_c)(b) * a[r * across];
+    for (int k = 1; k < inner; k++) sum += NAME(load_c)(b + step * k) * a[r * across + k * down];
+    return sum;
+}
+
+/* to (`rows` of them, C apart) += a b */
+DRAPE_INLINE void NAME(add_general)(float *to, int rows, int inner, const float *a, int across, int down,
+                                    const float *b, int step) {
+    for (int r = 0; r < rows; r++) NAME(add_row)(to + C * r, NAME(product_row)(r, inner, a, across, down, b, step));
+}
+
+#endif
+
+/* ---- The values of P ---- */
+
+/* to += a q, or a' q: a of R x R, q and to of R x C */
+DRAPE_INLINE void NAME(add_smooth)(float *to, const float *a, const float *q, int transposed) {
+#if R == 3 && C == 3
+    NAME(factor) left = transposed ? NAME(left_transposed)(a) : NAME(left)(a), right = NAME(right)(q);
+    NAME(add_factors)(to, &left, &right);
+#else
+    NAME(add_general)(to, R, R, a, transposed ? 1 : R, transposed ? R : 1, q, C);
+#endif
+}
+
+/* What row j is to aggregate I: Q_j R_J R_I^-1; J: its own */
+DRAPE_INLINE void NAME(foreign)(const drape_i_tentative_parts *t, int32_t j, int32_t J, int32_t I, float *out) {
+    const float *Q = t->Q + (int64_t)R * C * j, *RJ = t->coarse + (int64_t)C * C * J,
+                *inverse = t->inverse + (int64_t)C * C * I;
+#if R == 3 && C == 3
+    const NAME(nine) zero = {(vf8){0}, 0};
+    NAME(factor) left = NAME(left)(Q), right = NAME(right)(RJ);
+    left = NAME(left_of)(NAME(plus_product)(zero, &left, &right));
+    right = NAME(right)(inverse);
+    NAME(store_nine)(out, NAME(plus_product)(zero, &left, &right));
+#else
+    float K[R * C] = {0};
+    memset(out, 0, R * C * sizeof *out);
+    NAME(add_general)(K, R, C, Q, C, 1, RJ, C);
+    NAME(add_general)(out, R, C, K, C, 1, inverse, C);
+#endif
+}
+
+/* Block of A, connecting row i with row j, into P_i: `slot` says where */
+DRAPE_INLINE void NAME(smooth_one)(const drape_i_fblocks *P, const drape_i_tentative_parts *t,
+                                   const int32_t *aggregate, int32_t i, int32_t j, const float *a, int transposed,
+                                   uint8_t slot) {
+    float weak[R * C + DRAPE_I_PADDING];
+    const float *q = t->Q + (int64_t)R * C * j;
+    if (slot == DRAPE_I_NO_SLOT) return;
+    if (slot & DRAPE_I_WEAK) {
+        NAME(foreign)(t, j, aggregate[j], aggregate[i], weak);
+        q = weak;
+    }
+    NAME(add_smooth)(P->val + R * C * (P->start[i] + (slot & (DRAPE_I_WEAK - 1))), a, q, transposed);
+}
+
+/* P_i holds (U + U')_F Q so far: P_i = (own) Q_i - omega (P_i + (own) Q_i) */
+DRAPE_INLINE void NAME(finish_row)(const drape_i_fblocks *P, const float *Q, int32_t i, int32_t aggregate,
+                                   float omega) {
+    for (int64_t k = P->start[i]; k < P->start[i + 1]; k++) {
+        float *to = P->val + R * C * k;
+        float own = P->col[k] == aggregate ? 1 : 0;
+        for (int m = 0; m < R * C; m++) {
+            float q = own * Q[(int64_t)R * C * i + m];
+            to[m] = q - omega * (to[m] + q);
         }
     }
 }
 
-DRAPE_INLINE void NAME(product_add)(const drape_i_level *fine, int32_t i, const drape_i_product_row *row,
-                                    drape_i_fblocks *coarse) {
-    const drape_i_fblocks *P = &fine->P;
-    for (int64_t q = P->start[i]; q < P->start[i + 1]; q++) {
-        NAME(nine) p[3];
-        const int64_t first = coarse->start[P->col[q]];
-        NAME(spread_transposed)(NAME(nine_load)(P->val + 9 * q), p);
-        for (int32_t b = 0; b < row->count; b++) {
-            int64_t at = first;
-            while (coarse->col[at] != row->col[b]) at++;
-            NAME(nine_product)(coarse->val + 9 * at, p, row->val + DRAPE_I_PADDING * C * b);
+/* What blocks of other bands give to the borders of a band. */
+DRAPE_INLINE void NAME(smooth_borders)(const drape_i_smoothing *s, int32_t band) {
+    const drape_i_level *l = s->level;
+    const drape_i_upper *A = &l->A;
+    for (int32_t n = A->border_first[band]; n < A->border_first[band + 1]; n++)
+        for (int64_t m = A->lower_start[n]; m < A->lower_start[n + 1]; m++) {
+            const float *a = A->val + R * R * A->lower_block[m];
+            NAME(smooth_one)
+            (&l->P, &s->parts, l->aggregate, A->border[n], A->lower_col[m], a, 1, l->low_slot[m]);
         }
+}
+
+DRAPE_INLINE void NAME(smooth_band)(const drape_i_smoothing *s, int32_t band) {
+    const drape_i_level *l = s->level;
+    const upper_view A = view_upper(&l->A);
+    const drape_i_fblocks P = l->P;
+    const drape_i_tentative_parts t = s->parts;
+    const float omega = s->omega;
+    const uint8_t *const row_slot = l->row_slot, *const col_slot = l->col_slot;
+    const int32_t begin = l->A.bands.first[band], end = l->A.bands.first[band + 1], *aggregate = l->aggregate;
+    memset(P.val + R * C * P.start[begin], 0, (size_t)(R * C * (P.start[end] - P.start[begin])) * sizeof *P.val);
+    NAME(smooth_borders)(s, band);
+    for (int32_t i = begin; i < end; i++) {
+        const int64_t first = A.start[i], inner = first + A.inner[i];
+        for (int64_t k = first; k < A.start[i + 1]; k++) {
+            const float *a = A.val + R * R * k;
+            NAME(smooth_one)(&P, &t, aggregate, i, A.col[k], a, 0, row_slot[k]);
+            if (k < inner) NAME(smooth_one)(&P, &t, aggregate, A.col[k], i, a, 1, col_slot[k]);
+        }
+        NAME(finish_row)(&P, t.Q, i, aggregate[i], omega);
+    }
+}
+
+/* ---- P'A P ---- */
+
+/* Columns and blocks of a row of the product while it is made. */
+typedef struct NAME(product) {
+    int32_t count;
+    int32_t *col;
+    float *val;
+} NAME(product);
+
+/* row = row i of (I/2 + U) P; returns where the recipe goes on */
+DRAPE_INLINE const uint8_t *NAME(make_row)(const upper_view *A, const drape_i_fblocks *P, int32_t i,
+                                           const uint8_t *recipe, NAME(product) * row) {
+    row->count = next_place(&recipe);
+    memset(row->val, 0, (size_t)row->count * NAME(BLOCK) * sizeof *row->val);
+    for (int64_t q = P->start[i]; q < P->start[i + 1]; q++) {
+        int32_t at = next_place(&recipe);
+        row->col[at] = P->col[q];
+        float *to = row->val + NAME(BLOCK) * at;
+        const float *p = P->val + R * C * q;
+        for (int r = 0; r < R; r++)
+            for (int c = 0; c < C; c++) to[NAME(PITCH) * r + c] = 0.5f * p[C * r + c];
+    }
+    for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
+        int32_t j = A->col[k];
+        const float *a = A->val + R * R * k;
+#if R == 3 && C == 3
+        NAME(factor) left = NAME(left)(a);
+#endif
+        for (int64_t q = P->start[j]; q < P->start[j + 1]; q++) {
+            int32_t at = next_place(&recipe);
+            row->col[at] = P->col[q];
+            float *to = row->val + NAME(BLOCK) * at;
+            const float *p = P->val + R * C * q;
+#if R == 3 && C == 3
+            NAME(factor) right = NAME(right)(p);
+            NAME(add_factors)(to, &left, &right);
+#else
+            for (int r = 0; r < R; r++) {
+                float *at_row = to + NAME(PITCH) * r;
+                VC sum = NAME(load_c)(at_row) + NAME(product_row)(r, R, a, R, 1, p, C);
+                memcpy(at_row, &sum, sizeof sum);
+            }
+#endif
+        }
+    }
+    return recipe;
+}
+
+/* Adds P_iJ' (row) for all J that row i reaches. Columns of the row left of J go to block (K, J), transposed. */
+DRAPE_INLINE const uint8_t *NAME(add_row_of)(const drape_i_fblocks *P, int32_t i, const uint8_t *recipe,
+                                             const NAME(product) * row, const upper_view *coarse, float *diagonal) {
+    for (int64_t q = P->start[i]; q < P->start[i + 1]; q++) {
+        const float *p = P->val + R * C * q, *t = row->val;
+        const int32_t J = P->col[q];
+        float *const mine = coarse->val + C * C * coarse->start[J];
+        int32_t b = 0;
+#if R == 3 && C == 3
+        NAME(factor) left = NAME(left_transposed)(p), right = NAME(right)(p);
+        for (; row->col[b] < J; b++, t += NAME(BLOCK)) {
+            NAME(factor) other = NAME(left_transposed)(t);
+            NAME(add_factors)
+            (coarse->val + 9 * (coarse->start[row->col[b]] + next_place(&recipe)), &other, &right);
+        }
+        NAME(factor) middle = NAME(right_of)(NAME(load_nine)(t));
+        NAME(add_factors)(diagonal + 9 * (int64_t)J, &left, &middle);
+        for (b++, t += NAME(BLOCK); b < row->count; b++, t += NAME(BLOCK)) {
+            NAME(factor) other = NAME(right_of)(NAME(load_nine)(t));
+            NAME(add_factors)(mine + 9 * next_place(&recipe), &left, &other);
+        }
+#else
+        for (; row->col[b] < J; b++, t += NAME(BLOCK)) {
+            float *to = coarse->val + C * C * (coarse->start[row->col[b]] + next_place(&recipe));
+            NAME(add_general)(to, C, R, t, 1, NAME(PITCH), p, C);
+        }
+        NAME(add_general)(diagonal + C * C * (int64_t)J, C, R, p, 1, C, t, NAME(PITCH));
+        for (b++, t += NAME(BLOCK); b < row->count; b++, t += NAME(BLOCK))
+            NAME(add_general)(mine + C * C * next_place(&recipe), C, R, p, 1, C, t, NAME(PITCH));
+#endif
+    }
+    return recipe;
+}
+
+DRAPE_INLINE void NAME(product_band)(drape_i_level *fine, int32_t band, drape_i_upper *into, float *diagonal) {
+    const upper_view A = view_upper(&fine->A), coarse = view_upper(into);
+    const drape_i_fblocks P = fine->P;
+    const int32_t begin = fine->A.bands.first[band], end = fine->A.bands.first[band + 1];
+    NAME(product) row = {0, fine->recipe.row[band].col, fine->recipe.row[band].val};
+    const uint8_t *make = fine->recipe.make + fine->recipe.make_first[band];
+    const uint8_t *add = fine->recipe.add + fine->recipe.add_first[band];
+    for (int32_t i = begin; i < end; i++) {
+        if (P.start[i] == P.start[i + 1]) continue;
+        make = NAME(make_row)(&A, &P, i, make, &row);
+        add = NAME(add_row_of)(&P, i, add, &row, &coarse, diagonal);
+    }
+}
+
+/* ---- Scaling ---- */
+
+/* P_iJ = P_iJ W_J; W of C x C */
+DRAPE_INLINE void NAME(scale_columns)(drape_i_level *fine, const float *W, int32_t begin, int32_t end) {
+    drape_i_fblocks *P = &fine->P;
+    for (int64_t k = P->start[begin]; k < P->start[end]; k++) {
+        float *p = P->val + R * C * k, out[R * C] = {0};
+        const float *w = W + C * C * (int64_t)P->col[k];
+#if R == 3 && C == 3
+        NAME(factor) left = NAME(left)(p), right = NAME(right)(w);
+        NAME(add_factors)(out, &left, &right);
+#else
+        NAME(add_general)(out, R, C, p, C, 1, w, C);
+#endif
+        memcpy(p, out, sizeof out);
+    }
+}
+
+#if R == C
+
+#if R == 3
+
+/* Wi' a Wj, Wi made ready */
+DRAPE_INLINE NAME(nine) NAME(scale_nine)(const NAME(factor) * Wi, NAME(nine) a, const float *Wj) {
+    const NAME(nine) zero = {(vf8){0}, 0};
+    NAME(factor) left = NAME(left_of)(a), right = NAME(right)(Wj);
+    right = NAME(right_of)(NAME(plus_product)(zero, &left, &right));
+    return NAME(plus_product)(zero, Wi, &right);
+}
+
+DRAPE_INLINE void NAME(scale_row)(drape_i_level *l, int32_t i) {
+    NAME(factor) Wi = NAME(left_transposed)(l->scale + 9 * (int64_t)i);
+    for (int64_t k = l->A.start[i]; k < l->A.start[i + 1]; k++) {
+        float *a = l->A.val + 9 * k;
+        NAME(store_nine)(a, NAME(scale_nine)(&Wi, NAME(load_nine)(a), l->scale + 9 * (int64_t)l->A.col[k]));
     }
 }
 
 #else
 
-DRAPE_INLINE void NAME(product_make)(const drape_i_level *fine, int32_t i, drape_i_product_row *row) {
-    const drape_i_fblocks *A = &fine->A, *P = &fine->P;
-    row->count = 0;
-    for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
-        int32_t j = A->col[k];
-        for (int64_t q = P->start[j]; q < P->start[j + 1]; q++) {
-            int at = NAME(find)(row->col, row->count, P->col[q]);
-            float *to = row->val + DRAPE_I_PADDING * C * at;
-            if (at == row->count) {
-                row->col[row->count++] = P->col[q];
-                memset(to, 0, DRAPE_I_PADDING * C * sizeof *to);
-            }
-            NAME(add_product)(A->val + R * R * k, P->val + R * C * q, to);
-        }
+DRAPE_INLINE void NAME(scale_row)(drape_i_level *l, int32_t i) {
+    for (int64_t k = l->A.start[i]; k < l->A.start[i + 1]; k++) {
+        float *a = l->A.val + R * C * k, out[R * C] = {0}, product[R * C + DRAPE_I_PADDING] = {0};
+        NAME(add_general)(product, R, R, a, R, 1, l->scale + (int64_t)R * R * l->A.col[k], R);
+        NAME(add_general)(out, R, R, l->scale + (int64_t)R * R * i, 1, R, product, R);
+        memcpy(a, out, sizeof out);
     }
 }
 
-DRAPE_INLINE void NAME(product_add)(const drape_i_level *fine, int32_t i, const drape_i_product_row *row,
-                                    drape_i_fblocks *coarse) {
-    const drape_i_fblocks *P = &fine->P;
-    for (int64_t q = P->start[i]; q < P->start[i + 1]; q++) {
-        VC rows[R];
-        int32_t J = P->col[q];
-        NAME(transposed)(P->val + R * C * q, rows);
-        for (int32_t b = 0; b < row->count; b++) {
-            int64_t at = coarse->start[J];
-            while (coarse->col[at] != row->col[b]) at++;
-            float *to = coarse->val + C * C * at;
-            const float *t = row->val + DRAPE_I_PADDING * C * b;
-            for (int c = 0; c < C; c++) {
-                VC sum;
-                memset(&sum, 0, sizeof sum);
-                memcpy(&sum, to + C * c, C * sizeof *to);
-                for (int r = 0; r < R; r++) sum += rows[r] * t[DRAPE_I_PADDING * c + r];
-                memcpy(to + C * c, &sum, C * sizeof *to);
-            }
-        }
-    }
+#endif
+
+DRAPE_INLINE void NAME(scale_rows)(drape_i_level *l, int32_t begin, int32_t end) {
+    for (int32_t i = begin; i < end; i++) NAME(scale_row)(l, i);
 }
 
 #endif

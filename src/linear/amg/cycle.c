@@ -1,93 +1,23 @@
 /* cycle.c: the V-cycle. A forward sweep of Gauss and Seidel before the coarse correction, a backward one after it:
- * that makes it symmetric, and costs two passes over each level's matrix, because the first sweep starts from zero
- * (half of the matrix) and leaves a residual that only the other half knows of. Chebyshev of degree 2 takes four. */
+ * that makes it symmetric, and reads each level's matrix twice, because the first sweep starts from zero and leaves a
+ * residual that only half of the matrix knows of. Chebyshev of degree 2 reads it four times. */
 #include "linear/amg/cycle.h"
 
 #include "base/parallel.h"
+#include "base/timer.h"
 #include "linear/amg/kernels.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { COARSE_GRAIN = 64, ROW_GRAIN = 512 };
-static const double NOTHING = 1e-7; /* single precision leaves no more of a pivot */
-
-/* ---- The coarsest level ---- */
-
-static void copy_matrix(const drape_i_fblocks *A, int32_t n, double *to) {
-    const int32_t r = A->r;
-    memset(to, 0, (size_t)n * (size_t)n * sizeof *to);
-    for (int32_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++)
-            for (int32_t a = 0; a < r; a++)
-                for (int32_t c = 0; c < r; c++)
-                    to[(int64_t)(r * i + a) * n + r * A->col[k] + c] = A->val[r * r * k + r * c + a];
-}
-
-/* In place, by rows. A diagonal number of zero stands for a direction that is not there (an aggregate with too few
- * vertices), in which no right-hand side has a part: any pivot serves. False: not positive definite. */
-static bool cholesky(int32_t n, double *L) {
-    for (int32_t j = 0; j < n; j++) {
-        double *row = L + (int64_t)j * n, diagonal = row[j];
-        for (int32_t k = 0; k < j; k++) {
-            const double *other = L + (int64_t)k * n;
-            double sum = row[k];
-            for (int32_t m = 0; m < k; m++) sum -= row[m] * other[m];
-            row[k] = sum / other[k];
-        }
-        for (int32_t k = 0; k < j; k++) row[j] -= row[k] * row[k];
-        if (diagonal == 0) row[j] = 1;
-        if (!(row[j] > NOTHING * diagonal)) return false;
-        row[j] = sqrt(row[j]);
-    }
-    return true;
-}
-
-void drape_i_coarse_factor(drape_i_hierarchy *h) {
-    const drape_i_fblocks *A = &h->level[h->levels - 1].A;
-    const int32_t n = h->coarse;
-    copy_matrix(A, n, h->factor);
-    if (cholesky(n, h->factor)) return;
-    copy_matrix(A, n, h->factor); /* its diagonal alone, so that what is wrong with A shows in p'Ap and not here */
-    for (int64_t i = 0; i < n; i++) {
-        double diagonal = fabs(h->factor[i * n + i]);
-        memset(h->factor + i * n, 0, (size_t)n * sizeof *h->factor);
-        h->factor[i * n + i] = diagonal > 0 && isfinite(diagonal) ? sqrt(diagonal) : 1;
-    }
-}
-
-static void coarse_solve(const drape_i_hierarchy *h) {
-    const drape_i_level *l = &h->level[h->levels - 1];
-    const int32_t n = h->coarse;
-    const int32_t r = l->A.r, stride = DRAPE_I_STRIDE(r);
-    double *y = h->column;
-    for (int32_t i = 0; i < n; i++) {
-        const double *row = h->factor + (int64_t)i * n;
-        double sum = l->b[i / r * stride + i % r];
-        for (int32_t k = 0; k < i; k++) sum -= row[k] * y[k];
-        y[i] = sum / row[i];
-    }
-    for (int32_t i = n - 1; i >= 0; i--) {
-        const double *row = h->factor + (int64_t)i * n;
-        y[i] /= row[i];
-        for (int32_t k = 0; k < i; k++) y[k] -= row[k] * y[i];
-        l->x[i / r * stride + i % r] = (float)y[i];
-    }
-}
-
-/* ---- Between ---- */
 
 typedef struct sweeping {
     drape_simd simd;
     const drape_i_level *level;
-    void (*const *kernel)(const drape_i_gs_sweep *s);
+    void (*const *kernel)(const drape_i_level *level, int32_t band);
 } sweeping;
 
 static void sweep_band(void *data, int32_t band) {
     const sweeping *s = data;
-    const drape_i_bands *b = &s->level->bands;
-    drape_i_gs_sweep sweep = {s->level, b->first[band], b->first[band + 1], b->first[1], b->colour[band]};
-    s->kernel[s->simd](&sweep);
+    s->kernel[s->simd](s->level, band);
 }
 
 typedef struct transfer {
@@ -105,38 +35,89 @@ static void prolong_chunk(void *data, int64_t begin, int64_t end) {
     drape_i_prolong_at[t->simd](t->fine, t->coarse->x, (int32_t)begin, (int32_t)end);
 }
 
-/* Gauss and Seidel: t is the residual where there is a level below to hand it to. */
-static void smooth_first(drape_context *ctx, const drape_i_hierarchy *h, const drape_i_level *level, bool residual) {
+/* From zero; t becomes the residual. */
+static void smooth_first(drape_context *ctx, const drape_i_hierarchy *h, const drape_i_level *level) {
     if (h->degree > 0) {
         drape_i_chebyshev(ctx, level, h->degree, true);
         return;
     }
-    drape_i_bands_coloured(ctx, &level->bands, false, sweep_band, &(sweeping){ctx->simd, level, drape_i_gs_first_at});
-    if (!residual) return;
-    drape_i_bands_all(ctx, &level->bands, sweep_band, &(sweeping){ctx->simd, level, drape_i_gs_residual_at});
+    sweeping forward = {ctx->simd, level, drape_i_gs_forward_at}, border = {ctx->simd, level, drape_i_gs_border_at};
+    drape_i_bands_coloured(ctx, &level->A.bands, false, sweep_band, &forward);
+    if (level->A.borders > 0) drape_i_bands_all(ctx, &level->A.bands, sweep_band, &border);
 }
 
 static void smooth_last(drape_context *ctx, const drape_i_hierarchy *h, const drape_i_level *level) {
-    sweeping s = {ctx->simd, level, drape_i_gs_last_at};
+    sweeping s = {ctx->simd, level, drape_i_gs_backward_at};
     if (h->degree > 0) drape_i_chebyshev(ctx, level, h->degree, false);
-    else drape_i_bands_coloured(ctx, &level->bands, true, sweep_band, &s);
+    else drape_i_bands_coloured(ctx, &level->A.bands, true, sweep_band, &s);
 }
 
-static void descend(drape_context *ctx, const drape_i_hierarchy *h, int32_t l) {
-    const drape_i_level *level = &h->level[l];
+/* ---- The cycle ---- */
+
+typedef struct visit {
+    const drape_i_level *level;
+} visit;
+
+/* Keeps x and b, and makes b the residual; t holds A x. */
+static void between_chunk(void *data, int64_t begin, int64_t end) {
+    const drape_i_level *l = ((const visit *)data)->level;
+    const int64_t stride = DRAPE_I_STRIDE(l->A.r);
+    for (int64_t i = stride * begin; i < stride * end; i++) {
+        l->first_x[i] = l->x[i];
+        l->first_b[i] = l->b[i];
+        l->b[i] -= l->t[i];
+    }
+}
+
+static void join_chunk(void *data, int64_t begin, int64_t end) {
+    const drape_i_level *l = ((const visit *)data)->level;
+    const int64_t stride = DRAPE_I_STRIDE(l->A.r);
+    for (int64_t i = stride * begin; i < stride * end; i++) {
+        l->x[i] += l->first_x[i];
+        l->b[i] = l->first_b[i];
+    }
+}
+
+static void descend(drape_context *ctx, drape_i_hierarchy *h, int32_t l);
+
+/* Level l, once, or in a W-cycle twice: the second time for the residual that the first one left. That is symmetric
+ * as the single visit B is, B (2 I - A B), and positive definite where B A has no eigenvalue of 2 or more. The
+ * coarsest level is solved, so once is enough. */
+static void correct(drape_context *ctx, drape_i_hierarchy *h, int32_t l) {
+    visit v = {&h->level[l]};
+    descend(ctx, h, l);
+    if (!v.level->first_x || (l + 1 == h->levels && h->coarse > 0)) return;
+    drape_i_upper_multiply(ctx, &v.level->A, v.level->x, v.level->t);
+    drape_i_loop(ctx, v.level->A.rows, ROW_GRAIN, between_chunk, &v);
+    descend(ctx, h, l);
+    drape_i_loop(ctx, v.level->A.rows, ROW_GRAIN, join_chunk, &v);
+}
+
+static void descend(drape_context *ctx, drape_i_hierarchy *h, int32_t l) {
+    drape_i_level *level = &h->level[l];
+    double since = drape_i_seconds();
     bool last = l + 1 == h->levels;
     if (last && h->coarse > 0) {
-        coarse_solve(h);
+        drape_i_coarse_solve(h);
+        drape_i_level_lap(level, DRAPE_AMG_FIRST, &since);
         return;
     }
-    smooth_first(ctx, h, level, !last);
+    smooth_first(ctx, h, level);
+    drape_i_level_lap(level, DRAPE_AMG_FIRST, &since);
     if (!last) {
         transfer t = {ctx->simd, level, &h->level[l + 1]};
         drape_i_loop(ctx, level->P.cols, COARSE_GRAIN, restrict_chunk, &t);
-        descend(ctx, h, l + 1);
+        drape_i_level_lap(level, DRAPE_AMG_RESTRICT, &since);
+        correct(ctx, h, l + 1);
+        since = drape_i_seconds();
         drape_i_loop(ctx, level->A.rows, ROW_GRAIN, prolong_chunk, &t);
+        drape_i_level_lap(level, DRAPE_AMG_PROLONG, &since);
     }
     smooth_last(ctx, h, level);
+    drape_i_level_lap(level, DRAPE_AMG_LAST, &since);
 }
 
-void drape_i_cycle(drape_context *ctx, const drape_i_hierarchy *h) { descend(ctx, h, 0); }
+void drape_i_cycle(drape_context *ctx, drape_i_hierarchy *h) {
+    descend(ctx, h, 0);
+    h->cycles++;
+}

@@ -3,29 +3,22 @@
 #define DRAPE_LINEAR_AMG_HIERARCHY_H
 
 #include "linear/amg/cycle.h"
+#include "linear/amg/setup.h"
 
 typedef struct drape_i_amg_settings {
     double theta;    /* strength of connection */
     int32_t modes;   /* 3: translations, 6: rotations too */
     int32_t levels;  /* most */
     int32_t degree;  /* of Chebyshev's smoother; 0: Gauss and Seidel's */
+    bool twice;      /* a W-cycle */
     bool unfiltered; /* weak connections spread P too, as in the paper */
     int32_t lanczos; /* iterations */
 } drape_i_amg_settings;
-
-/* What a hierarchy is made from. */
-typedef struct drape_i_amg_input {
-    const drape_bsr3 *A;
-    drape_i_near_kernel near;
-    double scale; /* A is multiplied by it, so that single precision has its range */
-} drape_i_amg_input;
 
 drape_status drape_i_hierarchy_build(drape_context *ctx, const drape_i_amg_input *in,
                                      const drape_i_amg_settings *want, drape_i_hierarchy *h);
 /* The values of all levels again, for another A with the same pattern and other constraints; allocates nothing. */
 void drape_i_hierarchy_refresh(drape_context *ctx, const drape_i_amg_input *in, drape_i_hierarchy *h);
-/* The caller's pattern may stand elsewhere now. */
-void drape_i_hierarchy_borrow(const drape_bsr3 *A, drape_i_hierarchy *h);
 void drape_i_hierarchy_free(drape_context *ctx, drape_i_hierarchy *h);
 /* explain.c: what level `index` is like. */
 drape_amg_level drape_i_hierarchy_level(const drape_i_hierarchy *h, int32_t index);

@@ -3,16 +3,21 @@
  * The near-kernel K, cut into the pieces of the aggregates, becomes Q R piece by piece: Q is the tentative
  * interpolation, R the near-kernel of the coarse level. It is then smoothed,
  *
- *     P = (I - omega D^-1 A_F) Q,
+ *     P = (I - omega A_F) Q,
  *
- * A_F being A with weak connections lumped into the diagonal, so that they do not spread P, and D the diagonal of A.
- * A column of a piece that depends on those before it (an aggregate of few vertices, or of held ones) becomes zero.
+ * A_F being the scaled matrix (which the paper calls D^-1 A) without weak connections, which would spread P: what
+ * they do to the near-kernel is left to the aggregate of their row. Where the paper's A_F has A_ij in its diagonal,
+ * acting on Q_i, a weak U_ij acts on K_j R_I^-1 = Q_j R_J R_I^-1 here. That is the same where the near-kernel is the
+ * same in i and j, as translations are before they are scaled, and leaves P R = (I - omega A) K exact for all modes.
+ * Half of the matrix is kept, so each of its blocks smooths two rows of P; where is known beforehand (row_slot,
+ * col_slot). A column of a piece that depends on those before it (an aggregate of few vertices, or of held ones)
+ * becomes zero.
  */
 #include "base/parallel.h"
+#include "linear/amg/dense.h"
 #include "linear/amg/kernels.h"
 #include "linear/amg/setup.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { AGGREGATE_GRAIN = 64, ROW_GRAIN = 256 };
@@ -21,34 +26,29 @@ static const double DEPENDENT = 1e-10; /* what is left of a column over what it 
 /* ---- Q and R ---- */
 
 typedef struct orthonormalising {
+    const drape_i_amg_input *in;
     const drape_i_level *level;
-    const drape_i_near_kernel *near;
     int32_t modes;
-    float *Q;
-    double *R;
+    float *Q, *R, *inverse;
 } orthonormalising;
 
-/* K_i, r x modes, about the point `centre` where the modes are rotations; column by column. */
+/* K_i, r x modes row by row, in the scaled unknowns; rotations are about `centre`. */
 static void kernel_of(const orthonormalising *o, int32_t i, const double centre[3], double *K) {
     const int32_t size = o->level->A.r * o->modes;
-    const int64_t user = drape_i_user_row(o->level, i);
-    const drape_i_near_kernel *near = o->near;
+    double T[9];
     if (o->level->kernel) {
-        memcpy(K, o->level->kernel + (int64_t)size * i, (size_t)size * sizeof *K);
+        for (int32_t m = 0; m < size; m++) K[m] = o->level->kernel[(int64_t)size * i + m];
         return;
     }
-    for (int32_t m = 0; m < size; m++) K[m] = m % 4 == 0 && m < 9 ? 1 : 0;
-    if (o->modes == 6) {
-        const double *at = near->x + 3 * user;
-        double x = at[0] - centre[0], y = at[1] - centre[1], z = at[2] - centre[2];
-        K[10] = -z, K[11] = y, K[12] = z, K[14] = -x, K[15] = -y, K[16] = x;
-    }
-    const drape_constraints *set = near->set;
-    if (!set || set->index[user] < 0) return;
-    const double *S = set->held[set->index[user]].S;
-    for (int32_t m = 0; m < o->modes; m++) {
-        double v[3] = {K[3 * m], K[3 * m + 1], K[3 * m + 2]};
-        for (int32_t k = 0; k < 3; k++) K[3 * m + k] = (S[3 * k] * v[0] + S[3 * k + 1] * v[1]) + S[3 * k + 2] * v[2];
+    drape_i_unscale_finest(o->in, o->level, i, o->modes == 3 ? K : T);
+    if (o->modes == 3) return;
+    const double *at = o->in->near.x + 3 * (int64_t)drape_i_user_row(o->level, i);
+    double x = at[0] - centre[0], y = at[1] - centre[1], z = at[2] - centre[2];
+    for (int32_t k = 0; k < 3; k++) { /* the translation that a rotation is here */
+        const double *t = T + 3 * k;
+        double *to = K + 6 * k;
+        to[0] = t[0], to[1] = t[1], to[2] = t[2];
+        to[3] = t[2] * y - t[1] * z, to[4] = t[0] * z - t[2] * x, to[5] = t[1] * x - t[0] * y;
     }
 }
 
@@ -59,35 +59,7 @@ static void centre_of(const orthonormalising *o, int32_t first, int32_t last, do
     for (int32_t m = first; m < last; m++)
         for (int32_t k = 0; k < 3; k++)
             centre[k] +=
-                o->near->x[3 * (int64_t)drape_i_user_row(o->level, o->level->member[m]) + k] / (last - first);
-}
-
-/* Upper triangular R with R'R = gram, and its inverse; both n x n row by row. A column that depends on those before
- * it gets no row in R and a zero column in the inverse. */
-static void factor(int32_t n, const double *gram, double *R, double *inverse) {
-    memset(R, 0, (size_t)(n * n) * sizeof *R);
-    memset(inverse, 0, (size_t)(n * n) * sizeof *inverse);
-    for (int32_t i = 0; i < n; i++) {
-        double pivot = gram[n * i + i];
-        for (int32_t k = 0; k < i; k++) pivot -= R[n * k + i] * R[n * k + i];
-        if (!(pivot > DEPENDENT * gram[n * i + i])) continue;
-        R[n * i + i] = sqrt(pivot);
-        for (int32_t j = i + 1; j < n; j++) {
-            double sum = gram[n * i + j];
-            for (int32_t k = 0; k < i; k++) sum -= R[n * k + i] * R[n * k + j];
-            R[n * i + j] = sum / R[n * i + i];
-        }
-    }
-    for (int32_t j = 0; j < n; j++) {
-        if (R[n * j + j] == 0) continue;
-        inverse[n * j + j] = 1 / R[n * j + j];
-        for (int32_t i = j - 1; i >= 0; i--) {
-            double sum = 0;
-            if (R[n * i + i] == 0) continue;
-            for (int32_t k = i + 1; k <= j; k++) sum -= R[n * i + k] * inverse[n * k + j];
-            inverse[n * i + j] = sum / R[n * i + i];
-        }
-    }
+                o->in->near.x[3 * (int64_t)drape_i_user_row(o->level, o->level->member[m]) + k] / (last - first);
 }
 
 /* R of rotations about another point, c away, from R of rotations about the centre: columns 3 to 5 get their share of
@@ -101,45 +73,67 @@ static void shift_origin(double *R, const double c[3]) {
     }
 }
 
-static void orthonormalise(const orthonormalising *o, int32_t aggregate) {
-    enum { MOST = DRAPE_I_MODES * DRAPE_I_MODES };
-    const int32_t r = o->level->A.r, n = o->modes;
+/* gram += K'K, its upper half */
+DRAPE_INLINE void add_gram(int32_t r, int32_t n, const double *K, double *gram) {
+    for (int32_t k = 0; k < r; k++)
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t j = i; j < n; j++) gram[n * i + j] += K[n * k + i] * K[n * k + j];
+}
+
+/* Q = K inverse, inverse being upper triangular */
+DRAPE_INLINE void apply_inverse(int32_t r, int32_t n, const double *K, const double *inverse, float *Q) {
+    for (int32_t k = 0; k < r; k++)
+        for (int32_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int32_t i = 0; i <= j; i++) sum += K[n * k + i] * inverse[n * i + j];
+            Q[n * k + j] = (float)sum;
+        }
+}
+
+enum { MOST = DRAPE_I_MODES * DRAPE_I_MODES, KEPT = 16 /* members whose K_i is not made twice */ };
+
+/* r and n are known where this is compiled, so that small loops unroll. */
+DRAPE_INLINE void orthonormalise_sized(const orthonormalising *o, int32_t aggregate, int32_t r, int32_t n) {
+    const int32_t *member = o->level->member;
     const int32_t first = o->level->member_first[aggregate], last = o->level->member_first[aggregate + 1];
-    double gram[MOST] = {0}, R[MOST], inverse[MOST], K[MOST], centre[3];
+    double gram[MOST] = {0}, R[MOST], inverse[MOST], centre[3], kept[KEPT * MOST], K[MOST];
     centre_of(o, first, last, centre);
     for (int32_t m = first; m < last; m++) {
-        kernel_of(o, o->level->member[m], centre, K);
-        for (int32_t i = 0; i < n; i++)
-            for (int32_t j = i; j < n; j++)
-                for (int32_t k = 0; k < r; k++) gram[n * i + j] += K[r * i + k] * K[r * j + k];
+        double *mine = m - first < KEPT ? kept + r * n * (m - first) : K;
+        kernel_of(o, member[m], centre, mine);
+        add_gram(r, n, mine, gram);
     }
-    factor(n, gram, R, inverse);
+    drape_i_factor_upper(n, gram, DEPENDENT, R);
+    drape_i_invert_upper(n, R, inverse);
     for (int32_t m = first; m < last; m++) {
-        float *Q = o->Q + (int64_t)r * n * o->level->member[m];
-        kernel_of(o, o->level->member[m], centre, K);
-        for (int32_t j = 0; j < n; j++)
-            for (int32_t k = 0; k < r; k++) {
-                double sum = 0;
-                for (int32_t i = 0; i <= j; i++) sum += K[r * i + k] * inverse[n * i + j];
-                Q[r * j + k] = (float)sum;
-            }
+        if (m - first >= KEPT) kernel_of(o, member[m], centre, K);
+        apply_inverse(r, n, m - first < KEPT ? kept + r * n * (m - first) : K, inverse,
+                      o->Q + (int64_t)r * n * member[m]);
     }
     if (n == 6 && !o->level->kernel) { /* about the first vertex: far from it coarse levels would lose rotations */
-        for (int32_t k = 0; k < 3; k++) centre[k] -= o->near->x[k];
+        for (int32_t k = 0; k < 3; k++) centre[k] -= o->in->near.x[k];
         shift_origin(R, centre);
+        drape_i_invert_upper(n, R, inverse);
     }
-    double *coarse = o->R + (int64_t)n * n * aggregate;
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j < n; j++) coarse[n * j + i] = R[n * i + j];
+    for (int32_t m = 0; m < n * n; m++) {
+        o->R[(int64_t)n * n * aggregate + m] = (float)R[m];
+        o->inverse[(int64_t)n * n * aggregate + m] = (float)inverse[m];
+    }
+}
+
+static void orthonormalise(const orthonormalising *o, int32_t aggregate) {
+    if (o->modes == 3) orthonormalise_sized(o, aggregate, 3, 3);
+    else if (o->level->A.r == 3) orthonormalise_sized(o, aggregate, 3, 6);
+    else orthonormalise_sized(o, aggregate, 6, 6);
 }
 
 static void orthonormalise_chunk(void *data, int64_t begin, int64_t end) {
     for (int64_t a = begin; a < end; a++) orthonormalise(data, (int32_t)a);
 }
 
-void drape_i_tentative(drape_context *ctx, const drape_i_level *level, const drape_i_near_kernel *near, int32_t modes,
-                       float *tentative, double *coarse) {
-    orthonormalising o = {level, near, modes, tentative, coarse};
+void drape_i_tentative(drape_context *ctx, const drape_i_amg_input *in, const drape_i_level *level, float *tentative,
+                       float *coarse, float *inverse) {
+    orthonormalising o = {in, level, level->P.c, tentative, coarse, inverse};
     drape_i_loop(ctx, level->P.cols, AGGREGATE_GRAIN, orthonormalise_chunk, &o);
 }
 
@@ -155,37 +149,72 @@ static int32_t insert(int32_t *list, int32_t count, int32_t value) {
     return count + 1;
 }
 
+typedef struct reaching {
+    drape_i_level *level;
+    const drape_i_graph *graph;
+} reaching;
+
 /* The aggregates that row i interpolates from, DRAPE_I_REACH at most. */
-static int32_t reach(const drape_i_level *level, int32_t i, int32_t *list) {
+static int32_t reach(const reaching *r, int32_t i, int32_t *list) {
+    const drape_i_graph *g = r->graph;
+    const int32_t *aggregate = r->level->aggregate;
     int32_t count = 0;
-    if (level->aggregate[i] < 0) return 0;
-    list[count++] = level->aggregate[i];
-    for (int64_t k = level->A.start[i]; k < level->A.start[i + 1]; k++) {
-        int32_t other = level->aggregate[level->A.col[k]];
-        if (level->strong[k] && other >= 0 && count < DRAPE_I_REACH) count = insert(list, count, other);
-    }
+    if (aggregate[i] < 0) return 0;
+    list[count++] = aggregate[i];
+    for (int64_t k = g->start[i]; k < g->start[i + 1] && count < DRAPE_I_REACH; k++)
+        if (aggregate[g->col[k]] >= 0) count = insert(list, count, aggregate[g->col[k]]);
     return count;
 }
 
 static void count_rows(void *data, int64_t begin, int64_t end) {
-    drape_i_level *level = data;
+    const reaching *r = data;
     int32_t list[DRAPE_I_REACH + 1];
-    for (int64_t i = begin; i < end; i++) level->P.start[i + 1] = reach(level, (int32_t)i, list);
+    for (int64_t i = begin; i < end; i++) r->level->P.start[i + 1] = reach(r, (int32_t)i, list);
 }
 
 static void fill_rows(void *data, int64_t begin, int64_t end) {
-    drape_i_level *level = data;
+    const reaching *r = data;
     int32_t list[DRAPE_I_REACH + 1];
     for (int64_t i = begin; i < end; i++) {
-        int32_t count = reach(level, (int32_t)i, list);
-        memcpy(level->P.col + level->P.start[i], list, (size_t)count * sizeof *list);
+        int32_t count = reach(r, (int32_t)i, list);
+        memcpy(r->level->P.col + r->level->P.start[i], list, (size_t)count * sizeof *list);
     }
+}
+
+/* ---- Where connections go ---- */
+
+/* Which block of P's row i a connection with row j smooths; DRAPE_I_WEAK where that is row i's own, though j is in
+ * another aggregate. */
+static uint8_t slot_of(const drape_i_level *l, int32_t i, int32_t j, bool strong) {
+    const int32_t *col = l->P.col + l->P.start[i], count = (int32_t)(l->P.start[i + 1] - l->P.start[i]);
+    int32_t own = l->aggregate[i], other = l->aggregate[j], at = 0, mine = 0;
+    if (own < 0 || other < 0) return DRAPE_I_NO_SLOT; /* special nodes have nothing to give, and need nothing */
+    while (col[mine] != own) mine++;
+    if (own == other) return (uint8_t)mine;
+    if (!strong) return (uint8_t)(mine | DRAPE_I_WEAK);
+    while (at < count && col[at] != other) at++;
+    return (uint8_t)(at < count ? at : mine | DRAPE_I_WEAK);
+}
+
+static void slot_band(void *data, int32_t band) {
+    const reaching *r = data;
+    drape_i_level *l = r->level;
+    const drape_i_upper *A = &l->A;
+    const uint8_t *strong = r->graph->strong;
+    for (int32_t i = A->bands.first[band]; i < A->bands.first[band + 1]; i++)
+        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
+            l->row_slot[k] = slot_of(l, i, A->col[k], strong[k]);
+            l->col_slot[k] = slot_of(l, A->col[k], i, strong[k]);
+        }
+    for (int32_t n = A->border_first[band]; n < A->border_first[band + 1]; n++)
+        for (int64_t m = A->lower_start[n]; m < A->lower_start[n + 1]; m++)
+            l->low_slot[m] = slot_of(l, A->border[n], A->lower_col[m], strong[A->lower_block[m]]);
 }
 
 /* The rows of each aggregate, ascending. */
 static drape_status list_members(drape_context *ctx, drape_i_level *level, int32_t aggregates) {
     int32_t rows = level->A.rows;
-    if (!DRAPE_NEW(ctx, level->member_first, (int64_t)aggregates + 2) || !DRAPE_NEW(ctx, level->member, rows))
+    if (!DRAPE_NEW(ctx, level->member_first, (int64_t)aggregates + 2) || !DRAPE_NEW_RAW(ctx, level->member, rows))
         return DRAPE_ERROR_MEMORY;
     int32_t *next = level->member_first + 1;
     for (int32_t i = 0; i < rows; i++)
@@ -199,8 +228,8 @@ static drape_status list_members(drape_context *ctx, drape_i_level *level, int32
 /* P by columns. */
 static drape_status transpose(drape_context *ctx, drape_i_level *level) {
     const drape_i_fblocks *P = &level->P;
-    if (!DRAPE_NEW(ctx, level->back_start, (int64_t)P->cols + 2) || !DRAPE_NEW(ctx, level->back_row, P->count) ||
-        !DRAPE_NEW(ctx, level->back_block, P->count))
+    if (!DRAPE_NEW(ctx, level->back_start, (int64_t)P->cols + 2) || !DRAPE_NEW_RAW(ctx, level->back_row, P->count) ||
+        !DRAPE_NEW_RAW(ctx, level->back_block, P->count))
         return DRAPE_ERROR_MEMORY;
     int64_t *next = level->back_start + 1;
     for (int64_t k = 0; k < P->count; k++) next[P->col[k] + 1]++;
@@ -214,20 +243,32 @@ static drape_status transpose(drape_context *ctx, drape_i_level *level) {
     return DRAPE_OK;
 }
 
-drape_status drape_i_interpolation_pattern(drape_context *ctx, drape_i_level *level, int32_t aggregates,
-                                           int32_t modes) {
+static drape_status make_slots(drape_context *ctx, reaching *r) {
+    drape_i_level *l = r->level;
+    if (!DRAPE_NEW_RAW(ctx, l->row_slot, l->A.count) || !DRAPE_NEW_RAW(ctx, l->col_slot, l->A.count) ||
+        !DRAPE_NEW_RAW(ctx, l->low_slot, l->A.lowers))
+        return DRAPE_ERROR_MEMORY;
+    drape_i_bands_all(ctx, &l->A.bands, slot_band, r);
+    return DRAPE_OK;
+}
+
+drape_status drape_i_interpolation_pattern(drape_context *ctx, drape_i_level *level, const drape_i_graph *graph,
+                                           int32_t aggregates, int32_t modes) {
     drape_i_fblocks *P = &level->P;
+    reaching r = {level, graph};
     int32_t rows = level->A.rows;
     *P = (drape_i_fblocks){.rows = rows, .cols = aggregates, .r = level->A.r, .c = modes};
-    if (!DRAPE_NEW(ctx, P->start, (int64_t)rows + 1)) return DRAPE_ERROR_MEMORY;
-    drape_i_loop(ctx, rows, ROW_GRAIN, count_rows, level);
+    if (!DRAPE_NEW_RAW(ctx, P->start, (int64_t)rows + 1)) return DRAPE_ERROR_MEMORY;
+    P->start[0] = 0;
+    drape_i_loop(ctx, rows, ROW_GRAIN, count_rows, &r);
     for (int32_t i = 0; i < rows; i++) P->start[i + 1] += P->start[i];
     P->count = P->start[rows];
-    if (!DRAPE_NEW(ctx, P->col, P->count) || !DRAPE_NEW(ctx, P->val, P->count * P->r * P->c + DRAPE_I_PADDING))
+    if (!DRAPE_NEW_RAW(ctx, P->col, P->count) || !(P->val = drape_i_fvector(ctx, P->count * P->r * P->c)))
         return DRAPE_ERROR_MEMORY;
-    drape_i_loop(ctx, rows, ROW_GRAIN, fill_rows, level);
+    drape_i_loop(ctx, rows, ROW_GRAIN, fill_rows, &r);
     drape_status status = list_members(ctx, level, aggregates);
-    return status ? status : transpose(ctx, level);
+    if (!status) status = transpose(ctx, level);
+    return status ? status : make_slots(ctx, &r);
 }
 
 /* ---- The values of P ---- */
@@ -237,12 +278,13 @@ typedef struct smoothing {
     drape_i_smoothing job;
 } smoothing;
 
-static void smooth_chunk(void *data, int64_t begin, int64_t end) {
+static void smooth_band(void *data, int32_t band) {
     const smoothing *s = data;
-    drape_i_smooth_rows_at[s->simd](&s->job, (int32_t)begin, (int32_t)end);
+    drape_i_smooth_band_at[s->simd](&s->job, band);
 }
 
-void drape_i_interpolation_values(drape_context *ctx, drape_i_level *level, const float *tentative, double omega) {
-    smoothing s = {ctx->simd, {level, tentative, (float)omega}};
-    drape_i_loop(ctx, level->A.rows, ROW_GRAIN, smooth_chunk, &s);
+void drape_i_interpolation_values(drape_context *ctx, drape_i_level *level, const drape_i_tentative_parts *parts,
+                                  double omega) {
+    smoothing s = {ctx->simd, {level, *parts, (float)omega}};
+    drape_i_bands_all(ctx, &level->A.bands, smooth_band, &s);
 }

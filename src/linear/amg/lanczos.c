@@ -1,68 +1,66 @@
 /* lanczos.c: the largest eigenvalue of D^-1 A by the generalised Lanczos method (van der Vorst 1982; Tamstorf, Jones
- * and McCormick 2015, section 7): D^-1 A is symmetric in the inner product of D, and the tridiagonal matrix that
- * Lanczos builds has its extreme eigenvalues after a few iterations. In the variables w = D q:
+ * and McCormick 2015, section 7). A level is scaled so that D = I, and what is left is Lanczos' own method: the
+ * tridiagonal matrix that it builds has its extreme eigenvalues after a few iterations,
  *
- *     u = A q,  alpha = q'u,  w <- u - alpha w - beta w_before,  q = D^-1 w / beta,  beta = sqrt(w'D^-1 w) */
+ *     u = A q,  alpha = q'u,  w = u - alpha q - beta q_before,  beta = |w|,  q = w / beta */
 #include "linear/amg/setup.h"
 
 #include "base/parallel.h"
-#include "linear/amg/kernels.h"
 
 #include <math.h>
 
 enum { MOST = 16, GRAIN = 512 };
 
 typedef struct state {
-    drape_context *ctx;
-    drape_i_level *level;
+    const drape_i_upper *A;
     float *q, *w, *before;
-    double scale, alpha, beta; /* of a step */
+    double alpha, beta; /* of a step */
 } state;
 
-/* An LCG's upper bits: anything without structure serves. */
+/* A hash's upper bits: anything without structure serves. */
 static float noise(int64_t i) {
     uint32_t x = (uint32_t)i * 2654435761u + 12345u;
     x ^= x >> 15, x *= 2246822519u, x ^= x >> 13;
     return (float)(int32_t)(x >> 8) / 8388608.0f - 1;
 }
 
-static void start_chunk(void *data, int64_t begin, int64_t end) {
+static void start_chunk(void *data, int64_t begin, int64_t end, double *sums) {
     state *s = data;
-    const int32_t stride = DRAPE_I_STRIDE(s->level->A.r);
-    for (int64_t i = begin * stride; i < end * stride; i++) s->w[i] = noise(i), s->before[i] = 0;
+    const int32_t r = s->A->r, stride = DRAPE_I_STRIDE(r);
+    for (int64_t i = begin * stride; i < end * stride; i++) {
+        s->w[i] = i % stride < r ? noise(i) : 0;
+        s->q[i] = 0;
+        sums[0] += (double)s->w[i] * s->w[i];
+    }
 }
 
-/* q = D^-1 w; sums w'q */
-static void apply_chunk(void *data, int64_t begin, int64_t end, double *sums) {
-    state *s = data;
-    sums[0] = drape_i_finverse_at[s->ctx->simd](s->level, s->w, s->q, (int32_t)begin, (int32_t)end);
-}
-
+/* The next q */
 static void scale_chunk(void *data, int64_t begin, int64_t end) {
     state *s = data;
-    const float scale = (float)s->scale;
-    const int32_t stride = DRAPE_I_STRIDE(s->level->A.r);
-    for (int64_t i = begin * stride; i < end * stride; i++) s->q[i] *= scale, s->w[i] *= scale;
+    const float scale = (float)(1 / s->beta);
+    const int32_t stride = DRAPE_I_STRIDE(s->A->r);
+    for (int64_t i = begin * stride; i < end * stride; i++) {
+        s->before[i] = s->q[i];
+        s->q[i] = scale * s->w[i];
+    }
 }
 
-/* u = A q, into level->t; sums q'u */
-static void multiply_chunk(void *data, int64_t begin, int64_t end, double *sums) {
-    state *s = data;
-    const int32_t r = s->level->A.r, stride = DRAPE_I_STRIDE(r);
-    drape_i_fmultiply_at[s->ctx->simd](&s->level->A, s->q, s->level->t, (int32_t)begin, (int32_t)end);
+static void dot_chunk(void *data, int64_t begin, int64_t end, double *sums) {
+    const state *s = data;
+    const int32_t r = s->A->r, stride = DRAPE_I_STRIDE(r);
     for (int64_t i = begin; i < end; i++)
-        for (int64_t k = stride * i; k < stride * i + r; k++) sums[0] += (double)s->q[k] * s->level->t[k];
+        for (int64_t k = stride * i; k < stride * i + r; k++) sums[0] += (double)s->q[k] * s->w[k];
 }
 
-static void advance_chunk(void *data, int64_t begin, int64_t end) {
+static void advance_chunk(void *data, int64_t begin, int64_t end, double *sums) {
     state *s = data;
     const float alpha = (float)s->alpha, beta = (float)s->beta;
-    const int32_t stride = DRAPE_I_STRIDE(s->level->A.r);
-    for (int64_t i = begin * stride; i < end * stride; i++) {
-        float next = s->level->t[i] - alpha * s->w[i] - beta * s->before[i];
-        s->before[i] = s->w[i];
-        s->w[i] = next;
-    }
+    const int32_t r = s->A->r, stride = DRAPE_I_STRIDE(r);
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = stride * i; k < stride * i + r; k++) {
+            s->w[k] = (s->w[k] - alpha * s->q[k]) - beta * s->before[k];
+            sums[0] += (double)s->w[k] * s->w[k];
+        }
 }
 
 /* How many eigenvalues of the tridiagonal matrix lie below x (Sturm). */
@@ -88,31 +86,32 @@ static double largest_eigenvalue(const double *alpha, const double *beta, int32_
     return high;
 }
 
-static double iterate(state *s, int32_t iterations) {
-    double alpha[MOST] = {0}, beta[MOST] = {0};
-    int32_t rows = s->level->A.rows, n = 0;
-    drape_i_loop(s->ctx, rows, GRAIN, start_chunk, s);
+static double iterate(drape_context *ctx, state *s, int32_t iterations) {
+    double alpha[MOST] = {0}, beta[MOST] = {0}, length2;
+    int32_t rows = s->A->rows, n = 0;
+    drape_i_sum(ctx, rows, GRAIN, start_chunk, s, 1, &length2);
     for (; n < iterations && n < MOST; n++) {
-        double length2;
-        drape_i_sum(s->ctx, rows, GRAIN, apply_chunk, s, 1, &length2);
         if (!(length2 > 0) || !isfinite(length2)) break;
-        s->scale = 1 / sqrt(length2);
-        beta[n] = n > 0 ? sqrt(length2) : 0;
-        drape_i_loop(s->ctx, rows, GRAIN, scale_chunk, s);
-        drape_i_sum(s->ctx, rows, GRAIN, multiply_chunk, s, 1, &alpha[n]);
+        s->beta = sqrt(length2);
+        beta[n] = n > 0 ? s->beta : 0;
+        drape_i_loop(ctx, rows, GRAIN, scale_chunk, s);
+        drape_i_upper_multiply(ctx, s->A, s->q, s->w);
+        drape_i_sum(ctx, rows, GRAIN, dot_chunk, s, 1, &alpha[n]);
         s->alpha = alpha[n];
         s->beta = beta[n];
-        drape_i_loop(s->ctx, rows, GRAIN, advance_chunk, s);
+        drape_i_sum(ctx, rows, GRAIN, advance_chunk, s, 1, &length2);
     }
     return n > 0 ? largest_eigenvalue(alpha, beta, n) : 1;
 }
 
-drape_status drape_i_lanczos(drape_context *ctx, drape_i_level *level, int32_t iterations, double *rho) {
-    state s = {.ctx = ctx, .level = level, .q = level->x, .w = level->b};
-    int64_t n = (int64_t)level->A.rows * DRAPE_I_STRIDE(level->A.r);
-    s.before = drape_i_fvector(ctx, n);
-    if (!s.before) return DRAPE_ERROR_MEMORY;
-    *rho = iterate(&s, iterations);
-    drape_i_fvector_free(ctx, s.before, n);
+drape_status drape_i_lanczos(drape_context *ctx, const drape_i_upper *A, int32_t iterations, double *rho) {
+    int64_t n = (int64_t)A->rows * DRAPE_I_STRIDE(A->r);
+    state s = {.A = A};
+    s.q = drape_i_fvector(ctx, 3 * n);
+    if (!s.q) return DRAPE_ERROR_MEMORY;
+    s.w = s.q + n;
+    s.before = s.w + n;
+    *rho = iterate(ctx, &s, iterations);
+    drape_i_fvector_free(ctx, s.q, 3 * n);
     return DRAPE_OK;
 }

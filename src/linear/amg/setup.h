@@ -4,33 +4,60 @@
 
 #include "linear/amg/level.h"
 
-/* inverse.c: fills level->inverse from the diagonal blocks; those that are not positive definite, or singular in some
- * directions (aggregates without enough vertices), are inverted where they can be. set: constraints to fold in, or
- * NULL. */
-void drape_i_invert_diagonal(drape_context *ctx, drape_i_level *level, const drape_constraints *set);
+/* What a hierarchy is made from. */
+typedef struct drape_i_amg_input {
+    const drape_bsr3 *A;
+    drape_i_near_kernel near;
+    double scale; /* A is multiplied by it, so that single precision has its range */
+} drape_i_amg_input;
 
-/* strength.c: makes level->strong. theta: share of a row's largest connection above which one is strong. */
-drape_status drape_i_strength(drape_context *ctx, drape_i_level *level, double theta);
+/* finest.c: makes level->A's pattern and bands, and where the caller's order is bad level->user and source. */
+drape_status drape_i_finest_pattern(drape_context *ctx, const drape_bsr3 *A, drape_i_level *level);
+
+/* scale.c: fills level->scale and level->A's values from the caller's matrix. */
+void drape_i_scale_finest(drape_context *ctx, const drape_i_amg_input *in, drape_i_level *level);
+/* The translations of vertex i, as far as it is free, in the scaled unknowns: 3x3, row by row. */
+void drape_i_unscale_finest(const drape_i_amg_input *in, const drape_i_level *level, int32_t i, double out[9]);
+/* Scales what galerkin.c left in coarse: its blocks, its near-kernel, and fine->P by columns. */
+void drape_i_scale_coarse(drape_context *ctx, drape_i_level *fine, drape_i_level *coarse);
+
+/* Strong connections, both halves. */
+typedef struct drape_i_graph {
+    int32_t rows;
+    int64_t blocks;  /* of U */
+    uint8_t *strong; /* of each of them: whether it is in the graph */
+    int64_t count;
+    int64_t *start; /* of each row */
+    int32_t *col;   /* ascending */
+} drape_i_graph;
+
+/* strength.c; theta: share of a row's largest connection above which one is strong. */
+drape_status drape_i_strength(drape_context *ctx, const drape_i_upper *A, double theta, drape_i_graph *graph);
+void drape_i_graph_free(drape_context *ctx, drape_i_graph *graph);
 
 /* aggregate.c: makes level->aggregate; vertices that are held in all directions stay out. */
-drape_status drape_i_aggregate(drape_context *ctx, drape_i_level *level, const drape_constraints *set,
-                               int32_t *aggregates);
+drape_status drape_i_aggregate(drape_context *ctx, drape_i_level *level, const drape_i_graph *graph,
+                               const drape_constraints *set, int32_t *aggregates);
 
-/* lanczos.c: estimate of the largest eigenvalue of D^-1 A from so many iterations; uses the level's vectors. */
-drape_status drape_i_lanczos(drape_context *ctx, drape_i_level *level, int32_t iterations, double *rho);
+/* lanczos.c: estimate of the largest eigenvalue from so many iterations. */
+drape_status drape_i_lanczos(drape_context *ctx, const drape_i_upper *A, int32_t iterations, double *rho);
 
 /* interpolate.c: the patterns of P, of its transpose, and the members of aggregates. */
-drape_status drape_i_interpolation_pattern(drape_context *ctx, drape_i_level *level, int32_t aggregates,
-                                           int32_t modes);
-/* The near-kernel made orthonormal aggregate by aggregate: Q, a block of r x modes a row, in `tentative`; the coarse
- * near-kernel in `coarse`. */
-void drape_i_tentative(drape_context *ctx, const drape_i_level *level, const drape_i_near_kernel *near, int32_t modes,
-                       float *tentative, double *coarse);
-/* P = (I - omega D^-1 A) Q, weak connections lumped into the diagonal. */
-void drape_i_interpolation_values(drape_context *ctx, drape_i_level *level, const float *tentative, double omega);
+drape_status drape_i_interpolation_pattern(drape_context *ctx, drape_i_level *level, const drape_i_graph *graph,
+                                           int32_t aggregates, int32_t modes);
+/* The near-kernel made orthonormal aggregate by aggregate, K = Q R: Q, a block of r x modes a row, in `tentative`,
+ * which may be level->kernel; R, the coarse near-kernel, in `coarse`, and its inverse in `inverse`. */
+void drape_i_tentative(drape_context *ctx, const drape_i_amg_input *in, const drape_i_level *level, float *tentative,
+                       float *coarse, float *inverse);
+/* P = (I - omega A_F) Q; parts: Q, R and its inverse. */
+void drape_i_interpolation_values(drape_context *ctx, drape_i_level *level, const drape_i_tentative_parts *parts,
+                                  double omega);
 
-/* galerkin.c: the pattern of P'A P and the memory to make it in; its values. */
-drape_status drape_i_galerkin_pattern(drape_context *ctx, drape_i_level *fine, drape_i_fblocks *out);
-void drape_i_galerkin_values(drape_context *ctx, drape_i_level *fine, drape_i_fblocks *coarse);
+/* galerkin.c: the pattern of P'A P and fine->recipe; its values, with those of the diagonal blocks in coarse->scale,
+ * still without their transposes. */
+drape_status drape_i_galerkin_pattern(drape_context *ctx, drape_i_level *fine, drape_i_level *coarse);
+void drape_i_galerkin_values(drape_context *ctx, drape_i_level *fine, drape_i_level *coarse);
+void drape_i_recipe_free(drape_context *ctx, drape_i_level *fine);
+int64_t drape_i_recipe_bytes(const drape_i_level *fine);
 
 #endif

@@ -18,9 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 1024, LANCZOS = 6, KEEP_NOTHING = 1, KEEP_PATTERNS = 2 };
-static const double THETA = 0.25;
-static const double REFRESH_COST = 8; /* in iterations */
+enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, KEEP_NOTHING = 1, KEEP_PATTERNS = 2 };
+static const double THETA = 0.4;
+static const double REFRESH_COST = 4; /* in iterations; six modes: half as much again */
 static const double CHANGED = 0.1;    /* mean relative change of diagonal blocks that is too much to keep */
 static const double WORSE = 1.5;      /* iterations after a refresh over those after a build that ask for a rebuild */
 
@@ -36,6 +36,7 @@ typedef struct state {
 
     int32_t built, fresh; /* iterations of the first solve after a build, after a refresh; -1: not yet known */
     double debt;          /* iterations */
+    drape_i_prepared prepared;
 } state;
 
 static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
@@ -48,8 +49,9 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
     s->want.theta = amg->theta > 0 ? amg->theta : THETA;
     s->want.modes = amg->modes == 6 ? 6 : 3;
     s->want.levels = amg->levels > 0 ? amg->levels : DRAPE_I_AMG_LEVELS;
-    s->want.lanczos = LANCZOS;
     s->want.degree = amg->smoother == DRAPE_SMOOTHER_CHEBYSHEV ? (amg->degree > 0 ? amg->degree : 2) : 0;
+    s->want.lanczos = s->want.degree > 0 ? CHEBYSHEV_LANCZOS : LANCZOS;
+    s->want.twice = amg->cycle == DRAPE_CYCLE_W;
     s->want.unfiltered = amg->unfiltered;
     s->reuse = amg->reuse;
     *out = s;
@@ -84,17 +86,27 @@ typedef struct comparison {
     const drape_bsr3 *A;
 } comparison;
 
-/* Sums |trace(G_i A_ii) / 3 - 1| over the free vertices, G_i being the inverse of what A_ii was, and counts them. */
+/* trace(W'A W) for 3x3 blocks: 3 where W is A's own. */
+static double scaled_trace(const float *W, const double *A) {
+    double trace = 0;
+    for (int32_t i = 0; i < 3; i++)
+        for (int32_t j = 0; j < 3; j++) {
+            double inverse = 0; /* of what A was */
+            for (int32_t k = 0; k < 3; k++) inverse += (double)W[3 * i + k] * W[3 * j + k];
+            trace += inverse * A[3 * i + j];
+        }
+    return trace;
+}
+
+/* Sums |trace(W_i'A_ii W_i) / 3 - 1| over the free vertices, and counts them. */
 static void compare_rows(void *data, int64_t begin, int64_t end, double *sums) {
     const comparison *c = data;
-    const float *G = c->s->h.level[0].inverse;
+    const drape_i_level *finest = &c->s->h.level[0];
     for (int64_t i = begin; i < end; i++) {
-        int64_t row = drape_i_user_row(&c->s->h.level[0], (int32_t)i);
-        if (c->s->set && c->s->set->index[row] >= 0) continue;
-        double trace = 0;
-        for (int64_t k = c->A->rowptr[row]; k < c->A->rowptr[row + 1]; k++)
-            for (int32_t m = 0; m < 9 && c->A->col[k] == row; m++) trace += G[9 * i + m] * c->A->val[9 * k + m];
-        sums[0] += fabs(trace * c->s->scale / 3 - 1);
+        const int32_t row = drape_i_user_row(finest, (int32_t)i);
+        const double *block = drape_i_diagonal_block(c->A, row);
+        if (!block || (c->s->set && c->s->set->index[row] >= 0)) continue;
+        sums[0] += fabs(scaled_trace(finest->scale + 9 * i, block) * c->s->scale / 3 - 1);
         sums[1] += 1;
     }
 }
@@ -111,7 +123,8 @@ static decision decide(drape_context *ctx, const state *s, const drape_bsr3 *A, 
     if (s->h.levels == 0 || s->reuse == KEEP_NOTHING || s->h.level[0].modes != modes) return REBUILD;
     if (!s->sound) return REBUILD; /* nothing was learnt from that matrix */
     if (s->built >= 0 && s->fresh > WORSE * s->built + 2) return REBUILD;
-    if (s->reuse == KEEP_PATTERNS || held != s->held || s->debt >= REFRESH_COST) return REFRESH;
+    if (s->reuse == KEEP_PATTERNS || held != s->held || s->debt >= (modes == 6 ? 1.5 : 1) * REFRESH_COST)
+        return REFRESH;
     return changed_much(ctx, s, A) ? REFRESH : KEEP;
 }
 
@@ -122,18 +135,35 @@ static void learn(void *data, int32_t iterations) {
     else if (iterations > s->fresh) s->debt += iterations - s->fresh;
 }
 
+typedef struct largest {
+    const drape_bsr3 *A;
+    int64_t length;              /* of a piece */
+    double most[DRAPE_I_CHUNKS]; /* of its diagonal numbers */
+} largest;
+
+static void find_largest(void *data, int64_t begin, int64_t end) {
+    largest *l = data;
+    double most = 0;
+    for (int64_t i = begin; i < end; i++) {
+        const double *block = drape_i_diagonal_block(l->A, (int32_t)i);
+        for (int32_t m = 0; block && m < 9; m += 4)
+            if (fabs(block[m]) > most) most = fabs(block[m]);
+    }
+    l->most[begin / l->length] = most;
+}
+
 /* A power of two that brings A's largest diagonal number near 1. */
-static double scale_for(const drape_bsr3 *A) {
-    double largest = 0;
-    for (int32_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
-            for (int32_t m = 0; m < 9 && A->col[k] == i; m += 4) largest = fmax(largest, fabs(A->val[9 * k + m]));
-    return largest > 0 && isfinite(largest) ? ldexp(1, -ilogb(largest)) : 1;
+static double scale_for(drape_context *ctx, const drape_bsr3 *A) {
+    largest l = {.A = A, .length = drape_i_chunk_length(A->rows, GRAIN)};
+    double most = 0;
+    drape_i_loop(ctx, A->rows, GRAIN, find_largest, &l);
+    for (int32_t k = 0; k < DRAPE_I_CHUNKS; k++) most = fmax(most, l.most[k]);
+    return most > 0 && isfinite(most) ? ldexp(1, -ilogb(most)) : 1;
 }
 
 /* Counts the numbers that are not finite. */
 static void count_unsound(void *data, int64_t begin, int64_t end, double *sums) {
-    const float *val = ((const drape_i_fblocks *)data)->val;
+    const float *val = ((const drape_i_upper *)data)->val;
     int64_t count = 0;
     for (int64_t k = 9 * begin; k < 9 * end; k++) {
         uint32_t bits;
@@ -143,7 +173,7 @@ static void count_unsound(void *data, int64_t begin, int64_t end, double *sums) 
     sums[0] += (double)count;
 }
 
-static bool is_sound(drape_context *ctx, drape_i_fblocks *A) {
+static bool is_sound(drape_context *ctx, drape_i_upper *A) {
     double unsound;
     drape_i_sum(ctx, A->count, GRAIN, count_unsound, A, 1, &unsound);
     return unsound == 0;
@@ -157,10 +187,10 @@ static drape_status refresh(drape_context *ctx, void *data, const drape_problem 
     s->set = set;
     drape_i_amg_settings want = s->want;
     if (!problem->positions) want.modes = 3;
-    drape_i_hierarchy_borrow(problem->A, &s->h);
     decision what = decide(ctx, s, problem->A, held, want.modes);
+    s->prepared = what == KEEP ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
     if (what == KEEP) return DRAPE_OK;
-    s->scale = scale_for(problem->A);
+    s->scale = scale_for(ctx, problem->A);
     s->held = held;
     s->debt = 0;
     s->fresh = -1;
@@ -186,21 +216,28 @@ typedef struct conversion {
     double scale;
 } conversion;
 
+/* b = W'r */
 static void to_float(void *data, int64_t begin, int64_t end) {
     const conversion *c = data;
-    float *b = c->s->h.level[0].b;
+    const drape_i_level *l = &c->s->h.level[0];
     for (int64_t i = begin; i < end; i++) {
-        const double *r = c->r + 3 * (int64_t)drape_i_user_row(&c->s->h.level[0], (int32_t)i);
-        for (int32_t k = 0; k < 3; k++) b[DRAPE_I_STRIDE(3) * i + k] = (float)(c->scale * r[k]);
+        const double *r = c->r + 3 * (int64_t)drape_i_user_row(l, (int32_t)i);
+        const float *W = l->scale + 9 * i;
+        float x = (float)(c->scale * r[0]), y = (float)(c->scale * r[1]), z = (float)(c->scale * r[2]);
+        for (int32_t k = 0; k < 3; k++) l->b[DRAPE_I_STRIDE(3) * i + k] = (W[k] * x + W[3 + k] * y) + W[6 + k] * z;
+        l->b[DRAPE_I_STRIDE(3) * i + 3] = 0;
     }
 }
 
+/* h = W x */
 static void to_double(void *data, int64_t begin, int64_t end) {
     const conversion *c = data;
-    const float *x = c->s->h.level[0].x;
+    const drape_i_level *l = &c->s->h.level[0];
     for (int64_t i = begin; i < end; i++) {
-        double *h = c->h + 3 * (int64_t)drape_i_user_row(&c->s->h.level[0], (int32_t)i);
-        for (int32_t k = 0; k < 3; k++) h[k] = c->scale * x[DRAPE_I_STRIDE(3) * i + k];
+        double *h = c->h + 3 * (int64_t)drape_i_user_row(l, (int32_t)i);
+        const float *x = l->x + DRAPE_I_STRIDE(3) * i, *W = l->scale + 9 * i;
+        for (int32_t k = 0; k < 3; k++)
+            h[k] = c->scale * ((W[3 * k] * x[0] + W[3 * k + 1] * x[1]) + W[3 * k + 2] * x[2]);
     }
 }
 
@@ -211,8 +248,8 @@ static void filter_and_sum(void *data, int64_t begin, int64_t end, double *sums)
     for (int64_t i = 3 * begin; i < 3 * end; i++) sums[0] += c->r[i] * c->h[i];
 }
 
-static double apply(drape_context *ctx, const void *data, const double *r, double *h) {
-    const state *s = data;
+static double apply(drape_context *ctx, void *data, const double *r, double *h) {
+    state *s = data;
     double size = sqrt(drape_i_dot(ctx, 3 * (int64_t)s->rows, r, r)), sum;
     double scale = size > 0 && isfinite(size) ? ldexp(1, -ilogb(size)) : 1;
     conversion c = {s, r, h, scale};
@@ -224,17 +261,20 @@ static double apply(drape_context *ctx, const void *data, const double *r, doubl
     return sum;
 }
 
-/* Two passes over each level's matrix, and one each over P and its transpose. */
+/* Two passes over each level's matrix, and one each over P and its transpose; a W-cycle comes by level l 2^l times.
+ */
 static int64_t traffic(const void *data) {
     const state *s = data;
     int64_t bytes = 9 * 3 * (int64_t)sizeof(double) * s->rows;
     for (int32_t l = 0; l < s->h.levels; l++) {
         const drape_i_level *v = &s->h.level[l];
-        bytes += 2 * v->A.count * (4 * v->A.r * v->A.c + 4) + 2 * v->P.count * (4 * v->P.r * v->P.c + 8);
-        bytes += v->A.rows * (int64_t)(2 * 4 * v->A.r * v->A.r + 12 * 4 * v->A.r);
+        int64_t level = 2 * v->A.count * (4 * v->A.r * v->A.r + 4) + 2 * v->P.count * (4 * v->P.r * v->P.c + 8);
+        bytes += (level + v->A.rows * (int64_t)(12 * 4 * v->A.r)) << (s->want.twice ? l : 0);
     }
     return bytes;
 }
+
+static drape_i_prepared prepared(const void *data) { return ((const state *)data)->prepared; }
 
 static int32_t describe(const void *data, int32_t index, drape_amg_level *out) {
     const drape_i_hierarchy *h = &((const state *)data)->h;
@@ -251,5 +291,6 @@ const drape_i_precond drape_i_precond_amg = {.name = "amg",
                                              .refresh = refresh,
                                              .apply = apply,
                                              .traffic = traffic,
+                                             .prepared = prepared,
                                              .learn = learn,
                                              .describe = describe};

@@ -148,7 +148,7 @@ static double multiply(drape_context *ctx, int32_t rows, const double *block, co
     return sum;
 }
 
-static double apply(drape_context *ctx, const void *data, const double *r, double *h) {
+static double apply(drape_context *ctx, void *data, const double *r, double *h) {
     const state *s = data;
     return multiply(ctx, s->rows, s->inverse, r, h);
 }

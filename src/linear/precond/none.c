@@ -34,7 +34,7 @@ static double norm2(drape_context *ctx, const void *data, const double *r) {
     return drape_i_dot(ctx, ((const state *)data)->n, r, r);
 }
 
-static double apply(drape_context *ctx, const void *data, const double *r, double *h) {
+static double apply(drape_context *ctx, void *data, const double *r, double *h) {
     const state *s = data;
     memcpy(h, r, (size_t)s->n * sizeof *h);
     drape_i_filter(s->set, h);

@@ -62,7 +62,7 @@ static drape_status refresh(drape_context *ctx, void *data, const drape_problem 
     return DRAPE_OK;
 }
 
-static double apply(drape_context *ctx, const void *data, const double *r, double *h) {
+static double apply(drape_context *ctx, void *data, const double *r, double *h) {
     return drape_i_triangular_apply(ctx, data, r, h);
 }
 

@@ -98,7 +98,7 @@ const drape_i_triangular *drape_i_factor_triangular(const drape_i_factor *f);
 void drape_i_factor_precond_destroy(drape_context *ctx, void *state);
 drape_status drape_i_factor_precond_refresh(drape_context *ctx, void *state, const drape_problem *problem,
                                             const drape_constraints *set, double *shift);
-double drape_i_factor_precond_apply(drape_context *ctx, const void *state, const double *r, double *h);
+double drape_i_factor_precond_apply(drape_context *ctx, void *state, const double *r, double *h);
 int64_t drape_i_factor_precond_traffic(const void *state);
 
 /* ---- Kernels: triangular_simd.c ---- */

@@ -325,7 +325,7 @@ drape_status drape_i_factor_precond_refresh(drape_context *ctx, void *state, con
     return DRAPE_OK;
 }
 
-double drape_i_factor_precond_apply(drape_context *ctx, const void *state, const double *r, double *h) {
+double drape_i_factor_precond_apply(drape_context *ctx, void *state, const double *r, double *h) {
     return drape_i_triangular_apply(ctx, drape_i_factor_triangular(state), r, h);
 }
 

@@ -1,0 +1,230 @@
+/* choice.c: foresees what each preconditioner would cost, and corrects itself by what solves take.
+ *
+ * All costs are bytes, in passes: what an iteration of PPCG with the block diagonal reads and writes. Those are
+ * counted, not timed, so the choice is the same on every machine. Where something takes longer than its bytes say
+ * (factorisations, sweeps), its passes are those that its time was measured to be worth.
+ *
+ * Foreseen iterations with the block diagonal, k the stiffness and d the depth (sight.h), e the effort:
+ *
+ *     B = e SPEED / sqrt(1/k + HOLD/d^2),    e = ln(start / (10 tol))
+ *
+ * which is CG's sqrt of the condition number, of which 1/k is what mass contributes to the softest motion and 1/d^2
+ * what being held does. The others' are given by B. Once a candidate has run, the iterations it took correct those
+ * foreseen for it.
+ *
+ * The first solve takes what is cheapest with all its setting up. After that a change pays off over many solves, and
+ * nobody knows how many there will be; so what another candidate would have saved is summed up, and when the sum has
+ * grown to what the change costs, it is made: that is never more than about twice the best (as with renting or buying
+ * skis). Each change makes the next one dearer, so that there is no to and fro. */
+#include "linear/choice.h"
+
+#include <float.h>
+#include <math.h>
+
+const drape_i_candidate drape_i_candidates[DRAPE_I_KNOWN] = {
+    [DRAPE_I_BLOCK_DIAGONAL] = {&drape_i_precond_block_diagonal, 0},
+    [DRAPE_I_ICHOL] = {&drape_i_precond_ichol, 0},
+    [DRAPE_I_AMG_3] = {&drape_i_precond_amg, 3},
+    [DRAPE_I_AMG_6] = {&drape_i_precond_amg, 6},
+    [DRAPE_I_DIAGONAL] = {&drape_i_precond_diagonal, 0},
+};
+
+/* ---- Everything that was fitted ----
+ *
+ * To sheets of 1 m x 1 m with 11 x 11 to 301 x 301 vertices, held at two edges, at four, and at one (drooping,
+ * pinned, reentrant), density 0.2, stretch 5000, shear 500, bend 1.2e-4, damping 2e-4 s; steps of 0.1 to 10 ms,
+ * tolerances of 1e-3 to 1e-8; times on one thread. Foreseen iterations were off by a factor of 1.5 mostly, of 2.7 in
+ * the worst case. */
+
+static const double SPEED = 0.65, HOLD = 0.475;
+static const double LEAST_EFFORT = 1; /* e, however near the start is */
+
+/* Iterations: of block-diagonal ones a share, and some whatever these are, for an effort of USUAL_EFFORT. */
+typedef struct foresight {
+    double share, fixed; /* numbers of iterations once they are made for a problem */
+} foresight;
+static const double USUAL_EFFORT = 9.2; /* tol 1e-5 */
+static const foresight iterations_of[DRAPE_I_CANDIDATES] = {[DRAPE_I_BLOCK_DIAGONAL] = {1, 0},
+                                                            [DRAPE_I_ICHOL] = {0.2, 1},
+                                                            [DRAPE_I_AMG_3] = {1 / 60.0, 6},
+                                                            [DRAPE_I_AMG_6] = {1 / 200.0, 6}};
+
+/* Passes of an iteration, and of setting up. */
+static const double iteration_passes[DRAPE_I_CANDIDATES] = {
+    [DRAPE_I_BLOCK_DIAGONAL] = 1, [DRAPE_I_ICHOL] = 2, [DRAPE_I_AMG_3] = 3.3, [DRAPE_I_AMG_6] = 4.6};
+
+typedef struct setup_cost {
+    const drape_i_precond *precond;
+    int32_t modes;
+    double passes[3]; /* to keep, refresh, build: by drape_i_prepared */
+    double fixed;     /* bytes besides, but for keeping: factoring the coarsest level */
+} setup_cost;
+static const setup_cost setup_costs[] = {
+    {&drape_i_precond_none, 0, {0, 0, 0}, 0},           {&drape_i_precond_diagonal, 0, {1, 1, 1}, 0},
+    {&drape_i_precond_block_diagonal, 0, {1, 1, 1}, 0}, {&drape_i_precond_ssor, 0, {3, 3, 10}, 0},
+    {&drape_i_precond_ichol, 0, {12, 12, 22}, 0},       {&drape_i_precond_ilu, 0, {12, 12, 22}, 0},
+    {&drape_i_precond_amg, 3, {1, 13, 32}, 1e7},        {&drape_i_precond_amg, 6, {1, 26, 48}, 1e7},
+};
+static const double KEPT_FOR = 8;      /* solves from a refresh of amg to the next, before any was seen */
+static const double CLEARLY = 1.15;    /* times better than the block diagonal, which cannot disappoint */
+static const double LEAST_CHANGE = 10; /* passes that must have been lost before even the cheapest change */
+static const double MOST_PATIENCE = 64;
+static const double FORGET = 0.5;      /* weight of the last solve in what is remembered of all */
+static const double TOO_MUCH = 2;      /* times what another would have cost */
+static const double NEVER = 1e30;      /* times the iterations that were foreseen */
+enum { ENOUGH = 200, TOO_MANY = 400 }; /* iterations that anything may take, and that amg never should */
+
+/* ---- Costs ---- */
+
+double drape_i_pass(const drape_bsr3 *A) {
+    const double block = 9 * sizeof(double) + sizeof(int32_t), row = sizeof(int64_t) + 14 * 3 * sizeof(double);
+    return block * (double)A->rowptr[A->rows] + row * A->rows;
+}
+
+double drape_i_setup_bytes(const drape_i_precond *precond, int32_t modes, drape_i_prepared what, double pass) {
+    for (size_t i = 0; i < sizeof setup_costs / sizeof *setup_costs; i++) {
+        const setup_cost *cost = &setup_costs[i];
+        if (cost->precond != precond || (cost->modes != 0 && cost->modes != modes)) continue;
+        return cost->passes[what] * pass + (what == DRAPE_I_KEPT ? 0 : cost->fixed);
+    }
+    return 0;
+}
+
+static double setup_of(const drape_i_choice *c, int32_t k, drape_i_prepared what) {
+    return drape_i_setup_bytes(drape_i_candidates[k].precond, drape_i_candidates[k].modes, what, c->pass);
+}
+
+/* The natural logarithm to 6 %: straight lines between powers of two, so that all machines agree on it. */
+static double rough_log(double x) {
+    int exponent;
+    double mantissa = frexp(x, &exponent);
+    return 0.6931471805599453 * (2 * mantissa - 2 + exponent);
+}
+
+static double effort(const drape_i_choice *c, double start) {
+    return start > 0 && isfinite(start) ? fmax(rough_log(0.1 * start / c->tol), LEAST_EFFORT) : LEAST_EFFORT;
+}
+
+/* With the block diagonal. */
+static double foreseen_plain(const drape_i_choice *c, double start) {
+    double soft = 1 / c->stiffness + HOLD / (c->depth * c->depth);
+    return effort(c, start) * SPEED / sqrt(fmax(soft, DBL_MIN));
+}
+
+/* What k would take if all were as foreseen: a part that grows with how hard the problem is, and one that grows with
+ * the square root of that. */
+static foresight foreseen(const drape_i_choice *c, int32_t k, double start) {
+    return (foresight){iterations_of[k].share * foreseen_plain(c, start),
+                       iterations_of[k].fixed * effort(c, start) / USUAL_EFFORT};
+}
+
+static double at_hardness(foresight f, double hardness) { return f.share * hardness + f.fixed * sqrt(hardness); }
+
+/* The inverse. */
+static double hardness_of(foresight f, double iterations) {
+    double root = 2 * iterations / (f.fixed + sqrt(f.fixed * f.fixed + 4 * f.share * iterations));
+    return root * root;
+}
+
+static double or_one(double x) { return x > 0 ? x : 1; }
+
+static double solve_cost(const drape_i_choice *c, int32_t k) {
+    double iterations = at_hardness(foreseen(c, k, c->start), or_one(c->hardness)) * or_one(c->relation[k]);
+    return (iterations + 1) * iteration_passes[k] * c->pass; /* and once to begin */
+}
+
+static double change_cost(const drape_i_choice *c, int32_t k) {
+    return fmax(setup_of(c, k, c->built[k] ? DRAPE_I_REFRESHED : DRAPE_I_BUILT), LEAST_CHANGE * c->pass);
+}
+
+/* ---- Choosing ---- */
+
+void drape_i_choice_begin(drape_i_choice *c, double pass, double tol) {
+    *c = (drape_i_choice){
+        .pass = pass, .stiffness = 1, .depth = DBL_MAX, .tol = tol, .start = 1, .patience = 1, .now = -1};
+    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++) {
+        bool kept = drape_i_candidates[k].precond->prepared;
+        double each = setup_of(c, k, DRAPE_I_REFRESHED);
+        c->upkeep[k] = kept ? setup_of(c, k, DRAPE_I_KEPT) + each / KEPT_FOR : each;
+    }
+}
+
+int32_t drape_i_choose_once(const drape_i_choice *c, const bool may[DRAPE_I_CANDIDATES]) {
+    int32_t best = -1;
+    double least = 0;
+    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++) {
+        if (!may[k]) continue;
+        double cost = solve_cost(c, k) + setup_of(c, k, c->built[k] ? DRAPE_I_REFRESHED : DRAPE_I_BUILT);
+        if (k != DRAPE_I_BLOCK_DIAGONAL) cost *= CLEARLY;
+        if (best >= 0 && !(cost < least)) continue;
+        best = k;
+        least = cost;
+    }
+    return best;
+}
+
+static void change_to(drape_i_choice *c, int32_t k) {
+    if (c->now >= 0 && c->patience < MOST_PATIENCE) c->patience *= 2;
+    for (int32_t i = 0; i < DRAPE_I_CANDIDATES; i++) c->regret[i] = 0;
+    c->now = k;
+}
+
+int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_CANDIDATES]) {
+    int32_t best = -1;
+    double most = 0;
+    if (c->now < 0 || !may[c->now]) {
+        change_to(c, drape_i_choose_once(c, may));
+        return c->now;
+    }
+    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++) {
+        double gain = c->regret[k] - change_cost(c, k) * c->patience;
+        if (k == c->now || !may[k] || !(gain > most)) continue;
+        best = k;
+        most = gain;
+    }
+    if (best >= 0) change_to(c, best);
+    return c->now;
+}
+
+int32_t drape_i_patience_for(const drape_i_choice *c, int32_t k, const bool may[DRAPE_I_CANDIDATES]) {
+    bool others[DRAPE_I_CANDIDATES];
+    for (int32_t i = 0; i < DRAPE_I_CANDIDATES; i++) others[i] = may[i] && i != k;
+    int32_t other = drape_i_choose_once(c, others);
+    if (other < 0) return INT32_MAX;
+    double cost = solve_cost(c, other) + setup_of(c, other, DRAPE_I_BUILT) + solve_cost(c, k);
+    double most = fmax(TOO_MUCH * cost / (iteration_passes[k] * c->pass), ENOUGH);
+    if (drape_i_candidates[k].modes) most = fmin(most, TOO_MANY);
+    return most < INT32_MAX ? (int32_t)most : INT32_MAX;
+}
+
+/* ---- Learning ---- */
+
+static void remember(double *mean, double now) { *mean += FORGET * (now - *mean); }
+
+/* A candidate's first solve tells how it compares with the others, the later ones how hard the problems are by now.
+ */
+static void compare(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
+    foresight f = foreseen(c, k, o->start);
+    if (o->iterations == 0) return;
+    if (c->relation[k] > 0) remember(&c->hardness, hardness_of(f, o->iterations / c->relation[k]));
+    else if (c->hardness > 0) c->relation[k] = o->iterations / at_hardness(f, c->hardness);
+    else c->hardness = hardness_of(f, o->iterations), c->relation[k] = 1;
+}
+
+void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
+    double passes = (o->iterations + 1) * iteration_passes[k];
+    if (c->now != k) change_to(c, k);
+    c->built[k] = true;
+    c->start = o->start;
+    compare(c, k, o);
+    if (o->prepared != DRAPE_I_BUILT) remember(&c->upkeep[k], o->setup);
+    double spent = passes * c->pass + c->upkeep[k];
+    for (int32_t i = 0; i < DRAPE_I_CANDIDATES; i++)
+        c->regret[i] = i == k ? 0 : fmax(0, c->regret[i] + spent - (solve_cost(c, i) + c->upkeep[i]));
+}
+
+void drape_i_choice_dismiss(drape_i_choice *c, int32_t k) {
+    c->relation[k] = NEVER;
+    c->regret[k] = 0;
+    if (c->now == k) c->now = -1;
+}

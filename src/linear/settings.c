@@ -1,0 +1,158 @@
+/* settings.c: what a solver is asked for: names, checks, and what "auto" leaves open. */
+#include "linear/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+drape_solve_settings drape_solve_defaults(void) {
+    return (drape_solve_settings){
+        .method = DRAPE_I_AUTO, .precond = DRAPE_I_AUTO, .tol = 1e-5, .max_iterations = 10000, .omega = 1};
+}
+
+const char *drape_reason_name(drape_reason reason) {
+    switch (reason) {
+    case DRAPE_CONVERGED: return "converged";
+    case DRAPE_ITERATION_LIMIT: return "iteration limit";
+    case DRAPE_INDEFINITE: return "not positive definite";
+    case DRAPE_NOT_FINITE: return "not finite";
+    case DRAPE_SINGULAR: return "singular";
+    case DRAPE_UNSYMMETRIC: return "not symmetric";
+    case DRAPE_BREAKDOWN: return "breakdown";
+    case DRAPE_INACCURATE: return "inaccurate";
+    }
+    return "unknown reason";
+}
+
+const char *drape_stop_name(int32_t stop) {
+    switch (stop) {
+    case DRAPE_STOP_PRECONDITIONED: return "preconditioned";
+    case DRAPE_STOP_RESIDUAL: return "residual";
+    case DRAPE_STOP_ENERGY: return "energy";
+    }
+    return NULL;
+}
+
+static const char *const reuses[] = {"nothing", "patterns", "everything"};
+enum { REUSES = sizeof reuses / sizeof *reuses, MOST_LEVELS = 16, MOST_DEGREE = 8 };
+
+const char *drape_amg_reuse_name(int32_t index) { return index >= 0 && index < REUSES ? reuses[index] : NULL; }
+
+const char *drape_smoother_name(int32_t index) {
+    switch (index) {
+    case DRAPE_SMOOTHER_GAUSS_SEIDEL: return "gauss-seidel";
+    case DRAPE_SMOOTHER_CHEBYSHEV: return "chebyshev";
+    }
+    return NULL;
+}
+
+const char *drape_cycle_name(int32_t index) {
+    switch (index) {
+    case DRAPE_CYCLE_V: return "v";
+    case DRAPE_CYCLE_W: return "w";
+    }
+    return NULL;
+}
+
+/* ---- Names ---- */
+
+static bool is_auto(const char *name) { return !name || strcmp(name, DRAPE_I_AUTO) == 0; }
+
+/* Of "auto": PPCG, but where the preconditioner that was named is for BiCGStab only. */
+static const drape_i_method *method_to_begin_with(const drape_i_precond *named) {
+    bool takes = !named || drape_i_method_takes(&drape_i_method_ppcg, named);
+    return takes ? &drape_i_method_ppcg : &drape_i_method_bicgstab;
+}
+
+static drape_status find_names(drape_solver *solver, const drape_solve_settings *s) {
+    drape_context *ctx = solver->ctx;
+    const drape_i_precond *named = is_auto(s->precond) ? NULL : drape_i_precond_find(s->precond);
+    if (!is_auto(s->precond) && !named)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no preconditioner \"%s\"", s->precond);
+    solver->auto_method = is_auto(s->method);
+    solver->method = solver->auto_method ? method_to_begin_with(named) : drape_i_method_find(s->method);
+    if (!solver->method)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no method \"%s\"", s->method);
+    const char *usual = drape_method_default_precond(solver->method->name);
+    solver->auto_precond = !named && is_auto(usual);
+    if (!named && !solver->auto_precond) named = drape_i_precond_find(usual);
+    if (named && !drape_i_method_takes(solver->method, named))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s does not go with the preconditioner %s",
+                            solver->method->name, named->name);
+    memcpy(solver->seat, (drape_i_seat[DRAPE_I_SEATS]){0}, sizeof solver->seat);
+    for (int32_t k = 0; k < DRAPE_I_KNOWN; k++) solver->seat[k].is = drape_i_candidates[k];
+    solver->seat[DRAPE_I_NAMED].is = (drape_i_candidate){named, s->amg.modes == 6 ? 6 : 3};
+    return DRAPE_OK;
+}
+
+static drape_status check_numbers(drape_context *ctx, const drape_solve_settings *s, const drape_i_method *method) {
+    if (!(s->tol > 0 && s->tol < 1))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: tol is %g; it must lie between 0 and 1", s->tol);
+    if (s->max_iterations < 1)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: max_iterations is %d; it must be 1 or more",
+                            s->max_iterations);
+    if (!drape_stop_name((int32_t)s->stop))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: stop is %d; there is no such thing", (int)s->stop);
+    if (s->stop == DRAPE_STOP_ENERGY && method->unsymmetric)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s has no energy norm to stop by",
+                            method->name);
+    if (method == &drape_i_method_direct && !s->direct)
+        return drape_i_fail(
+            ctx, DRAPE_ERROR_ARGUMENT,
+            "solve: the method direct needs a direct solver (drape/cholmod.h), and there is none here");
+    if (!(s->floor >= 0) || !isfinite(s->floor))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: floor is %g; it must be 0 or more", s->floor);
+    if (!(s->omega >= 0 && s->omega < 2))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: omega is %g; it must lie between 0 and 2", s->omega);
+    if (s->history < 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: history is %d; it must be 0 or more", s->history);
+    return DRAPE_OK;
+}
+
+static drape_status check_amg(drape_context *ctx, const drape_amg_settings *s) {
+    if (!(s->theta >= 0 && s->theta < 1))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.theta is %g; it must lie between 0 and 1",
+                            s->theta);
+    if (s->modes != 0 && s->modes != 3 && s->modes != 6)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.modes is %d; it must be 3 or 6", s->modes);
+    if (s->levels < 0 || s->levels > MOST_LEVELS)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.levels is %d; it must lie in 1..%d", s->levels,
+                            MOST_LEVELS);
+    if (s->reuse < 0 || s->reuse > REUSES)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.reuse is %d; it must lie in 1..%d", s->reuse,
+                            REUSES);
+    if (!drape_cycle_name((int32_t)s->cycle))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.cycle is %d; there is no such thing",
+                            (int)s->cycle);
+    if (!drape_smoother_name((int32_t)s->smoother))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.smoother is %d; there is no such thing",
+                            (int)s->smoother);
+    if (s->degree < 0 || s->degree > MOST_DEGREE)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.degree is %d; it must lie in 1..%d", s->degree,
+                            MOST_DEGREE);
+    return DRAPE_OK;
+}
+
+static drape_status check_tune(const drape_solver *solver, const drape_solve_settings *s) {
+    if (s->tune < DRAPE_TUNE_OFF || s->tune > DRAPE_TUNE_MANY)
+        return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: tune is %d; there is no such thing",
+                            (int)s->tune);
+    if (s->tune && !solver->auto_precond)
+        return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT,
+                            "solve: there is nothing to tune: the preconditioner is %s",
+                            solver->seat[DRAPE_I_NAMED].is.precond->name);
+    return DRAPE_OK;
+}
+
+drape_status drape_i_solver_settle(drape_solver *solver, const drape_solve_settings *settings) {
+    drape_solve_settings s = *settings;
+    drape_status status = find_names(solver, &s);
+    if (!status) status = check_numbers(solver->ctx, &s, solver->method);
+    if (!status) status = check_amg(solver->ctx, &s.amg);
+    if (!status) status = check_tune(solver, &s);
+    if (status) return status;
+    if (s.omega == 0) s.omega = 1;
+    s.method = solver->auto_method ? DRAPE_I_AUTO : solver->method->name;
+    s.precond = solver->auto_precond ? DRAPE_I_AUTO : solver->seat[DRAPE_I_NAMED].is.precond->name;
+    solver->settings = s;
+    return DRAPE_OK;
+}

@@ -1,0 +1,79 @@
+/* solver.h: a solver from inside. A seat holds a preconditioner: the one that was named, or one of those that "auto"
+ * chooses from, which get theirs when they are first used. */
+#ifndef DRAPE_LINEAR_SOLVER_H
+#define DRAPE_LINEAR_SOLVER_H
+
+#include "linear/choice.h"
+#include "linear/method.h"
+#include "sparse/pattern_key.h"
+
+#define DRAPE_I_AUTO "auto"
+
+enum { DRAPE_I_NAMED = DRAPE_I_KNOWN, DRAPE_I_SEATS };
+
+typedef struct drape_i_seat {
+    drape_i_candidate is;
+    void *state; /* NULL: not used yet */
+    bool ready;  /* refreshed once */
+} drape_i_seat;
+
+struct drape_solver {
+    drape_context *ctx;
+    drape_solve_settings settings; /* method and precond are those of the first solve, or "auto" */
+    bool auto_method, auto_precond;
+    const drape_i_method *method; /* named, or to begin with */
+    drape_i_pattern_key pattern;  /* of what everything below was made for; rows -1: nothing */
+    int64_t bytes;                /* held */
+    drape_i_seat seat[DRAPE_I_SEATS];
+    int32_t used;     /* the seat of the last solve */
+    bool unsymmetric; /* a solve failed because of it */
+    drape_i_choice choice;
+    int32_t fixed; /* vertices held in all directions when the choice's depth was found; -1: never */
+    int32_t tuned; /* how many were tried by the clock; -1: that is still to be done */
+    drape_tuned trial[DRAPE_I_CANDIDATES];
+    int32_t fastest; /* the seat that was fastest */
+    void *method_state;
+    int32_t vectors; /* of work that are there */
+    double *work[DRAPE_I_WORK_VECTORS];
+    double *start; /* a copy of the guess, for another try; with "auto" only */
+    double *force;
+    drape_i_stopping stopping;
+};
+
+/* ---- settings.c ---- */
+
+/* Checks the settings, and takes them over. */
+drape_status drape_i_solver_settle(drape_solver *solver, const drape_solve_settings *settings);
+
+/* ---- solver.c ---- */
+
+/* One try at a problem, with one method and one preconditioner. */
+typedef struct drape_i_try {
+    const drape_i_method *method;
+    int32_t seat;
+    int32_t limit; /* iterations */
+    drape_problem problem;
+    double *x;
+    drape_solve_result result;
+    drape_i_outcome outcome; /* for the choice */
+} drape_i_try;
+
+/* result and outcome. An error where the preconditioner cannot be set up, or the method is out of memory. */
+drape_status drape_i_solver_try(drape_solver *solver, drape_i_try *t);
+/* Gives back what the seat holds. */
+void drape_i_solver_leave(drape_solver *solver, int32_t seat);
+
+/* ---- tune.c ---- */
+
+/* Measures all that may be taken; solver->fastest is then what was fastest. */
+drape_status drape_i_solver_tune(drape_solver *solver, const drape_i_try *first, const bool may[DRAPE_I_CANDIDATES]);
+
+/* ---- certificate.c ---- */
+
+/* The true residual and the constraint forces. */
+void drape_i_certify(drape_i_solve *s, double *force);
+/* The energy estimate and the history of the way there. */
+void drape_i_conclude(drape_i_solve *s);
+void drape_i_explain_failure(const drape_i_solve *s, const drape_i_method *method);
+
+#endif
