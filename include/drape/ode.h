@@ -1,0 +1,267 @@
+/* drape/ode.h: integrators for any system that is given as a table of functions.
+ *
+ *   y' = f(t, y)                      first order
+ *   M x'' = f(t, x, v),  x' = v       second order
+ *
+ *   drape_ode *ode; drape_ode_result result;
+ *   drape_ode_settings s = drape_ode_defaults();
+ *   s.method = "rk4"; s.step = 0.01;
+ *   drape_ode_system decay = {.order = 1, .size = 1, .f = f};
+ *   drape_ode_create(ctx, &decay, &s, &ode);
+ *   drape_ode_start(ode, 0, &y0, NULL);
+ *   drape_ode_advance(ode, 1.0, &result);             // drape_ode_x(ode)[0] is y(1)
+ *
+ * No matrix is seen here: what is implicit asks the system to solve (I - c J) d = r, or (M - c D - c^2 K) d = r with
+ * K = df/dx and D = df/dv, to a tolerance. drape_ode_dense does that for small systems. docs/integrators.md says
+ * which method is for what. Creating allocates, stepping does not. */
+#ifndef DRAPE_ODE_H
+#define DRAPE_ODE_H
+
+#include "drape/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The system ---- */
+
+/* All functions of a system return DRAPE_OK; or DRAPE_ERROR_NUMBER: it cannot be computed here, but might with a
+ * shorter step; or another status, which ends the call that asked, and is what that call returns. */
+
+/* Where a stage of an implicit method stands: it solves y = psi + c f(t, y), second order x = psi_x + c v and
+ * M v = M psi_v + c f(t, x, v). */
+typedef struct drape_ode_point {
+    double t;            /* s */
+    double c;            /* s; the step times a factor of the method */
+    const double *x, *v; /* v is NULL for first order, where x is y */
+} drape_ode_point;
+
+/* One linear system to be solved, with the matrix of the last `prepare`. */
+typedef struct drape_ode_request {
+    drape_ode_point at; /* where Newton's iteration stands; prepare may have been elsewhere */
+    const double *r;
+    double tol; /* |r - A d| <= tol |r| is enough; in (0, 1) */
+} drape_ode_request;
+
+typedef struct drape_ode_answer {
+    int32_t iterations; /* of the linear solver; 0 for a direct one */
+    int32_t failed;     /* 1: d is of no use; by that Newton's iteration stops, it is no error */
+} drape_ode_answer;
+
+/* The linear algebra of implicit methods. */
+typedef struct drape_ode_linear {
+    void *user;
+    /* Makes A = I - c J, or M - c D - c^2 K, at this point. It may be an approximation, such as that from the linear
+     * springs of Hauth's (50): Newton's iteration then converges more slowly, to the same. DRAPE_ERROR_NUMBER:
+     * singular. */
+    drape_status (*prepare)(void *user, const drape_ode_point *at);
+    drape_status (*solve)(void *user, const drape_ode_request *request, double *d, drape_ode_answer *answer);
+    /* Another number whenever A must be made again though c has not changed (other materials); NULL: never so. Only
+     * asked by DRAPE_ODE_SIMPLIFIED. */
+    uint64_t (*stamp)(void *user);
+} drape_ode_linear;
+
+typedef struct drape_ode_system {
+    int32_t order; /* 1 or 2 */
+    int64_t size;  /* n >= 1: numbers in y; in x and in v each */
+    void *user;    /* handed to the functions below */
+    /* out = f(t, x, v); first order: f(t, y) with y in x, v NULL. */
+    drape_status (*f)(void *user, double t, const double *x, const double *v, double *out);
+    /* Second order only: out = M in, and r = M^-1 r. Both NULL: M is the identity. mass_times is needed by implicit
+     * methods, mass_solve by explicit ones. */
+    drape_status (*mass_times)(void *user, const double *in, double *out);
+    drape_status (*mass_solve)(void *user, double *r);
+    drape_ode_linear linear; /* implicit methods need prepare and solve */
+
+    /* What follows may be NULL. */
+
+    /* out = K p with K = df/dx. Second order: lets DRAPE_ODE_LINEARISED linearise where the state is, as Baraff and
+     * Witkin do; without it at x = psi_x + c v. */
+    drape_status (*stiffness_times)(void *user, const drape_ode_point *at, const double *p, double *out);
+    /* A function of the stage's unknown (v, or y) whose gradient is -c f: for f = -grad V(x) - grad R(v) it is
+     * V(x) + c R(v); first order, f = -grad V(y): c V(y). The line search then goes down in the incremental
+     * potential, (v - psi_v)' M (v - psi_v) / 2 + this; without it, in the norm of the residual. */
+    drape_status (*potential)(void *user, const drape_ode_point *at, double *out);
+    /* Takes out of a residual what the constraints carry, so that it does not count as unbalanced. The solve is
+     * expected to give a d that keeps them. */
+    void (*filter)(void *user, double *r);
+    /* The eigenvalue (real, imaginary part, 1/s) of the first order form that limits explicit steps: one with the
+     * largest modulus among those that do not grow. Explicit methods then refuse steps beyond their limit. */
+    void (*stiffest)(void *user, double t, const double *x, const double *v, double lambda[2]);
+} drape_ode_system;
+
+/* ---- Methods ---- */
+
+enum { DRAPE_ODE_MOST_STAGES = 16, DRAPE_ODE_MOST_STEPS = 6 };
+
+/* An explicit Runge-Kutta method by its Butcher table (19): k_i = f(t + c_i h, y + h sum_j a_ij k_j), y + h sum b_i
+ * k_i. The arrays are not copied. */
+typedef struct drape_ode_tableau {
+    const char *name;
+    int32_t stages;  /* 1..DRAPE_ODE_MOST_STAGES */
+    int32_t order;   /* of b, >= 1 */
+    const double *a; /* stages x stages row by row, strictly lower triangular */
+    const double *b, *c;
+    const double *embedded; /* weights of a second result of order embedded_order, for the error; NULL: none */
+    int32_t embedded_order;
+} drape_ode_tableau;
+
+/* Names in the order of the table, and one line about each; NULL past the end. */
+DRAPE_API const char *drape_ode_method_name(int32_t index);
+DRAPE_API const char *drape_ode_method_about(int32_t index);
+/* p where the error is O(h^p); 0: there is no such method. */
+DRAPE_API int32_t drape_ode_method_order(const char *method);
+/* 1 where a step asks for linear solves; 1 where the method is for second order only. 0: no, or no such method. */
+DRAPE_API int32_t drape_ode_method_implicit(const char *method);
+DRAPE_API int32_t drape_ode_method_second_order(const char *method);
+/* The table behind an explicit Runge-Kutta method; NULL: it is none. */
+DRAPE_API const drape_ode_tableau *drape_ode_method_tableau(const char *method);
+
+/* ---- Settings ---- */
+
+typedef enum drape_ode_newton_kind {
+    DRAPE_ODE_NEWTON,           /* a new A every iteration, solved tightly: Hauth's algorithm 1 */
+    DRAPE_ODE_INEXACT,          /* algorithm 2: solved to eta, always the same */
+    DRAPE_ODE_EISENSTAT_WALKER, /* algorithm 2: eta follows the residual (their choice 2, with exponent 2) */
+    DRAPE_ODE_SIMPLIFIED,       /* algorithm 3: A is kept while c and the stamp stay and it serves; solved to eta */
+    DRAPE_ODE_LINEARISED        /* one iteration from the state before, not checked: Baraff and Witkin */
+} drape_ode_newton_kind;
+
+DRAPE_API const char *drape_ode_newton_name(int32_t kind); /* "newton", "inexact", ...; NULL past the end */
+
+typedef struct drape_ode_newton {
+    drape_ode_newton_kind kind; /* default DRAPE_ODE_NEWTON */
+    double eta;                 /* relative residual of linear solves, in (0, 1); 0, the default: 0.02, or 1e-10 for
+                                   DRAPE_ODE_NEWTON and DRAPE_ODE_LINEARISED */
+    int32_t max_iterations;     /* >= 1; default 20 */
+    /* Converged where the error left in the unknown, as estimated from the last correction and the rate, is below
+     * atol + rtol |unknown| in the root mean square. Steps controlled by the error take a tenth of their tolerance.
+     */
+    double rtol, atol;        /* >= 0, not both 0; default 1e-9, 1e-12 (unit of the unknown) */
+    int32_t line_search;      /* 1: corrections are halved until they go down; default 1 */
+    int32_t guess_from_state; /* 1: starts from the state before; default 0: from extrapolation */
+} drape_ode_newton;
+
+typedef enum drape_ode_control {
+    DRAPE_ODE_FIXED,  /* steps of one length; what does not converge ends the run */
+    DRAPE_ODE_ERROR,  /* by an estimate of the local error */
+    DRAPE_ODE_NEWTONS /* by the number of Newton iterations, as Hauth proposes (3.4): no control of the error */
+} drape_ode_control;
+
+typedef struct drape_ode_settings {
+    const char *method;               /* one of drape_ode_method_name; default "implicit-euler" */
+    const drape_ode_tableau *tableau; /* not NULL: an explicit Runge-Kutta method of your own instead */
+    drape_ode_control control;        /* default DRAPE_ODE_FIXED */
+    double step;       /* s; the step, or the first one; > 0, but 0 (the default) leaves it to DRAPE_ODE_ERROR */
+    double rtol, atol; /* of the local error: atol + rtol |y|; >= 0, not both 0; default 1e-3, 1e-6 */
+    double atol_v;     /* of v, second order; 0, the default: as atol */
+    double min_step, max_step; /* s, of controlled steps; default 0: what the digits of t allow; infinity */
+    int64_t max_steps;         /* of one drape_ode_advance, >= 1; default 10,000,000 */
+    int32_t few, many; /* DRAPE_ODE_NEWTONS: longer steps up to `few` iterations, shorter from `many`; default 2, 6 */
+    drape_ode_newton newton;
+} drape_ode_settings;
+
+DRAPE_API drape_ode_settings drape_ode_defaults(void);
+
+/* ---- Stepping ---- */
+
+/* Why stepping stopped: not an error, an answer. In all but the first the state is that after the last good step. */
+typedef enum drape_ode_reason {
+    DRAPE_ODE_DONE,
+    DRAPE_ODE_NEWTON_LIMIT,    /* Newton's iteration came to its limit */
+    DRAPE_ODE_NEWTON_DIVERGED, /* its corrections grew */
+    DRAPE_ODE_SEARCH_FAILED,   /* no part of a correction went down */
+    DRAPE_ODE_LINEAR_FAILED,   /* the linear solver failed, or the matrix was singular */
+    DRAPE_ODE_NOT_FINITE,      /* f or the new state is no finite number */
+    DRAPE_ODE_UNSTABLE,        /* the step is beyond the stability limit of the explicit method */
+    DRAPE_ODE_STEP_TOO_SMALL,  /* controlled steps came to their least */
+    DRAPE_ODE_STEP_LIMIT       /* max_steps */
+} drape_ode_reason;
+
+DRAPE_API const char *drape_ode_reason_name(drape_ode_reason reason);
+
+typedef struct drape_ode_counts {
+    int64_t steps, rejected;
+    int64_t f;         /* evaluations of f */
+    int64_t newton;    /* iterations */
+    int64_t jacobians; /* calls of prepare */
+    int64_t linear_solves, linear_iterations;
+    int64_t mass_solves, potentials;
+    int64_t cuts; /* corrections halved by the line search */
+} drape_ode_counts;
+
+typedef struct drape_ode_result {
+    drape_ode_reason reason;
+    double t;       /* s, where it stands */
+    double step;    /* s, the last step */
+    double error;   /* estimate of its local error over the tolerance; -1 where there is none */
+    int32_t newton; /* Newton iterations of the last step */
+} drape_ode_result;
+
+typedef struct drape_ode drape_ode;
+
+/* settings may be NULL: the defaults. The system's table is copied, what it points to is not. */
+DRAPE_API drape_status drape_ode_create(drape_context *ctx, const drape_ode_system *system,
+                                        const drape_ode_settings *settings, drape_ode **out);
+DRAPE_API void drape_ode_destroy(drape_ode *ode); /* NULL is fine */
+
+/* Sets time and state, and forgets what came before; the counts stay. v: second order only, else NULL. */
+DRAPE_API drape_status drape_ode_start(drape_ode *ode, double t, const double *x, const double *v);
+
+/* One step of exactly h > 0 seconds, whatever the control. Multistep methods take steps of any lengths. result may
+ * be NULL in all three. */
+DRAPE_API drape_status drape_ode_step(drape_ode *ode, double h, drape_ode_result *result);
+/* One good step under the control, not beyond `limit`, which is hit exactly. DRAPE_ODE_FIXED: of settings.step. */
+DRAPE_API drape_status drape_ode_next(drape_ode *ode, double limit, drape_ode_result *result);
+/* To t = end exactly. DRAPE_ODE_FIXED: in equal steps, no longer than settings.step. */
+DRAPE_API drape_status drape_ode_advance(drape_ode *ode, double end, drape_ode_result *result);
+
+DRAPE_API double drape_ode_time(const drape_ode *ode);
+DRAPE_API const double *drape_ode_x(const drape_ode *ode); /* y of a first order system */
+DRAPE_API const double *drape_ode_v(const drape_ode *ode); /* NULL for first order */
+DRAPE_API drape_ode_counts drape_ode_count(const drape_ode *ode);
+/* The last result in words with numbers, one line: "the step of 0.2 s is beyond ...". Never NULL. */
+DRAPE_API const char *drape_ode_explain(const drape_ode *ode);
+
+/* ---- Stability, measured by stepping ---- */
+
+/* What a method makes of y' = lambda y with z = h lambda: Y_1 = sum_j factor[j] Y_-j. */
+typedef struct drape_ode_stability {
+    int32_t steps;                          /* 1 for one-step methods: factor[0] is R(z) of (28) */
+    double factor[DRAPE_ODE_MOST_STEPS][2]; /* real and imaginary part */
+    double radius;                          /* |R|; spectral radius of the companion matrix: <= 1 is stable */
+} drape_ode_stability;
+
+/* z = re + i im. Of settings only method, tableau matter. A method for second order only is an error here. */
+DRAPE_API drape_status drape_ode_stability_at(drape_context *ctx, const drape_ode_settings *settings, double re,
+                                              double im, drape_ode_stability *out);
+/* Spectral radius of one step of x'' = -stiffness x - damping v with h = 1. One-step methods only. */
+DRAPE_API drape_status drape_ode_stability_oscillator(drape_context *ctx, const drape_ode_settings *settings,
+                                                      double stiffness, double damping, double *radius);
+
+/* ---- Dense matrices, for small systems ---- */
+
+/* The Jacobians at a point, n x n row by row: K = df/dx (first order: df/dy), D = df/dv (NULL for first order). Both
+ * are zero before. */
+typedef struct drape_ode_dense_settings {
+    int32_t order, size; /* as in the system; size 1..2048 */
+    void *user;
+    drape_status (*jacobian)(void *user, double t, const double *x, const double *v, double *K, double *D);
+    const double *mass;            /* M, n x n, copied; NULL: the identity */
+    uint64_t (*stamp)(void *user); /* may be NULL */
+} drape_ode_dense_settings;
+
+typedef struct drape_ode_dense drape_ode_dense;
+
+/* LU with partial pivoting. */
+DRAPE_API drape_status drape_ode_dense_create(drape_context *ctx, const drape_ode_dense_settings *settings,
+                                              drape_ode_dense **out);
+DRAPE_API void drape_ode_dense_destroy(drape_ode_dense *dense); /* NULL is fine */
+/* For drape_ode_system.linear; good as long as dense is. */
+DRAPE_API drape_ode_linear drape_ode_dense_linear(drape_ode_dense *dense);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+/* bdf.c: backward differentiation of k steps, k = 1 (implicit Euler) to 6, on any steps.
+ *
+ * The polynomial through the k last states and the new one has the right slope at the new one. With times in steps of
+ * h, counted from the new one, x_0 = 0 > x_1 > ... > x_k, and alpha_j = l_j'(0) (nodes.c),
+ *
+ *   sum_j alpha_j Y_{1-j} = h F(t_1, Y_1)      (Hauth's (36) with table 3: alpha_0 is the newest)
+ *
+ * so psi = -sum_{j>0} alpha_j Y_{1-j} / alpha_0 and c = h / alpha_0. Order k (not k + 1, as printed).
+ *
+ * Error: the guess extrapolates from the same k states and one more datum at x_e, the state before them or the slope
+ * where it all began. Its error is alpha_0 (-x_e) times that of the step, with the other sign, so the step's is
+ * (next - guess) / (1 + alpha_0 (-x_e)).
+ *
+ * The first k - 1 steps: extrapolated implicit Euler steps of order k - 1, which keep order k (begin.c); or, where
+ * the error is controlled, of 1, 2, ... steps, which the control makes short. */
+#include "ode/nodes.h"
+#include "ode/ode.h"
+
+/* x[0] = 0 is the new state, x[j] is past[j - 1]. */
+static void place_nodes(const drape_ode *ode, double h, int32_t past, double *x) {
+    double back = h;
+    x[0] = 0;
+    for (int32_t j = 0; j < past; j++) {
+        x[j + 1] = -(back / h);
+        back += ode->past_step[j];
+    }
+}
+
+/* psi and c of this many steps; alpha_0. */
+static double set_equation(drape_ode *ode, int32_t steps, const double *x) {
+    double alpha[DRAPE_I_ODE_MOST_PAST + 1];
+    drape_i_ode_sum psi = {0};
+    drape_i_ode_slope_weights(steps + 1, x, 0, alpha);
+    for (int32_t j = 1; j <= steps; j++) drape_i_ode_sum_add(&psi, -alpha[j] / alpha[0], ode->past[j - 1]);
+    drape_i_ode_sum_form(ode->ctx, &psi, ode->length, ode->newton.psi);
+    return alpha[0];
+}
+
+/* The guess that the error is measured against, into newton.Y and ode->error; -x_e, or 0 where there is no e. */
+static double guess_for_error(drape_ode *ode, double h, int32_t steps, const double *x) {
+    double weight[DRAPE_I_ODE_MOST_PAST + 1], e = 0;
+    drape_i_ode_sum sum = {0};
+    if (ode->past_count > steps) {
+        drape_i_ode_value_weights(steps + 1, x + 1, 0, weight);
+        for (int32_t j = 0; j <= steps; j++) drape_i_ode_sum_add(&sum, weight[j], ode->past[j]);
+        e = -x[steps + 1];
+    } else if (ode->slope_known && ode->past_count == steps) { /* slope is still that of the start */
+        double share = drape_i_ode_hermite_weights(steps, x + 1, 0, weight);
+        for (int32_t j = 0; j < steps; j++) drape_i_ode_sum_add(&sum, weight[j], ode->past[j]);
+        drape_i_ode_sum_add(&sum, share * h, ode->slope);
+        e = -x[steps];
+    }
+    if (e == 0) return 0;
+    drape_i_ode_sum_form(ode->ctx, &sum, ode->length, ode->error);
+    if (!ode->settings.newton.guess_from_state) drape_i_ode_copy(ode->ctx, ode->length, ode->error, ode->newton.Y);
+    return e;
+}
+
+static void estimate(drape_ode *ode, int32_t steps, double alpha, double e) {
+    double share = 1 / (1 + alpha * e);
+    drape_i_ode_sum sum = {0};
+    drape_i_ode_sum_add(&sum, share, ode->next);
+    drape_i_ode_sum_add(&sum, -share, ode->error);
+    drape_i_ode_sum_form(ode->ctx, &sum, ode->length, ode->error);
+    ode->error_order = steps;
+    ode->error_known = true;
+}
+
+drape_status drape_i_ode_bdf_step(drape_ode *ode, double h, drape_ode_reason *reason) {
+    int32_t steps = ode->method.steps;
+    double x[DRAPE_I_ODE_MOST_PAST + 1], e = 0;
+    if (ode->past_count < steps) {
+        if (!ode->ramps) return drape_i_ode_begin_step(ode, steps - 1, h, reason);
+        steps = ode->past_count;
+    }
+    place_nodes(ode, h, ode->past_count < ode->past_room ? ode->past_count : ode->past_room, x);
+    double alpha = set_equation(ode, steps, x);
+    drape_i_ode_guess(ode, h, 1);
+    if (ode->wants_error) e = guess_for_error(ode, h, steps, x);
+    drape_i_ode_stage stage = {ode->t + h, h / alpha};
+    drape_status status = drape_i_ode_solve(ode, &stage, reason);
+    if (status || *reason) return status;
+    drape_i_ode_copy(ode->ctx, ode->length, ode->newton.Y, ode->next);
+    if (e > 0) estimate(ode, steps, alpha, e);
+    /* The slope of the start stays until the past is long enough to do without. */
+    ode->next_slope_known = false;
+    return DRAPE_OK;
+}

@@ -1,0 +1,43 @@
+/* begin.c: one step of order p from implicit Euler steps alone, to begin multistep methods with.
+ *
+ * T_m, the result of m implicit Euler steps of h/m, has an error in powers of h/m. The combination
+ *
+ *   sum_m w_m T_m,   w_m = prod_{i != m} m / (m - i),   m = 1..p
+ *
+ * has the first p - 1 of them taken out: order p. (Aitken and Neville's scheme with the harmonic sequence; Deuflhard
+ * 1985.) It damps stiff components as implicit Euler does, which explicit beginnings would blow up. p (p + 1) / 2
+ * solves. A multistep method of order k keeps its order when its few first states are wrong by O(h^k), which steps of
+ * order k - 1 are. */
+#include "ode/ode.h"
+
+static double share_of(int32_t m, int32_t order) {
+    double w = 1;
+    for (int32_t i = 1; i <= order; i++)
+        if (i != m) w *= (double)m / (double)(m - i);
+    return w;
+}
+
+/* newton.Y = the state after m implicit Euler steps of h / m */
+static drape_status small_steps(drape_ode *ode, int32_t m, double h, drape_ode_reason *reason) {
+    double c = h / m;
+    drape_i_ode_copy(ode->ctx, ode->length, ode->past[0], ode->newton.Y);
+    for (int32_t i = 1; i <= m; i++) {
+        drape_i_ode_copy(ode->ctx, ode->length, ode->newton.Y, ode->newton.psi);
+        drape_i_ode_stage stage = {ode->t + i * c, c};
+        drape_status status = drape_i_ode_solve(ode, &stage, reason);
+        if (status || *reason) return status;
+    }
+    return DRAPE_OK;
+}
+
+drape_status drape_i_ode_begin_step(drape_ode *ode, int32_t order, double h, drape_ode_reason *reason) {
+    for (int32_t m = 1; m <= order; m++) {
+        drape_status status = small_steps(ode, m, h, reason);
+        if (status || *reason) return status;
+        drape_i_ode_sum sum = {0};
+        if (m > 1) drape_i_ode_sum_add(&sum, 1, ode->next);
+        drape_i_ode_sum_add(&sum, share_of(m, order), ode->newton.Y);
+        drape_i_ode_sum_form(ode->ctx, &sum, ode->length, ode->next);
+    }
+    return DRAPE_OK;
+}

@@ -1,0 +1,283 @@
+/* newton.c: the equation of an implicit stage by Newton's method in its variants, Hauth's section 3.
+ *
+ *   Y = psi + c F(t, Y)
+ *
+ * First order: G(Y) = Y - psi - c f(t, Y), with the matrix I - c J. Second order: x = psi_x + c v is put in and the
+ * rest multiplied by M, which leaves half the unknowns and, where K and D are, a symmetric matrix:
+ *
+ *   G(v) = M (v - psi_v) - c f(t, psi_x + c v, v),   A = M - c D - c^2 K.
+ *
+ * (The survey writes (46) to (48) for all of Y, leaves the h out of (48), and begins to count at 1.)
+ *
+ * A correction s solves A s = -G to |A s + G| <= eta |G|. When to stop is judged by the corrections: they shrink by
+ * a rate, so that after s an error of about rate / (1 - rate) |s| is left (Hairer and Wanner II, IV.8). The rate is
+ * remembered from stage to stage, so a stage that is as easy as the last needs one evaluation of f, not two. */
+#include "ode/ode.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Of the rate: what is assumed where none was seen; least and most that is believed; how it fades unseen. */
+static const double RATE_UNSEEN = 0.5, RATE_LEAST = 1e-3, RATE_MOST = 0.9, RATE_FADES = 1.5;
+static const double DIVERGES = 2;         /* corrections that grow by this are given up, without a line search */
+static const double SHARE_OF_ERROR = 0.1; /* of the tolerance of the local error */
+static const double ROUNDING = 16 * DBL_EPSILON; /* corrections this small, relative to what they correct, are none */
+static const double ETA_TIGHT = 1e-10, ETA_LOOSE = 0.02;
+/* Eisenstat and Walker 1996, choice 2: eta = 0.9 (|G| / |G before|)^2, not much below the last one, at most 0.9. */
+static const double EW_FIRST = 0.1, EW_GAMMA = 0.9, EW_MOST = 0.9, EW_GUARD = 0.1, EW_LEAST = 1e-6;
+
+typedef struct iteration {
+    double G, G_before; /* norms of the residual */
+    double s, s_before; /* norms of the correction, over the tolerance */
+    double eta;         /* of the last linear solve */
+    int32_t count;
+} iteration;
+
+static drape_ode_point point_of(const drape_ode *ode, const drape_i_ode_stage *stage) {
+    double *Y = ode->newton.Y;
+    return (drape_ode_point){stage->t, stage->c, Y, drape_i_ode_velocity(ode, Y)};
+}
+
+/* ---- Residual and correction ---- */
+
+/* x = psi_x + c v in newton.Y */
+static void complete(drape_ode *ode, const drape_i_ode_stage *stage) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    if (!drape_i_ode_is_second(ode)) return;
+    drape_i_ode_sum x = {0};
+    drape_i_ode_sum_add(&x, 1, m->psi);
+    drape_i_ode_sum_add(&x, stage->c, m->Y + ode->size);
+    drape_i_ode_sum_form(ode->ctx, &x, ode->size, m->Y);
+}
+
+void drape_i_ode_move(drape_ode *ode, const drape_i_ode_stage *stage, double alpha) {
+    double *unknown = ode->newton.Y + (ode->length - ode->size);
+    drape_i_ode_sum sum = {0};
+    drape_i_ode_sum_add(&sum, 1, unknown);
+    drape_i_ode_sum_add(&sum, alpha, ode->newton.s);
+    drape_i_ode_sum_form(ode->ctx, &sum, ode->size, unknown);
+    complete(ode, stage);
+}
+
+drape_status drape_i_ode_residual(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    const drape_ode_system *system = &ode->system;
+    int64_t n = ode->size, skip = ode->length - n;
+    ode->counts.f++;
+    drape_status said = system->f(system->user, stage->t, m->Y, drape_i_ode_velocity(ode, m->Y), m->force);
+    drape_i_ode_sum lag = {0}, r = {0};
+    drape_i_ode_sum_add(&lag, 1, m->psi + skip);
+    drape_i_ode_sum_add(&lag, -1, m->Y + skip);
+    drape_i_ode_sum_form(ode->ctx, &lag, n, m->product);
+    if (!said && system->mass_times) {
+        said = system->mass_times(system->user, m->product, m->r);
+        drape_i_ode_sum_add(&r, 1, m->r);
+    } else {
+        drape_i_ode_sum_add(&r, 1, m->product);
+    }
+    if (said) return drape_i_ode_take(ode, said, "f", stage->t, reason);
+    drape_i_ode_sum_add(&r, stage->c, m->force);
+    drape_i_ode_sum_form(ode->ctx, &r, n, m->r);
+    if (system->filter) system->filter(system->user, m->r);
+    return DRAPE_OK;
+}
+
+/* Whether the matrix of the last prepare may serve here. */
+static bool is_kept(drape_ode *ode, const drape_i_ode_stage *stage, uint64_t stamp) {
+    const drape_i_ode_newton_memory *m = &ode->newton;
+    return ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED && m->made_c == stage->c && m->made_stamp == stamp;
+}
+
+static drape_status prepare(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    const drape_ode_linear *linear = &ode->system.linear;
+    uint64_t stamp = linear->stamp ? linear->stamp(linear->user) : 0;
+    if (is_kept(ode, stage, stamp)) return DRAPE_OK;
+    drape_ode_point at = point_of(ode, stage);
+    m->made_c = 0;
+    ode->counts.jacobians++;
+    drape_status said = linear->prepare(linear->user, &at);
+    if (said == DRAPE_ERROR_NUMBER) {
+        *reason = drape_i_ode_stop(ode, DRAPE_ODE_LINEAR_FAILED,
+                                   "the matrix of the step to t = %g s is singular, c = %g s", stage->t, stage->c);
+        return DRAPE_OK;
+    }
+    m->made_c = stage->c;
+    m->made_stamp = stamp;
+    m->made_here = true;
+    if (ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED) m->rate = 0; /* another matrix, another rate */
+    return said;
+}
+
+/* s with A s = r */
+static drape_status correct(drape_ode *ode, const drape_i_ode_stage *stage, double eta, drape_ode_reason *reason) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    const drape_ode_linear *linear = &ode->system.linear;
+    drape_ode_request request = {point_of(ode, stage), m->r, eta};
+    drape_ode_answer answer = {0};
+    ode->counts.newton++;
+    ode->counts.linear_solves++;
+    m->in_step++;
+    drape_status said = linear->solve(linear->user, &request, m->s, &answer);
+    ode->counts.linear_iterations += answer.iterations;
+    if (said && said != DRAPE_ERROR_NUMBER) return said;
+    if (said || answer.failed)
+        *reason = drape_i_ode_stop(ode, DRAPE_ODE_LINEAR_FAILED,
+                                   "the linear solver failed after %d iterations in the step to t = %g s",
+                                   answer.iterations, stage->t);
+    return DRAPE_OK;
+}
+
+/* ---- Norms, and how tightly to solve ---- */
+
+/* |s| over the tolerance, root mean square over all of Y */
+static double correction_norm(drape_ode *ode, const drape_i_ode_stage *stage) {
+    const drape_ode_settings *o = &ode->settings;
+    const drape_i_ode_newton_memory *m = &ode->newton;
+    bool by_error = ode->wants_error;
+    double rtol = by_error ? SHARE_OF_ERROR * o->rtol : o->newton.rtol;
+    double atol = by_error ? SHARE_OF_ERROR * o->atol : o->newton.atol;
+    double atol_v = by_error && o->atol_v > 0 ? SHARE_OF_ERROR * o->atol_v : atol;
+    double sum;
+    if (drape_i_ode_is_second(ode))
+        sum = drape_i_ode_weighted(ode->ctx, ode->size, stage->c, m->s, m->Y, rtol, atol) +
+              drape_i_ode_weighted(ode->ctx, ode->size, 1, m->s, m->Y + ode->size, rtol, atol_v);
+    else sum = drape_i_ode_weighted(ode->ctx, ode->size, 1, m->s, m->Y, rtol, atol);
+    return sqrt(sum / (double)ode->length);
+}
+
+/* A correction that is but rounding of what the residual is computed from. */
+static bool is_rounding(drape_ode *ode) {
+    const drape_i_ode_newton_memory *m = &ode->newton;
+    int64_t n = ode->size, skip = ode->length - n;
+    double ss = drape_i_ode_dot(ode->ctx, n, m->s, m->s);
+    double scale = drape_i_ode_dot(ode->ctx, n, m->psi + skip, m->psi + skip) +
+                   drape_i_ode_dot(ode->ctx, n, m->Y + skip, m->Y + skip);
+    return ss <= ROUNDING * ROUNDING * scale;
+}
+
+static double forcing(const drape_ode *ode, const iteration *it) {
+    const drape_ode_newton *o = &ode->settings.newton;
+    if (o->kind == DRAPE_ODE_NEWTON || o->kind == DRAPE_ODE_LINEARISED) return o->eta > 0 ? o->eta : ETA_TIGHT;
+    if (o->kind != DRAPE_ODE_EISENSTAT_WALKER) return o->eta > 0 ? o->eta : ETA_LOOSE;
+    if (it->count == 0) return o->eta > 0 ? o->eta : EW_FIRST;
+    double ratio = it->G / it->G_before, eta = EW_GAMMA * ratio * ratio, guard = EW_GAMMA * it->eta * it->eta;
+    if (guard > EW_GUARD && guard > eta) eta = guard;
+    return eta > EW_MOST ? EW_MOST : eta < EW_LEAST ? EW_LEAST : eta;
+}
+
+/* ---- The iteration ---- */
+
+/* The rate to reckon with after this correction. */
+static double believed_rate(const drape_ode *ode, const iteration *it) {
+    double rate = it->count > 1 ? it->s / it->s_before : ode->newton.rate > 0 ? ode->newton.rate : RATE_UNSEEN;
+    if (rate < it->eta && it->eta > ETA_TIGHT) rate = it->eta;
+    return rate < RATE_LEAST ? RATE_LEAST : rate;
+}
+
+static void remember_rate(drape_ode *ode, const iteration *it, double rate) {
+    double *kept = &ode->newton.rate;
+    if (it->count == 1 && *kept == 0) return;
+    *kept = it->count > 1 ? rate : *kept * RATE_FADES;
+    if (*kept > RATE_MOST) *kept = RATE_MOST;
+    if (*kept < RATE_LEAST) *kept = RATE_LEAST;
+}
+
+/* Judges the correction s: true where after it no more is needed. */
+static bool is_last(drape_ode *ode, const drape_i_ode_stage *stage, iteration *it, drape_ode_reason *reason) {
+    it->s_before = it->s;
+    it->s = correction_norm(ode, stage);
+    it->count++;
+    if (!isfinite(it->s)) {
+        *reason = drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE,
+                                   "Newton's correction %d of the step to t = %g s is no finite number", it->count,
+                                   stage->t);
+        return false;
+    }
+    double rate = believed_rate(ode, it);
+    if ((rate < 1 && rate / (1 - rate) * it->s <= 1) || is_rounding(ode)) {
+        remember_rate(ode, it, rate);
+        return true;
+    }
+    if (it->count > 1 && rate > DIVERGES && !ode->settings.newton.line_search)
+        *reason = drape_i_ode_stop(ode, DRAPE_ODE_NEWTON_DIVERGED,
+                                   "Newton's iteration diverges in the step to t = %g s: correction %d is %.3g times "
+                                   "the one before",
+                                   stage->t, it->count, rate);
+    return false;
+}
+
+static drape_status iterate(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    int32_t most = ode->settings.newton.max_iterations;
+    iteration it = {0};
+    drape_status status = drape_i_ode_residual(ode, stage, reason);
+    while (!status && !*reason && it.count < most) {
+        it.G_before = it.G;
+        it.G = sqrt(drape_i_ode_dot(ode->ctx, ode->size, m->r, m->r));
+        it.eta = forcing(ode, &it);
+        status = prepare(ode, stage, reason);
+        if (!status && !*reason) status = correct(ode, stage, it.eta, reason);
+        if (status || *reason) break;
+        if (is_last(ode, stage, &it, reason)) {
+            drape_i_ode_move(ode, stage, 1);
+            return DRAPE_OK;
+        }
+        if (!*reason) status = drape_i_ode_search(ode, stage, reason);
+    }
+    if (!status && !*reason)
+        *reason =
+            drape_i_ode_stop(ode, DRAPE_ODE_NEWTON_LIMIT,
+                             "Newton's iteration has not converged after %d corrections in the step to t = %g s: "
+                             "the last is %.3g times the tolerance",
+                             it.count, stage->t, it.s);
+    return status;
+}
+
+/* r += c K (psi_x + c v - x): for x and v that do not fit each other, as Baraff and Witkin's, who linearise at the
+ * state before. Then x is as if it fitted. */
+static drape_status fit_position(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    drape_i_ode_sum gap = {0}, r = {0};
+    drape_ode_point at = point_of(ode, stage);
+    drape_i_ode_sum_add(&gap, 1, m->psi);
+    drape_i_ode_sum_add(&gap, stage->c, m->Y + ode->size);
+    drape_i_ode_sum_add(&gap, -1, m->Y);
+    drape_i_ode_sum_form(ode->ctx, &gap, ode->size, m->product);
+    drape_status said = ode->system.stiffness_times(ode->system.user, &at, m->product, m->force);
+    if (said) return drape_i_ode_take(ode, said, "K", stage->t, reason);
+    drape_i_ode_sum_add(&r, 1, m->r);
+    drape_i_ode_sum_add(&r, stage->c, m->force);
+    drape_i_ode_sum_form(ode->ctx, &r, ode->size, m->r);
+    if (ode->system.filter) ode->system.filter(ode->system.user, m->r);
+    return DRAPE_OK;
+}
+
+static drape_status linearise(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+    iteration it = {0};
+    bool at_state = drape_i_ode_is_second(ode) && ode->system.stiffness_times;
+    if (!at_state) complete(ode, stage);
+    drape_status status = drape_i_ode_residual(ode, stage, reason);
+    if (!status && !*reason && at_state) status = fit_position(ode, stage, reason);
+    if (!status && !*reason) status = prepare(ode, stage, reason);
+    if (!status && !*reason) status = correct(ode, stage, forcing(ode, &it), reason);
+    if (!status && !*reason) drape_i_ode_move(ode, stage, 1);
+    return status;
+}
+
+drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    m->made_here = false;
+    if (ode->settings.newton.kind == DRAPE_ODE_LINEARISED) return linearise(ode, stage, reason);
+    complete(ode, stage);
+    drape_i_ode_copy(ode->ctx, ode->length, m->Y, m->first);
+    drape_status status = iterate(ode, stage, reason);
+    bool stale = ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED && !m->made_here;
+    if (!*reason) return status;
+    m->rate = 0;
+    if (!stale || status) return status;
+    m->made_c = 0; /* again with a matrix made here */
+    *reason = DRAPE_ODE_DONE;
+    drape_i_ode_copy(ode->ctx, ode->length, m->first, m->Y);
+    return iterate(ode, stage, reason);
+}

@@ -1,0 +1,157 @@
+/* ode.h: an integrator from inside, and what a method is.
+ *
+ * To add a method: a file that fills a drape_i_ode_method (or a Butcher table in tableau.c), one line in registry.c.
+ *
+ * The state is one vector of `length` numbers: y, or x and v one behind the other. Methods see the first order form
+ * Y' = F(t, Y) only; that (x, v) is solved as one system for v is the business of newton.c. */
+#ifndef DRAPE_ODE_ODE_H
+#define DRAPE_ODE_ODE_H
+
+#include "drape/ode.h"
+#include "ode/vector.h"
+
+enum {
+    DRAPE_I_ODE_MOST_PAST = DRAPE_ODE_MOST_STEPS + 2, /* extrapolation takes one more, taking back another */
+    DRAPE_I_ODE_TEXT = 320
+};
+
+/* Computes ode->next, the state h after ode->past[0]; ode->next_slope where that comes along; where ode->wants_error,
+ * ode->error. Any other reason than DRAPE_ODE_DONE: the step failed, and ode->text says why. */
+typedef drape_status drape_i_ode_stepper(drape_ode *ode, double h, drape_ode_reason *reason);
+
+typedef struct drape_i_ode_method {
+    const char *name, *about;
+    int32_t order;
+    int32_t steps; /* values of the past that a step uses */
+    bool implicit, second_order_only;
+    bool estimates;                   /* has an error estimate of its own; the others are stepped twice */
+    const drape_ode_tableau *tableau; /* of explicit Runge-Kutta methods */
+    drape_i_ode_stepper *step;
+} drape_i_ode_method;
+
+const drape_i_ode_method *drape_i_ode_method_find(const char *name);
+
+drape_i_ode_stepper drape_i_ode_explicit_step, drape_i_ode_verlet_step, drape_i_ode_midpoint_step,
+    drape_i_ode_bdf_step;
+extern const drape_ode_tableau drape_i_ode_explicit_euler, drape_i_ode_explicit_midpoint, drape_i_ode_rk4,
+    drape_i_ode_bogacki_shampine, drape_i_ode_dormand_prince;
+
+/* DRAPE_ERROR_ARGUMENT with a message where the table is no consistent explicit one. */
+drape_status drape_i_ode_tableau_check(drape_context *ctx, const drape_ode_tableau *tableau);
+
+/* What Newton's iteration keeps from stage to stage. */
+typedef struct drape_i_ode_newton_memory {
+    double *r, *s, *force, *product; /* size each: residual -G, correction, f, M times something */
+    double *psi, *Y, *first;         /* length each: see drape_i_ode_stage; the guess, to begin again from */
+    double rate;                     /* by which corrections shrink, as last seen; 0: never seen */
+    double made_c;                   /* the c of the matrix; 0: there is none */
+    uint64_t made_stamp;
+    bool made_here;  /* the matrix was made in this stage */
+    int32_t in_step; /* iterations of the step under way */
+} drape_i_ode_newton_memory;
+
+/* The test equations of stability.c: y' = (re + i im) y, x'' = -stiffness x - damping v. */
+typedef struct drape_i_ode_test {
+    double re, im, stiffness, damping;
+} drape_i_ode_test;
+
+/* What the control of the step length remembers. */
+typedef struct drape_i_ode_control_memory {
+    double proposal;   /* s; 0: none yet */
+    double error;      /* of the step before, over the tolerance; 0: none */
+    int32_t equal;     /* steps of one length so far */
+    bool after_reject; /* the step under way was rejected once: its successor does not grow */
+} drape_i_ode_control_memory;
+
+struct drape_ode {
+    drape_context *ctx;
+    drape_ode_system system;
+    drape_ode_settings settings;
+    drape_i_ode_method method;
+    int64_t size, length; /* n; n or 2 n */
+
+    double t;
+    double *past[DRAPE_I_ODE_MOST_PAST];     /* [0] is the state, [1] the one before it, ... */
+    double past_step[DRAPE_I_ODE_MOST_PAST]; /* s, from past[j + 1] to past[j] */
+    int32_t past_count, past_room;
+    double *next, *big;         /* the state to come; the same in one big step, for the error */
+    double *slope, *next_slope; /* Y' at past[0] and at next; Verlet's acceleration in the v part */
+    bool slope_known, next_slope_known;
+
+    bool wants_error, ramps; /* an estimate is wanted; a multistep method begins with low order, not exactly */
+    double *error;
+    bool error_known;
+    int32_t error_order; /* error = O(h^(error_order + 1)) */
+
+    double *stage[DRAPE_ODE_MOST_STAGES]; /* of explicit Runge-Kutta methods; [0] is slope */
+    double *stage_state;
+    drape_i_ode_newton_memory newton;
+    drape_i_ode_control_memory control;
+    drape_ode_counts counts;
+    drape_ode *shadow; /* the same method on a test equation, to judge explicit steps; NULL: not asked for */
+    drape_i_ode_test shadow_test;
+    double stiffest[2]; /* the eigenvalue that was last asked for */
+
+    double *memory; /* of all vectors */
+    int64_t memory_count;
+    char text[DRAPE_I_ODE_TEXT];
+};
+
+DRAPE_INLINE bool drape_i_ode_is_second(const drape_ode *ode) { return ode->system.order == 2; }
+/* The v part of a state; NULL for first order. */
+DRAPE_INLINE double *drape_i_ode_velocity(const drape_ode *ode, double *Y) {
+    return drape_i_ode_is_second(ode) ? Y + ode->size : NULL;
+}
+
+/* Sets text and returns the reason. */
+drape_ode_reason drape_i_ode_stop(drape_ode *ode, drape_ode_reason reason, const char *format, ...)
+    DRAPE_PRINTF(3, 4);
+/* What a function of the system said: DRAPE_ERROR_NUMBER becomes a reason, the rest stays a status. */
+drape_status drape_i_ode_take(drape_ode *ode, drape_status said, const char *who, double t, drape_ode_reason *reason);
+
+/* out = F(t, Y), the first order form; counted. */
+drape_status drape_i_ode_derivative(drape_ode *ode, double t, double *Y, double *out, drape_ode_reason *reason);
+
+/* Accepts next as the state h later; takes the last acceptance back (what it pushed out of the past is lost). */
+void drape_i_ode_push(drape_ode *ode, double h);
+void drape_i_ode_pop(drape_ode *ode);
+
+/* ---- Implicit stages (newton.c) ---- */
+
+/* Y = psi + c F(t, Y), with psi in newton.psi, and the guess, then the solution, in newton.Y */
+typedef struct drape_i_ode_stage {
+    double t, c;
+} drape_i_ode_stage;
+
+drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason);
+/* Moves newton.Y by alpha times the correction s, keeping x = psi_x + c v. */
+void drape_i_ode_move(drape_ode *ode, const drape_i_ode_stage *stage, double alpha);
+/* newton.r = psi - Y + c F, times M for second order. */
+drape_status drape_i_ode_residual(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason);
+/* Goes along the correction as far as it goes down; r is that of the new Y then. */
+drape_status drape_i_ode_search(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason);
+
+/* newton.Y = the guess for the state `ahead` steps of h after past[0], by extrapolation. */
+void drape_i_ode_guess(drape_ode *ode, double h, double ahead);
+
+/* One step of h by implicit Euler extrapolated to this order, into next: how multistep methods begin. */
+drape_status drape_i_ode_begin_step(drape_ode *ode, int32_t order, double h, drape_ode_reason *reason);
+
+/* ---- Controls ---- */
+
+/* Both compute one step of h that may be pushed; *error: its estimated local error over the tolerance. */
+drape_status drape_i_ode_try(drape_ode *ode, double h, drape_ode_reason *reason);
+drape_status drape_i_ode_try_with_error(drape_ode *ode, double h, double *error, drape_ode_reason *reason);
+/* |e| over the tolerance of the local error, root mean square. */
+double drape_i_ode_error_norm(drape_ode *ode, const double *e);
+/* A first step for DRAPE_ODE_ERROR, s. */
+drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, drape_ode_reason *reason);
+/* The length of the next step from the error of this one; accepted or rejected. */
+double drape_i_ode_propose(drape_ode *ode, double h, double error, bool accepted);
+/* x^(1/degree) for x > 0, from arithmetic alone. */
+double drape_i_ode_root(double x, int32_t degree);
+/* Longest stable step up to h, s: h itself where nothing speaks against it. */
+drape_status drape_i_ode_stable_step(drape_ode *ode, double h, double *longest);
+drape_status drape_i_ode_shadow_create(drape_ode *ode);
+
+#endif

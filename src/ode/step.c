@@ -1,0 +1,208 @@
+/* step.c: steps of given, equal or controlled lengths.
+ *
+ * A step is tried, and pushed onto the past when it is good; until then the state is the one before. */
+#include "ode/ode.h"
+
+#include <float.h>
+#include <math.h>
+
+static const double HARDLY_MORE = 1e-9; /* a share of a step that is no step of its own */
+static const double AFTER_FAILURE = 0.25, GROW = 1.25, SHRINK = 0.5;
+
+static bool is_finite(drape_ode *ode, const double *Y) {
+    return isfinite(drape_i_ode_dot(ode->ctx, ode->length, Y, Y)); /* also where a square overflows */
+}
+
+static drape_status check_step(drape_ode *ode, double h) {
+    if (ode->past_count == 0) return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: drape_ode_start comes first");
+    if (!isfinite(h) || h <= 0)
+        return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: a step of %g s: it must be finite and above 0", h);
+    if (ode->t + h == ode->t || !isfinite(ode->t + h))
+        return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: a step of %g s changes nothing at t = %g s", h,
+                            ode->t);
+    return DRAPE_OK;
+}
+
+static drape_status check_end(drape_ode *ode, double end) {
+    if (ode->past_count == 0) return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: drape_ode_start comes first");
+    if (!isfinite(end) || end < ode->t)
+        return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: the end t = %g s is not behind t = %g s", end,
+                            ode->t);
+    return DRAPE_OK;
+}
+
+static void report(const drape_ode *ode, drape_ode_reason reason, double h, double error, drape_ode_result *out) {
+    if (out) *out = (drape_ode_result){reason, ode->t, h, error, ode->newton.in_step};
+}
+
+static void accept(drape_ode *ode, double h, double t) {
+    bool same = ode->past_count > 1 && fabs(h - ode->past_step[0]) <= HARDLY_MORE * h;
+    ode->control.equal = same ? ode->control.equal + 1 : 1;
+    drape_i_ode_push(ode, h);
+    ode->t = t;
+    ode->counts.steps++;
+}
+
+drape_status drape_i_ode_try(drape_ode *ode, double h, drape_ode_reason *reason) {
+    *reason = DRAPE_ODE_DONE;
+    ode->next_slope_known = ode->error_known = false;
+    drape_status status = ode->method.step(ode, h, reason);
+    if (!status && !*reason && !is_finite(ode, ode->next))
+        *reason = drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE,
+                                   "the state at t = %g s is no finite number, after a step of %g s", ode->t + h, h);
+    return status;
+}
+
+/* Refuses what is beyond the stability limit. */
+static drape_status try_stable(drape_ode *ode, double h, drape_ode_reason *reason) {
+    double longest = h;
+    drape_status status = drape_i_ode_stable_step(ode, h, &longest);
+    *reason = DRAPE_ODE_DONE;
+    ode->newton.in_step = 0;
+    if (status) return status;
+    if (longest >= h) return drape_i_ode_try(ode, h, reason);
+    *reason =
+        drape_i_ode_stop(ode, DRAPE_ODE_UNSTABLE,
+                         "the step of %g s is unstable: %s takes at most %.4g s at t = %g s, where the system has "
+                         "the eigenvalue %.4g%+.4gi 1/s",
+                         h, ode->method.name, longest, ode->t, ode->stiffest[0], ode->stiffest[1]);
+    return DRAPE_OK;
+}
+
+/* A step of h that ends at t. */
+static drape_status fixed_step(drape_ode *ode, double h, double t, drape_ode_result *result) {
+    drape_ode_reason reason;
+    drape_status status = check_step(ode, h);
+    if (status) return status;
+    ode->wants_error = ode->ramps = false;
+    status = try_stable(ode, h, &reason);
+    if (status) return status;
+    if (!reason) accept(ode, h, t);
+    report(ode, reason, h, -1, result);
+    return DRAPE_OK;
+}
+
+drape_status drape_ode_step(drape_ode *ode, double h, drape_ode_result *result) {
+    return fixed_step(ode, h, ode->t + h, result);
+}
+
+/* ---- Controlled steps ---- */
+
+static double least_step(const drape_ode *ode) {
+    double digits = 16 * DBL_EPSILON * fabs(ode->t);
+    double least = ode->settings.min_step > digits ? ode->settings.min_step : digits;
+    return least > DBL_MIN ? least : DBL_MIN;
+}
+
+/* The proposal cut so that the limit is hit, and no crumb of a step is left before it. */
+static double cut_to_limit(const drape_ode *ode, double h, double left) {
+    double most = ode->settings.max_step;
+    if (most > 0 && h > most) h = most;
+    if (h >= left * (1 - HARDLY_MORE)) return left;
+    return h > 0.5 * left ? 0.5 * left : h;
+}
+
+static drape_status first_proposal(drape_ode *ode, double limit, drape_ode_reason *reason) {
+    double *h = &ode->control.proposal;
+    *reason = DRAPE_ODE_DONE;
+    if (*h > 0) return DRAPE_OK;
+    *h = ode->settings.step;
+    return *h > 0 ? DRAPE_OK : drape_i_ode_first_step(ode, limit, h, reason);
+}
+
+/* One try under the control: the next proposal, and whether the step was good. */
+static drape_status try_controlled(drape_ode *ode, double h, double *proposal, double *error,
+                                   drape_ode_reason *reason) {
+    drape_status status;
+    ode->newton.in_step = 0;
+    if (ode->settings.control == DRAPE_ODE_ERROR) {
+        status = drape_i_ode_try_with_error(ode, h, error, reason);
+        if (!status && !*reason) *proposal = drape_i_ode_propose(ode, h, *error, *error <= 1);
+    } else {
+        status = drape_i_ode_try(ode, h, reason);
+        int32_t newton = ode->newton.in_step, few = ode->settings.few, many = ode->settings.many;
+        *proposal = newton <= few ? GROW * h : newton >= many ? SHRINK * h : h;
+    }
+    if (*reason) *proposal = AFTER_FAILURE * h;
+    return status;
+}
+
+/* Steps that fail or are too wrong are taken back and tried shorter. */
+drape_status drape_ode_next(drape_ode *ode, double limit, drape_ode_result *result) {
+    drape_ode_reason reason;
+    drape_status status = check_end(ode, limit);
+    double left = limit - ode->t, stable, proposal = 0, error = -1;
+    if (status) return status;
+    if (left == 0) return report(ode, DRAPE_ODE_DONE, 0, -1, result), DRAPE_OK;
+    if (ode->settings.control == DRAPE_ODE_FIXED) {
+        double h = cut_to_limit(ode, ode->settings.step, left), whole = ode->settings.step;
+        if (h < whole && h < left) h = whole; /* a fixed step is cut at the limit only */
+        return fixed_step(ode, h, h == left ? limit : ode->t + h, result);
+    }
+    status = first_proposal(ode, limit, &reason);
+    ode->wants_error = ode->ramps = ode->settings.control == DRAPE_ODE_ERROR;
+    ode->control.after_reject = false;
+    while (!status && !reason) {
+        double wish = ode->control.proposal, h = cut_to_limit(ode, wish, left);
+        status = drape_i_ode_stable_step(ode, h, &stable);
+        if (stable < h) h = stable;
+        if (h < left && h < least_step(ode)) {
+            reason = ode->text[0] ? DRAPE_ODE_STEP_TOO_SMALL
+                                  : drape_i_ode_stop(ode, DRAPE_ODE_STEP_TOO_SMALL,
+                                                     "at t = %g s the step would have to be shorter than %g s",
+                                                     ode->t, least_step(ode));
+            break;
+        }
+        if (!status) status = try_controlled(ode, h, &proposal, &error, &reason);
+        if (status) break;
+        bool good = !reason && error <= 1;
+        ode->control.proposal = good && h < wish && proposal < wish ? wish : proposal; /* it was cut, not chosen */
+        if (good) {
+            ode->text[0] = 0;
+            accept(ode, h, h == left ? limit : ode->t + h);
+            report(ode, DRAPE_ODE_DONE, h, error, result);
+            return DRAPE_OK;
+        }
+        ode->counts.rejected++;
+        ode->control.after_reject = true;
+        reason = DRAPE_ODE_DONE;
+    }
+    report(ode, reason, ode->control.proposal, error, result);
+    return status;
+}
+
+/* ---- To an end ---- */
+
+static drape_status advance_evenly(drape_ode *ode, double end, drape_ode_result *result) {
+    double begin = ode->t, span = end - begin, count = ceil(span / ode->settings.step - HARDLY_MORE);
+    if (count < 1) count = 1;
+    if (count > (double)ode->settings.max_steps) {
+        drape_ode_reason reason =
+            drape_i_ode_stop(ode, DRAPE_ODE_STEP_LIMIT, "%g s in steps of %g s are %.0f, more than max_steps %lld",
+                             span, ode->settings.step, count, (long long)ode->settings.max_steps);
+        return report(ode, reason, 0, -1, result), DRAPE_OK;
+    }
+    double h = span / count;
+    for (double i = 1; i <= count; i++) {
+        drape_status status = fixed_step(ode, h, i == count ? end : begin + i * h, result);
+        if (status || result->reason) return status;
+    }
+    return DRAPE_OK;
+}
+
+drape_status drape_ode_advance(drape_ode *ode, double end, drape_ode_result *result) {
+    drape_ode_result unwanted;
+    drape_status status = check_end(ode, end);
+    if (!result) result = &unwanted;
+    if (status) return status;
+    report(ode, DRAPE_ODE_DONE, 0, -1, result);
+    if (ode->t == end) return DRAPE_OK;
+    if (ode->settings.control == DRAPE_ODE_FIXED) return advance_evenly(ode, end, result);
+    for (int64_t i = 0; i < ode->settings.max_steps; i++) {
+        status = drape_ode_next(ode, end, result);
+        if (status || result->reason || ode->t == end) return status;
+    }
+    result->reason = drape_i_ode_stop(ode, DRAPE_ODE_STEP_LIMIT, "%lld steps, and only at t = %g s of %g s",
+                                      (long long)ode->settings.max_steps, ode->t, end);
+    return DRAPE_OK;
+}
