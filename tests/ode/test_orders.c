@@ -69,8 +69,8 @@ static double measured_order(drape_context *ctx, const ode_example *e, drape_ode
 /* A length of the run that the method can do with errors from 1e-4 down, in reasonable time. */
 static double end_for(const ode_example *e, int32_t order) {
     if (strcmp(e->name, "3") == 0) return order == 1 ? 0.005 : order == 2 ? 0.02 : 0.2;
-    if (strcmp(e->name, "1b") == 0) return 0.5;
-    return e->end < 2 ? e->end : 2;
+    if (strcmp(e->name, "1b") == 0) return order == 1 ? 0.05 : 0.5;
+    return order == 1 ? 0.2 : e->end < 2 ? e->end : 2;
 }
 
 static void check_order(drape_context *ctx, const char *method, const ode_example *e) {
