@@ -120,6 +120,7 @@ void progress_end(const progress *p);
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_solve(int argc, char **argv);
+int command_ode(int argc, char **argv);
 int command_scenes(int argc, char **argv);
 int command_fabrics(int argc, char **argv);
 int command_bench(int argc, char **argv); /* does not return where it finds the benchmarks: it becomes them */

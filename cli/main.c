@@ -11,6 +11,7 @@ static const struct command {
     {"run", "simulate a scene", command_run},
     {"check", "read a scene and report every problem, write nothing", command_check},
     {"solve", "solve a linear system from a file", command_solve},
+    {"ode", "try an integrator on an example with a known solution", command_ode},
     {"scenes", "list the scenes that ship with the program, or show one", command_scenes},
     {"fabrics", "list the fabrics with their numbers", command_fabrics},
     {"bench", "run the benchmarks", command_bench},

@@ -220,7 +220,8 @@ DRAPE_API double drape_ode_time(const drape_ode *ode);
 DRAPE_API const double *drape_ode_x(const drape_ode *ode); /* y of a first order system */
 DRAPE_API const double *drape_ode_v(const drape_ode *ode); /* NULL for first order */
 DRAPE_API drape_ode_counts drape_ode_count(const drape_ode *ode);
-/* The last result in words with numbers, one line: "the step of 0.2 s is beyond ...". Never NULL. */
+/* Why the last call stopped, in words with numbers, one line: "the step of 0.2 s is unstable: ..."; empty where it
+ * was done. Never NULL. */
 DRAPE_API const char *drape_ode_explain(const drape_ode *ode);
 
 /* ---- Stability, measured by stepping ---- */

@@ -70,7 +70,7 @@ drape_status drape_i_ode_bdf_step(drape_ode *ode, double h, drape_ode_reason *re
     int32_t steps = ode->method.steps;
     double x[DRAPE_I_ODE_MOST_PAST + 1], e = 0;
     if (ode->past_count < steps) {
-        if (!ode->ramps) return drape_i_ode_begin_step(ode, steps - 1, h, reason);
+        if (!ode->ramps) return drape_i_ode_begin_step(ode, steps, h, reason);
         steps = ode->past_count;
     }
     place_nodes(ode, h, ode->past_count < ode->past_room ? ode->past_count : ode->past_room, x);

@@ -23,6 +23,7 @@ static const double DIVERGES = 2;         /* corrections that grow by this are g
 static const double SHARE_OF_ERROR = 0.1; /* of the tolerance of the local error */
 static const double ROUNDING = 16 * DBL_EPSILON; /* corrections this small, relative to what they correct, are none */
 static const double ETA_TIGHT = 1e-10, ETA_LOOSE = 0.02;
+static const double SAME_C = 1e-9; /* relative */
 /* Eisenstat and Walker 1996, choice 2: eta = 0.9 (|G| / |G before|)^2, not much below the last one, at most 0.9. */
 static const double EW_FIRST = 0.1, EW_GAMMA = 0.9, EW_MOST = 0.9, EW_GUARD = 0.1, EW_LEAST = 1e-6;
 
@@ -85,7 +86,8 @@ drape_status drape_i_ode_residual(drape_ode *ode, const drape_i_ode_stage *stage
 /* Whether the matrix of the last prepare may serve here. */
 static bool is_kept(drape_ode *ode, const drape_i_ode_stage *stage, uint64_t stamp) {
     const drape_i_ode_newton_memory *m = &ode->newton;
-    return ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED && m->made_c == stage->c && m->made_stamp == stamp;
+    bool same = fabs(m->made_c - stage->c) <= SAME_C * stage->c; /* ends of equal steps are rounded */
+    return ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED && same && m->made_stamp == stamp;
 }
 
 static drape_status prepare(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {

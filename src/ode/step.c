@@ -46,6 +46,7 @@ static void accept(drape_ode *ode, double h, double t) {
 drape_status drape_i_ode_try(drape_ode *ode, double h, drape_ode_reason *reason) {
     *reason = DRAPE_ODE_DONE;
     ode->next_slope_known = ode->error_known = false;
+    ode->error_order = ode->method.order;
     drape_status status = ode->method.step(ode, h, reason);
     if (!status && !*reason && !is_finite(ode, ode->next))
         *reason = drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE,
@@ -75,6 +76,7 @@ static drape_status fixed_step(drape_ode *ode, double h, double t, drape_ode_res
     drape_status status = check_step(ode, h);
     if (status) return status;
     ode->wants_error = ode->ramps = false;
+    ode->text[0] = 0;
     status = try_stable(ode, h, &reason);
     if (status) return status;
     if (!reason) accept(ode, h, t);
@@ -142,6 +144,7 @@ drape_status drape_ode_next(drape_ode *ode, double limit, drape_ode_result *resu
     status = first_proposal(ode, limit, &reason);
     ode->wants_error = ode->ramps = ode->settings.control == DRAPE_ODE_ERROR;
     ode->control.after_reject = false;
+    ode->text[0] = 0;
     while (!status && !reason) {
         double wish = ode->control.proposal, h = cut_to_limit(ode, wish, left);
         status = drape_i_ode_stable_step(ode, h, &stable);

@@ -21,11 +21,11 @@ extract() {
     awk -v wanted="$2" '/^```c$/ { n++; inside = n == wanted; next } /^```$/ { inside = 0 } inside' "$1"
 }
 
-# Those that need cloth get libdrape, the others must do with libdrape-solve alone.
+# Those that need more than a linear solver get libdrape, the others must do with libdrape-solve alone.
 compile_and_run() {
     local file=$1 number=$2 code=$scratch/example.c library=drape-solve extra=()
     extract "$file" "$number" >"$code"
-    if grep -qE 'drape/(cloth|sim|io)\.h' "$code"; then
+    if grep -qE 'drape/(ode|cloth|sim|io)\.h' "$code"; then
         library=drape
         extra=(-ljansson -lfyaml -lz)
     fi

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# drape ode from outside: every method on every example; what it prints; what it refuses, in one line.
+# shellcheck disable=SC2317 source=tests/support/shell.sh
+source "$1/tests/support/shell.sh"
+program=$2
+unset DRAPE_SIMD
+
+# ode CODE ARGUMENT...: runs the program, its streams into files.
+ode() {
+    local wanted=$1 code=0
+    shift
+    "$program" ode "$@" >"$scratch/out" 2>"$scratch/err" || code=$?
+    [ "$code" -eq "$wanted" ] || fail "exit code $code, not $wanted: drape ode $*: $(cat "$scratch/out" "$scratch/err")"
+    [ "$code" -ne 0 ] || [ ! -s "$scratch/err" ] || fail "drape ode $* said: $(cat "$scratch/err")"
+}
+
+# refuses TEXT ARGUMENT...: exit code 2, one line that holds the text, no other output.
+refuses() {
+    local text=$1
+    shift
+    ode 2 "$@"
+    [ ! -s "$scratch/out" ] || fail "drape ode $* printed: $(cat "$scratch/out")"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "drape ode $* did not say one line: $(cat "$scratch/err")"
+    grep -qF -- "$text" "$scratch/err" || fail "drape ode $* should have said '$text': $(cat "$scratch/err")"
+}
+
+# key NAME: that number of the JSON that was printed last.
+key() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$scratch/out" "$1"; }
+# holds EXPRESSION: of Python, over the keys of the JSON.
+holds() {
+    python3 -c 'import json, sys
+keys = json.load(open(sys.argv[1]))
+sys.exit(0 if eval(sys.argv[2], {"__builtins__": {"abs": abs, "max": max}}, keys) else 1)' "$scratch/out" "$1" ||
+        fail "not $1: $(cat "$scratch/out")"
+}
+
+methods() { "$program" ode --list | awk '/^methods/ {on = 1; next} on {print $1}'; }
+examples() { "$program" ode --list | awk '/^methods/ {exit} /^  / {print $1}'; }
+
+every_method_runs_every_example() {
+    local method example count=0
+    for method in $(methods); do
+        for example in $(examples); do
+            case $method:$example in verlet:1?) continue ;; esac
+            ode 0 "$example" --method "$method" --step 0.002 --json
+            holds 'reason == "done" and t == until and largest_error >= error >= 0 and steps >= 500'
+            holds 'error < 0.1 and f_evaluations >= steps'
+            count=$((count + 1))
+        done
+    done
+    [ "$count" -ge 60 ]
+}
+
+errors_are_those_of_the_state() {
+    ode 0 2 --method rk4 --step 0.1 --json
+    holds 'error == max(abs(x - exact_x), abs(v - exact_v))'
+    ode 0 1a --step 0.25 --until 0.5 --method explicit-euler --json
+    holds 'x == 2.25 and steps == 2 and f_evaluations == 2' # (1 + 2/4)^2
+}
+
+adaptive_steps_meet_their_tolerance() {
+    local loose
+    ode 0 1b --method bdf2 --adaptive --rtol 1e-3 --json
+    holds 'control == "error" and largest_error < 1e-2'
+    loose=$(key largest_error)
+    ode 0 1b --method bdf2 --adaptive --rtol 1e-6 --atol 1e-9 --json
+    holds "largest_error < $loose / 20"
+    ode 0 3 --method implicit-euler --adaptive-newton --step 0.001 --json
+    holds 'control == "newton" and newton_iterations > 0 and last_step > 0.002'
+}
+
+newton_kinds_are_used() {
+    ode 0 3 --method bdf2 --newton simplified --step 0.01 --json
+    holds 'newton == "simplified" and jacobians == 3 and steps == 200' # two for the beginning: h and h/2
+    ode 0 3 --method implicit-midpoint --newton linearised --step 0.01 --json
+    holds 'newton_iterations == steps'
+}
+
+summary_is_short() {
+    ode 0 oscillator --method verlet
+    [ "$(wc -l <"$scratch/out")" -eq 4 ]
+    grep -q 'evaluations of f' "$scratch/out"
+}
+
+unstable_steps_stop_with_the_limit() {
+    ode 1 1b --method explicit-euler --step 0.2 --json
+    holds 'reason == "unstable step" and t == 0'
+    grep -q '^drape: stopped at t = 0 s: unstable step: .*at most 0.1333 s' "$scratch/err"
+    ode 0 1b --method explicit-euler --step 0.2 --adaptive
+}
+
+bad_input_is_refused() {
+    refuses 'which example?'
+    refuses 'no example 7' 7
+    refuses 'no such method' 1a --method rk9
+    refuses '--step 0' 1a --step 0
+    refuses '--step -1' 1a --step -1
+    refuses 'a number is wanted' 1a --step nan
+    refuses '--until 0' 1a --until 0
+    refuses '--newton fast' 1a --newton fast
+    refuses 'rtol -1' 1a --adaptive --rtol -1
+    refuses 'not all 0' 1a --adaptive --rtol 0 --atol 0
+    refuses 'second order' 1a --method verlet
+    refuses 'no Newton iterations' 1a --method rk4 --adaptive-newton
+    refuses 'exclude each other' 1a --adaptive --adaptive-newton
+    refuses 'one word too many' 1a 1b
+    ode 1 1a --step 1e-9
+    grep -q 'step limit' "$scratch/err"
+}
+
+for test in every_method_runs_every_example errors_are_those_of_the_state adaptive_steps_meet_their_tolerance \
+    newton_kinds_are_used summary_is_short unstable_steps_stop_with_the_limit bad_input_is_refused; do
+    run_test "$test" "$test"
+done
+finish_tests
