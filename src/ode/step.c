@@ -129,49 +129,54 @@ static drape_status try_controlled(drape_ode *ode, double h, double *proposal, d
     return status;
 }
 
+/* The length of the next try; or the reason why there is none. */
+static drape_status length_of_try(drape_ode *ode, double left, double *h, drape_ode_reason *reason) {
+    double stable, least = least_step(ode);
+    *h = cut_to_limit(ode, ode->control.proposal, left);
+    drape_status status = drape_i_ode_stable_step(ode, *h, &stable);
+    if (stable < *h) *h = stable;
+    if (*h >= left || *h >= least) return status;
+    *reason = DRAPE_ODE_STEP_TOO_SMALL;
+    if (!ode->text[0]) /* else it says why the tries failed */
+        drape_i_ode_stop(ode, *reason, "at t = %g s the step would have to be shorter than %g s", ode->t, least);
+    return status;
+}
+
 /* Steps that fail or are too wrong are taken back and tried shorter. */
-drape_status drape_ode_next(drape_ode *ode, double limit, drape_ode_result *result) {
+static drape_status controlled_step(drape_ode *ode, double limit, drape_ode_result *result) {
     drape_ode_reason reason;
-    drape_status status = check_end(ode, limit);
-    double left = limit - ode->t, stable, proposal = 0, error = -1;
-    if (status) return status;
-    if (left == 0) return report(ode, DRAPE_ODE_DONE, 0, -1, result), DRAPE_OK;
-    if (ode->settings.control == DRAPE_ODE_FIXED) {
-        double h = cut_to_limit(ode, ode->settings.step, left), whole = ode->settings.step;
-        if (h < whole && h < left) h = whole; /* a fixed step is cut at the limit only */
-        return fixed_step(ode, h, h == left ? limit : ode->t + h, result);
-    }
-    status = first_proposal(ode, limit, &reason);
+    drape_status status = first_proposal(ode, limit, &reason);
+    double left = limit - ode->t, h = 0, proposal = 0, error = -1;
     ode->wants_error = ode->ramps = ode->settings.control == DRAPE_ODE_ERROR;
     ode->control.after_reject = false;
-    ode->text[0] = 0;
     while (!status && !reason) {
-        double wish = ode->control.proposal, h = cut_to_limit(ode, wish, left);
-        status = drape_i_ode_stable_step(ode, h, &stable);
-        if (stable < h) h = stable;
-        if (h < left && h < least_step(ode)) {
-            reason = ode->text[0] ? DRAPE_ODE_STEP_TOO_SMALL
-                                  : drape_i_ode_stop(ode, DRAPE_ODE_STEP_TOO_SMALL,
-                                                     "at t = %g s the step would have to be shorter than %g s",
-                                                     ode->t, least_step(ode));
-            break;
-        }
-        if (!status) status = try_controlled(ode, h, &proposal, &error, &reason);
-        if (status) break;
-        bool good = !reason && error <= 1;
-        ode->control.proposal = good && h < wish && proposal < wish ? wish : proposal; /* it was cut, not chosen */
+        status = length_of_try(ode, left, &h, &reason);
+        if (!status && !reason) status = try_controlled(ode, h, &proposal, &error, &reason);
+        if (status || reason == DRAPE_ODE_STEP_TOO_SMALL) break;
+        bool good = !reason && error <= 1, cut = h < ode->control.proposal; /* then the proposal still stands */
+        if (!good || !cut || proposal > ode->control.proposal) ode->control.proposal = proposal;
         if (good) {
             ode->text[0] = 0;
             accept(ode, h, h == left ? limit : ode->t + h);
-            report(ode, DRAPE_ODE_DONE, h, error, result);
-            return DRAPE_OK;
+            break;
         }
         ode->counts.rejected++;
         ode->control.after_reject = true;
         reason = DRAPE_ODE_DONE;
     }
-    report(ode, reason, ode->control.proposal, error, result);
+    report(ode, reason, h, error, result);
     return status;
+}
+
+drape_status drape_ode_next(drape_ode *ode, double limit, drape_ode_result *result) {
+    drape_status status = check_end(ode, limit);
+    if (status) return status;
+    double left = limit - ode->t, h = ode->settings.step;
+    ode->text[0] = 0;
+    if (left == 0) return report(ode, DRAPE_ODE_DONE, 0, -1, result), DRAPE_OK;
+    if (ode->settings.control != DRAPE_ODE_FIXED) return controlled_step(ode, limit, result);
+    if (h >= left * (1 - HARDLY_MORE)) return fixed_step(ode, left, limit, result);
+    return fixed_step(ode, h, ode->t + h, result);
 }
 
 /* ---- To an end ---- */

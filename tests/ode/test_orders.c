@@ -11,7 +11,7 @@
 enum { HALVINGS = 3, SIZES = HALVINGS + 1, MOST_STEPS = 400 };
 enum { SEEDS = 6, FIRST_RANDOM = 1024, MOST_RANDOM = FIRST_RANDOM << (HALVINGS + 4) };
 
-static const double HIGHEST = 1e-4, LOWEST = 1e-11, GROWTH = 1.25;
+static const double HIGHEST = 1e-4, LOWEST = 1e-11, GROWTH = 1.1;
 
 static drape_ode_settings settings_of(const char *method, double step) {
     drape_ode_settings s = drape_ode_defaults();
@@ -52,16 +52,17 @@ static double slope_of(const double *error, int32_t count) {
 static double measured_order(drape_context *ctx, const ode_example *e, drape_ode_settings s, double end,
                              int32_t theory, double *last) {
     double error[SIZES], count = 8;
-    for (;; count = ceil(GROWTH * count)) {
+    for (double growth = GROWTH;; count = ceil(growth * count)) {
         s.step = end / count;
         error[0] = worst_error(ctx, e, &s, end);
+        growth = error[0] > 4 * HIGHEST ? 1.5 : GROWTH;
         if (error[0] >= HIGHEST) continue;
-        if (error[0] / pow(8 * GROWTH, theory) > 4 * LOWEST && count <= MOST_STEPS) continue; /* far from there */
+        if (error[0] / pow(8 * GROWTH, theory) > 6 * LOWEST && count <= MOST_STEPS) continue; /* far from there */
         for (int32_t i = 1; i < SIZES; i++) {
             s.step = end / (count * (1 << i));
             error[i] = worst_error(ctx, e, &s, end);
         }
-        if (error[HALVINGS] / pow(GROWTH, theory) < 2 * LOWEST || count > MOST_STEPS) break;
+        if (error[HALVINGS] / pow(GROWTH, theory) < 1.2 * LOWEST || count > MOST_STEPS) break;
     }
     *last = error[HALVINGS];
     return slope_of(error, SIZES);
