@@ -58,7 +58,87 @@ static void errors_follow_the_tolerance(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* Output times are hit to the bit, and being cut there does not make the steps after it short. */
+/* ---- The estimates themselves ---- */
+
+/* Sets an integrator of example 1a up as if its past, of steps of h, had been exact; room for one more than it needs.
+ */
+static void exact_past(drape_ode *ode, const ode_example *e, int32_t count, double h, double ratio) {
+    double t = 0, y[2];
+    ode->past_count = count;
+    for (int32_t j = 0; j < count; j++) {
+        ode_example_exact(e, t, y);
+        ode->past[j][0] = y[0];
+        ode->past_step[j] = h;
+        t -= h;
+        h *= ratio;
+    }
+}
+
+/* From an exact past the error of a step is its local error, and the estimate must be near it: with a past long
+ * enough, and at the beginning with the slope of the start in its place. */
+static void estimates_are_near_the_error(void **state) {
+    static const char *const methods[] = {"implicit-euler", "bdf2", "bdf3", "bdf4", "implicit-midpoint", "rk4"};
+    drape_context *ctx = test_context(1);
+    const ode_example *e = ode_example_find("1a");
+    (void)state;
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+        for (int32_t beginning = 0; beginning < 2; beginning++)
+            for (double ratio = 0.7; ratio < 1.5; ratio += 0.3) {
+                drape_ode_settings s = controlled(methods[m], 1e-11);
+                double h = 0.005, error, y[2];
+                drape_ode_reason reason;
+                ode_example_run run;
+                ASSERT_OK(ctx, ode_example_begin(ctx, e, &s, &run));
+                drape_ode *ode = run.ode;
+                int32_t steps = ode->method.steps;
+                if (ode->method.implicit) exact_past(ode, e, steps + !beginning, h, ratio);
+                double start = 0;
+                for (int32_t j = 0; j + 1 < ode->past_count; j++) start -= ode->past_step[j];
+                ode_example_exact(e, start, y);
+                ode->slope[0] = e->rate * y[0];
+                ode->slope_known = true;
+                ode->wants_error = ode->ramps = true;
+                ASSERT_OK(ctx, drape_i_ode_try_with_error(ode, h, &error, &reason));
+                assert_int_equal(reason, DRAPE_ODE_DONE);
+                ode_example_exact(e, h, y);
+                double truth = ode->next[0] - y[0];
+                ASSERT_NEAR(fabs(ode->error[0] / truth), 1, 0.1);
+                ode_example_end(&run);
+            }
+    drape_context_destroy(ctx);
+}
+
+/* ---- Output times ---- */
+
+static int64_t steps_with_outputs(drape_context *ctx, const char *method, int32_t outputs) {
+    drape_ode_settings s = controlled(method, 1e-5);
+    ode_example_run run;
+    drape_ode_result result;
+    ASSERT_OK(ctx, ode_example_begin(ctx, ode_example_find("2"), &s, &run));
+    for (int32_t i = 1; i <= outputs; i++) {
+        ASSERT_OK(ctx, drape_ode_advance(run.ode, 10.0 * i / outputs, &result));
+        assert_int_equal(result.reason, DRAPE_ODE_DONE);
+    }
+    int64_t steps = drape_ode_count(run.ode).steps;
+    ode_example_end(&run);
+    return steps;
+}
+
+/* A step that is cut for an output time is no reason for the next to be short: each costs a step or two. */
+static void outputs_cost_little(void **state) {
+    static const char *const methods[] = {"dormand-prince", "rk4", "implicit-midpoint"};
+    enum { OUTPUTS = 7 };
+    drape_context *ctx = test_context(1);
+    (void)state;
+    for (int32_t m = 0; m < 3; m++) {
+        int64_t few = steps_with_outputs(ctx, methods[m], 1), more = steps_with_outputs(ctx, methods[m], OUTPUTS);
+        printf("%s: %lld steps, %lld with %d outputs\n", methods[m], (long long)few, (long long)more, OUTPUTS);
+        assert_true(more <= few + 2 * OUTPUTS);
+    }
+    drape_context_destroy(ctx);
+}
+
+/* Output times are hit to the bit. */
 static void output_times_are_hit(void **state) {
     drape_context *ctx = test_context(1);
     const ode_example *e = ode_example_find("2");
@@ -250,6 +330,8 @@ static void roots_are_roots(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_follow_the_tolerance),
+        cmocka_unit_test(estimates_are_near_the_error),
+        cmocka_unit_test(outputs_cost_little),
         cmocka_unit_test(output_times_are_hit),
         cmocka_unit_test(fixed_steps_are_equal_and_no_longer),
         cmocka_unit_test(sudden_changes_are_rejected_and_retried),

@@ -225,6 +225,25 @@ static void frozen_matrix_is_kept_and_remade(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* A matrix that no longer serves is made anew before the step is given up, though nobody changed the stamp. */
+static void frozen_matrix_that_fails_is_remade(void **state) {
+    drape_context *ctx = test_context(1);
+    chain_run run = {.c = chain_make(50, 0)};
+    drape_ode_settings s = implicit("implicit-euler", DRAPE_ODE_SIMPLIFIED);
+    drape_ode_result result;
+    (void)state;
+    s.newton.line_search = 0;
+    chain_begin(ctx, &s, &run);
+    ASSERT_OK(ctx, drape_ode_step(run.ode, 0.01, &result));
+    assert_int_equal(drape_ode_count(run.ode).jacobians, 1);
+    run.c.k *= 1000;
+    ASSERT_OK(ctx, drape_ode_step(run.ode, 0.01, &result));
+    assert_int_equal(result.reason, DRAPE_ODE_DONE);
+    assert_int_equal(drape_ode_count(run.ode).jacobians, 2);
+    chain_finish(&run);
+    drape_context_destroy(ctx);
+}
+
 /* F_lin of (50) is another matrix, not another solution. */
 static void linear_springs_give_the_same_solution(void **state) {
     drape_context *ctx = test_context(1);
@@ -486,6 +505,7 @@ int main(void) {
         cmocka_unit_test(newton_converges_fast),
         cmocka_unit_test(one_iteration_is_baraff_and_witkin),
         cmocka_unit_test(frozen_matrix_is_kept_and_remade),
+        cmocka_unit_test(frozen_matrix_that_fails_is_remade),
         cmocka_unit_test(linear_springs_give_the_same_solution),
         cmocka_unit_test(extrapolation_saves_iterations),
         cmocka_unit_test(line_search_saves_a_diverging_iteration),
