@@ -173,6 +173,44 @@ static void tables_of_ones_own_are_checked_and_used(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* ---- The dense solver ---- */
+
+enum { ROWS = 12 };
+
+static drape_status given_matrix(void *user, double t, const double *y, const double *v, double *K, double *D) {
+    (void)t, (void)y, (void)v, (void)D;
+    memcpy(K, user, ROWS * ROWS * sizeof *K);
+    return DRAPE_OK;
+}
+
+/* A d = r with A = I - c J: unsymmetric, and with zeros on the diagonal, which only pivoting survives. */
+static void dense_systems_are_solved(void **state) {
+    drape_context *ctx = test_context(1);
+    test_random random = {17};
+    (void)state;
+    for (int32_t trial = 0; trial < 50; trial++) {
+        double J[ROWS * ROWS], r[ROWS], d[ROWS], c = 0.5;
+        drape_ode_dense_settings s = {.order = 1, .size = ROWS, .user = J, .jacobian = given_matrix};
+        drape_ode_dense *dense;
+        drape_ode_answer answer;
+        for (int32_t i = 0; i < ROWS * ROWS; i++)
+            J[i] = i % (ROWS + 1) == 0 ? 1 / c : test_random_between(&random, -1, 1); /* zeros on A's diagonal */
+        for (int32_t i = 0; i < ROWS; i++) r[i] = test_random_between(&random, -1, 1);
+        ASSERT_OK(ctx, drape_ode_dense_create(ctx, &s, &dense));
+        drape_ode_linear linear = drape_ode_dense_linear(dense);
+        drape_ode_point at = {0, c, r, NULL};
+        ASSERT_OK(ctx, linear.prepare(linear.user, &at));
+        ASSERT_OK(ctx, linear.solve(linear.user, &(drape_ode_request){at, r, 1e-10}, d, &answer));
+        for (int32_t i = 0; i < ROWS; i++) {
+            double left = d[i];
+            for (int32_t j = 0; j < ROWS; j++) left -= c * J[i * ROWS + j] * d[j];
+            ASSERT_NEAR(left, r[i], 1e-10);
+        }
+        drape_ode_dense_destroy(dense);
+    }
+    drape_context_destroy(ctx);
+}
+
 /* ---- What a system's functions say ---- */
 
 typedef struct touchy {
@@ -260,6 +298,7 @@ int main(void) {
         cmocka_unit_test(bad_steps_and_starts_are_refused),
         cmocka_unit_test(nothing_before_the_start),
         cmocka_unit_test(tables_of_ones_own_are_checked_and_used),
+        cmocka_unit_test(dense_systems_are_solved),
         cmocka_unit_test(statuses_of_the_system_come_through),
         cmocka_unit_test(controlled_steps_come_close_to_where_f_ends),
         cmocka_unit_test(overflow_is_a_reason),
