@@ -3,6 +3,7 @@
 #define DRAPE_IO_MESH_H
 
 #include "base/arena.h"
+#include "io/polygon.h"
 
 /* A named set of triangles, by their vertices. */
 typedef struct drape_i_mesh_group {
@@ -26,12 +27,33 @@ typedef struct drape_i_mesh {
     int32_t first_unreferenced; /* the lowest of them; -1: there is none */
 } drape_i_mesh;
 
-/* Reads a Wavefront OBJ file; what it understands is said in obj_read.c. All memory is the arena's, also what was
- * taken before a failure; *out is then empty. Messages are "path:line: what". What is odd but no error goes to the
- * log. DRAPE_ERROR_FORMAT also where there is no face at all. */
-drape_status drape_i_obj_read(drape_context *ctx, drape_i_arena *arena, const char *path, drape_i_mesh *out);
-/* The same of a file in memory; name stands in messages. The data need not end in a zero. */
+/* Reads a mesh file: PLY where it begins as one or its name ends in .ply, else Wavefront OBJ. What is understood is
+ * said in ply_read.c and obj_read.c. All memory is the arena's, also what was taken before a failure; *out is then
+ * empty. Messages are "path:line: what", or "path: face 12: what" in binary files. What is odd but no error goes to
+ * the log. DRAPE_ERROR_FORMAT also where there is no face at all. */
+drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const char *path, drape_i_mesh *out);
+
+/* The same of a file in memory of one format; name stands in messages. The data need not end in a zero. */
 drape_status drape_i_obj_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
                                int64_t size, drape_i_mesh *out);
+drape_status drape_i_ply_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
+                               int64_t size, drape_i_mesh *out);
+
+/* ---- what the readers share ---- */
+
+/* A polygon of a file, its corners counted from 0. */
+typedef struct drape_i_mesh_face {
+    int32_t corners; /* 3..DRAPE_I_POLYGON_MOST */
+    int32_t vertex[DRAPE_I_POLYGON_MOST], uv[DRAPE_I_POLYGON_MOST];
+    bool no_uv; /* a corner has none, in a file that has material-space vertices */
+    drape_i_polygon polygon;
+} drape_i_mesh_face;
+
+/* Cuts the face and puts its triangles behind the first *triangles of the mesh, where there is room for them. Returns
+ * the vertex that stands twice in one of them, or -1. */
+int32_t drape_i_mesh_add_face(drape_i_mesh *mesh, drape_i_mesh_face *face, int64_t *triangles);
+/* What is known only when all is read: vertices of no triangle, and uv that is not complete, which goes with a
+ * warning. */
+drape_status drape_i_mesh_finish(drape_context *ctx, drape_i_arena *scratch, const char *name, drape_i_mesh *mesh);
 
 #endif

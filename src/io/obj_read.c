@@ -2,15 +2,15 @@
  *
  *   v x y z [w] | x y z r g b [a]      a vertex; weight and colour are passed over
  *   vt u [v [w]]                       a material-space vertex; without v it is 0
- *   f corner corner corner ...         a polygon; a corner is v, v/vt, v//vn or v/vt/vn
+ *   f corner corner corner ...         a polygon; a corner is v, v/vt, v//vn or v/vt/vn; also called fo
  *   g name ...                         the faces that follow belong to these groups, until the next g
  *   o name                             likewise to this one, until the next o; the name goes to the end of the line
  *
  * After "Object Files", Appendix B1 of the Advanced Visualizer manual, Wavefront Technologies, 1991. Indices count
  * from 1, or back from the last one read so far where negative; one ahead of its vertex is fine, so long as the file
- * has it. A # begins a comment; a backslash at the end of a line continues it; blank space, blank lines, CRLF, a byte
- * order mark and a last line without an end are all fine. Normals, materials, smoothing groups, lines and points are
- * passed over; so are words that are not known here, with a warning. Polygons are cut as in polygon.c.
+ * has it. A # begins a comment; a backslash at the end of a line continues it; blank space, blank lines, CRLF, CR
+ * alone, a byte order mark and a last line without an end are all fine. Normals, materials, smoothing groups, lines
+ * and points are passed over; so are words that are not known here, with a warning. Polygons are cut as in polygon.c.
  *
  * The file is gone through three times: counting, for vertices, for faces. So memory is taken once and no number of
  * the file decides how much: each vertex, corner and name was seen before. Names on one g line are limited, since
@@ -18,13 +18,12 @@
  * linear in the size of the file. The decimal point of strtod is the locale's, so the thread's locale is "C"
  * meanwhile. */
 #include "base/c_locale.h"
-#include "base/file.h"
 #include "base/word.h"
 #include "io/mesh.h"
 #include "io/obj_groups.h"
-#include "io/polygon.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -39,12 +38,6 @@ typedef struct counts {
     int64_t vertices, uv_vertices, triangles, runs;
 } counts;
 
-/* Corners of the face at hand, from 0; no_uv: one of them has no vt. */
-typedef struct face {
-    int32_t vertex[DRAPE_I_POLYGON_MOST], uv[DRAPE_I_POLYGON_MOST];
-    bool no_uv;
-} face;
-
 typedef struct reader {
     drape_context *ctx;
     const char *name;
@@ -55,8 +48,7 @@ typedef struct reader {
     counts total; /* in the file */
     counts now;   /* read so far */
     drape_i_mesh *mesh;
-    face *face;
-    drape_i_polygon *polygon;
+    drape_i_mesh_face *face; /* the one at hand */
     drape_i_group_run *run;
 
     word object, group[MAX_NAMES]; /* names that hold now; an empty object is none */
@@ -209,7 +201,7 @@ static drape_status resolve(const reader *r, const char *what, int64_t index, in
     return DRAPE_OK;
 }
 
-/* v, v/vt, v//vn or v/vt/vn */
+/* v, v/vt, v//vn or v/vt/vn; some programs leave the slashes where nothing follows: v/, v//, v/vt/ */
 static drape_status read_corner(reader *r, word w, int32_t i) {
     const char *at = w.text, *end = w.text + w.length;
     int64_t v, vt, vn;
@@ -217,17 +209,17 @@ static drape_status read_corner(reader *r, word w, int32_t i) {
     bool good = take_index(&at, end, &v);
     if (good && at < end) {
         at++;
-        has_uv = at == end || *at != '/';
+        has_uv = at < end && *at != '/';
         good = !has_uv || take_index(&at, end, &vt);
     }
     if (good && at < end) {
         at++;
-        good = take_index(&at, end, &vn) && at == end;
+        good = at == end || (take_index(&at, end, &vn) && at == end);
     }
     if (!good)
         return fail(r, "'%s' is no corner: only v, v/vt, v//vn and v/vt/vn can be read", drape_i_quote(w).text);
     drape_status status = resolve(r, "vertex", v, r->now.vertices, r->total.vertices, &r->face->vertex[i]);
-    if (!has_uv) r->face->no_uv = true;
+    if (!has_uv && r->total.uv_vertices) r->face->no_uv = true;
     if (status || !has_uv) return status;
     return resolve(r, "material-space vertex", vt, r->now.uv_vertices, r->total.uv_vertices, &r->face->uv[i]);
 }
@@ -242,32 +234,14 @@ static drape_status read_corners(reader *r) {
         if (status) return status;
     }
     if (n < 3) return fail(r, "a face of %d corners", n);
-    r->polygon->corners = n;
-    return DRAPE_OK;
-}
-
-static drape_status add_triangle(reader *r, const int32_t corner[3]) {
-    int32_t t = (int32_t)r->now.triangles, *to = r->mesh->triangle[t];
-    for (int32_t k = 0; k < 3; k++) {
-        to[k] = r->face->vertex[corner[k]];
-        if (r->mesh->uv_triangle) r->mesh->uv_triangle[t][k] = r->face->uv[corner[k]];
-    }
-    if (to[0] == to[1] || to[1] == to[2] || to[2] == to[0])
-        return fail(r, "vertex %lld stands twice in a triangle of this face",
-                    (long long)(to[0] == to[1] ? to[0] : to[2]) + 1);
-    r->now.triangles++;
+    r->face->corners = n;
     return DRAPE_OK;
 }
 
 static drape_status add_face(reader *r) {
-    drape_i_polygon *p = r->polygon;
-    drape_status status = DRAPE_OK;
-    for (int32_t i = 0; i < p->corners; i++)
-        memcpy(p->x[i], r->mesh->position + 3 * (int64_t)r->face->vertex[i], sizeof p->x[i]);
-    drape_i_polygon_cut(p);
-    if (r->face->no_uv && r->total.uv_vertices) r->mesh->uv_missing += p->corners - 2;
-    for (int32_t t = 0; t < p->corners - 2 && !status; t++) status = add_triangle(r, p->triangle[t]);
-    return status;
+    int32_t twice = drape_i_mesh_add_face(r->mesh, r->face, &r->now.triangles);
+    return twice < 0 ? DRAPE_OK
+                     : fail(r, "vertex %lld stands twice in a triangle of this face", (long long)twice + 1);
 }
 
 /* ---- Groups ---- */
@@ -311,6 +285,9 @@ static void update_runs(reader *r) {
     r->new_names = false;
 }
 
+/* fo is how f was called before version 3 of the format. */
+static bool is_face(word w) { return same(w, "f") || same(w, "fo"); }
+
 /* ---- The three passes: counting, vertices, faces (which may name vertices that come later) ---- */
 
 static void count_face(reader *r) {
@@ -340,7 +317,7 @@ static drape_status count(reader *r) {
     for (word w = first_statement(r); w.length && !status; w = next_statement(r)) {
         if (same(w, "v")) r->total.vertices++;
         else if (same(w, "vt")) r->total.uv_vertices++;
-        else if (same(w, "f")) count_face(r);
+        else if (is_face(w)) count_face(r);
         else if (same(w, "o")) read_object(r);
         else if (same(w, "g")) status = read_groups(r);
         else if (!is_passed_over(w)) note_unknown(r, w);
@@ -369,7 +346,7 @@ static drape_status read_faces(reader *r) {
     for (word w = first_statement(r); w.length && !status; w = next_statement(r)) {
         if (same(w, "v")) r->now.vertices++;
         else if (same(w, "vt")) r->now.uv_vertices++;
-        else if (same(w, "f")) status = read_face(r);
+        else if (is_face(w)) status = read_face(r);
         else if (same(w, "o")) read_object(r);
         else if (same(w, "g")) status = read_groups(r);
     }
@@ -403,9 +380,8 @@ static drape_status allocate(reader *r, drape_i_arena *arena, drape_i_arena *scr
     m->position = drape_i_arena_get(r->ctx, arena, 3 * r->total.vertices, sizeof *m->position);
     m->triangle = drape_i_arena_get(r->ctx, arena, r->total.triangles, sizeof *m->triangle);
     r->face = drape_i_arena_get(r->ctx, scratch, 1, sizeof *r->face);
-    r->polygon = drape_i_arena_get(r->ctx, scratch, 1, sizeof *r->polygon);
     r->run = drape_i_arena_get(r->ctx, scratch, r->total.runs, sizeof *r->run);
-    if (!m->position || !m->triangle || !r->face || !r->polygon || !r->run) return DRAPE_ERROR_MEMORY;
+    if (!m->position || !m->triangle || !r->face || !r->run) return DRAPE_ERROR_MEMORY;
     if (!m->uv_vertices) return DRAPE_OK;
     m->uv = drape_i_arena_get(r->ctx, arena, 2 * r->total.uv_vertices, sizeof *m->uv);
     m->uv_triangle = drape_i_arena_get(r->ctx, arena, r->total.triangles, sizeof *m->uv_triangle);
@@ -421,33 +397,7 @@ static drape_status read_in_c_locale(reader *r) {
     return status ? status : read_faces(r);
 }
 
-static drape_status find_unreferenced(reader *r, drape_i_arena *scratch) {
-    drape_i_mesh *m = r->mesh;
-    uint8_t *used = drape_i_arena_get(r->ctx, scratch, m->vertices, sizeof *used);
-    if (!used) return DRAPE_ERROR_MEMORY;
-    for (int32_t t = 0; t < m->triangles; t++)
-        for (int32_t k = 0; k < 3; k++) used[m->triangle[t][k]] = 1;
-    m->first_unreferenced = -1;
-    for (int32_t v = m->vertices - 1; v >= 0; v--)
-        if (!used[v]) {
-            m->unreferenced++;
-            m->first_unreferenced = v;
-        }
-    return DRAPE_OK;
-}
-
-static void drop_partial_uv(drape_i_mesh *m) {
-    if (!m->uv_missing) return;
-    m->uv = NULL;
-    m->uv_triangle = NULL;
-    m->uv_vertices = 0;
-}
-
 static void warn(const reader *r) {
-    if (r->mesh->uv_missing)
-        drape_i_log(r->ctx, DRAPE_LOG_WARNING,
-                    "%s: %d of %d triangles have no material-space corners (vt): they are not used at all", r->name,
-                    r->mesh->uv_missing, r->mesh->triangles);
     if (r->unknown)
         drape_i_log(r->ctx, DRAPE_LOG_WARNING, "%s:%lld: '%s' is not known; passed over, as %lld lines in all",
                     r->name, (long long)r->unknown_line, drape_i_quote(r->unknown_word).text, (long long)r->unknown);
@@ -461,10 +411,18 @@ static drape_status parse(reader *r, drape_i_arena *arena, drape_i_arena *scratc
     if (!status) status = read_in_c_locale(r);
     if (!status && !r->mesh->triangles) status = fail(r, "the file ends without a face (f)");
     if (!status) status = drape_i_groups_build(r->ctx, arena, scratch, r->total.runs, r->run, r->mesh);
-    if (!status) status = find_unreferenced(r, scratch);
-    if (status) return status;
-    warn(r);
-    drop_partial_uv(r->mesh);
+    if (!status) status = drape_i_mesh_finish(r->ctx, scratch, r->name, r->mesh);
+    if (!status) warn(r);
+    return status;
+}
+
+/* Old Macintosh files end their lines in CR alone: *data becomes a copy with newlines. */
+static drape_status replace_returns(drape_context *ctx, drape_i_arena *scratch, const char **data, int64_t size) {
+    if (!memchr(*data, '\r', (size_t)size) || memchr(*data, '\n', (size_t)size)) return DRAPE_OK;
+    char *copy = drape_i_arena_get(ctx, scratch, size, 1);
+    if (!copy) return DRAPE_ERROR_MEMORY;
+    for (int64_t i = 0; i < size; i++) copy[i] = (*data)[i] == '\r' ? '\n' : (*data)[i];
+    *data = copy;
     return DRAPE_OK;
 }
 
@@ -475,20 +433,10 @@ drape_status drape_i_obj_parse(drape_context *ctx, drape_i_arena *arena, const c
     if (size < 0 || (size && !data))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: no data, or %lld bytes", name, (long long)size);
     if (!size) data = "";
+    drape_status status = replace_returns(ctx, &scratch, &data, size);
     reader r = {.ctx = ctx, .name = name, .data = data, .end = data + size, .mesh = out};
-    drape_status status = parse(&r, arena, &scratch);
+    if (!status) status = parse(&r, arena, &scratch);
     drape_i_arena_free(ctx, &scratch);
     if (status) *out = (drape_i_mesh){0};
-    return status;
-}
-
-drape_status drape_i_obj_read(drape_context *ctx, drape_i_arena *arena, const char *path, drape_i_mesh *out) {
-    char *data;
-    int64_t size;
-    *out = (drape_i_mesh){0};
-    drape_status status = drape_i_file_read(ctx, path, &data, &size);
-    if (status) return status;
-    status = drape_i_obj_parse(ctx, arena, path, data, size, out);
-    DRAPE_FREE(ctx, data, size + 1);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "io/scene_reader.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_PIECES = 10000 };
@@ -212,6 +213,29 @@ static void check_uv(reader_t *r, const drape_i_node *node, const drape_i_mesh *
             flat, solid, flat > solid ? "slack" : "stretched", uv_scale * sqrt(solid / flat));
 }
 
+/* `unit: 1 cm`, or just `unit: cm`. */
+static void read_unit(reader_t *r, const drape_i_node *piece, double *out) {
+    const drape_i_node *node = drape_i_node_find(piece, "unit");
+    char text[32];
+    if (!node) return;
+    drape_i_node once = *node;
+    bool bare = node->kind == DRAPE_I_SCALAR && strlen(node->text) < sizeof text - 2 && node->text[0] >= 'A';
+    if (bare) {
+        snprintf(text, sizeof text, "1 %s", node->text);
+        once.text = text;
+    }
+    drape_i_node_number(r, &once, DRAPE_I_LENGTH, DRAPE_I_POSITIVE, out);
+}
+
+/* From the file's axes to the scene's: one of the two has y up, the other z. */
+static void turn_axes(drape_i_mesh *m, bool file_y_up) {
+    for (int64_t i = 0; i < m->vertices; i++) {
+        double *x = m->position + 3 * i, y = x[1], z = x[2];
+        x[1] = file_y_up ? -z : z;
+        x[2] = file_y_up ? y : -y;
+    }
+}
+
 static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i_node *node, drape_piece *piece,
                       drape_i_shape *shape) {
     drape_i_mesh *m = drape_i_scene_get(r, 1, sizeof *m);
@@ -219,17 +243,20 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
     double unit = 1, uv_scale = 1;
     if (!m) return false;
     if (node->kind != DRAPE_I_SCALAR || !*node->text) {
-        drape_i_problem_at(&r->problems, node, false, "mesh: the name of an OBJ file is wanted");
+        drape_i_problem_at(&r->problems, node, false, "mesh: the name of an OBJ or PLY file is wanted");
         return false;
     }
-    drape_i_read_number(r, piece_node, "unit", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &unit);
+    bool y_up = r->y_up;
+    read_unit(r, piece_node, &unit);
+    drape_i_read_up(r, piece_node, &y_up);
     drape_i_read_number(r, piece_node, "uv_scale", DRAPE_I_PLAIN, DRAPE_I_POSITIVE, &uv_scale);
     drape_i_read_truth(r, piece_node, "uv", &use_uv);
     const char *path = beside(r, node);
     if (!path) return false;
-    drape_status status = drape_i_obj_read(r->ctx, &r->out->arena, path, m);
+    drape_status status = drape_i_mesh_read(r->ctx, &r->out->arena, path, m);
     if (status) return drape_i_scene_failed(r, node, status);
     for (int64_t i = 0; i < 3 * (int64_t)m->vertices; i++) m->position[i] *= unit;
+    if (y_up != r->y_up) turn_axes(m, y_up);
     for (int64_t i = 0; m->uv && i < 2 * (int64_t)m->uv_vertices; i++) m->uv[i] *= unit * uv_scale;
     if (m->unreferenced > 0)
         drape_i_problem_at(&r->problems, node, false,
@@ -249,7 +276,7 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
 
 static bool read_shape(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
     const drape_i_node *grid = drape_i_node_find(node, "grid"), *mesh = drape_i_node_find(node, "mesh");
-    static const char *const mesh_only[] = {"unit", "uv", "uv_scale", NULL};
+    static const char *const mesh_only[] = {"unit", "up", "uv", "uv_scale", NULL};
     if (!grid == !mesh) {
         drape_i_problem_at(&r->problems, node, false, "a piece needs `grid:` or `mesh:`%s", grid ? ", not both" : "");
         return false;
@@ -272,8 +299,8 @@ static void read_mass(reader_t *r, const drape_i_node *node, drape_piece *piece)
 }
 
 static void read_piece(reader_t *r, const drape_i_node *node, int32_t index) {
-    static const char *const keys[] = {"name",     "grid", "mesh", "unit",  "uv",       "uv_scale", "place",
-                                       "material", "mass", "pins", "loads", "velocity", NULL};
+    static const char *const keys[] = {"name",  "grid",     "mesh", "unit", "up",    "uv",       "uv_scale",
+                                       "place", "material", "mass", "pins", "loads", "velocity", NULL};
     drape_piece *piece = &r->out->scene.pieces[index];
     drape_i_shape *shape = &r->shapes[index];
     *piece = (drape_piece){.name = "cloth", .material = drape_material_defaults()};

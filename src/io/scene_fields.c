@@ -194,6 +194,14 @@ bool drape_i_read_truth(reader_t *r, const drape_i_node *map, const char *key, b
 }
 
 /* (x, y, z) with y up becomes (x, -z, y) with z up. */
+void drape_i_read_up(reader_t *r, const drape_i_node *map, bool *y_up) {
+    const char *word;
+    if (!drape_i_read_text(r, map, "up", &word)) return;
+    *y_up = strcmp(word, "y") == 0;
+    if (!*y_up && strcmp(word, "z") != 0)
+        drape_i_problem_at(&r->problems, drape_i_node_find(map, "up"), false, "up is %s; z or y is wanted", word);
+}
+
 void drape_i_turn_up(const reader_t *r, double v[3]) {
     if (!r->y_up) return;
     double y = v[1];

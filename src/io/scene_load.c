@@ -193,17 +193,14 @@ static void read_output(reader_t *r, const drape_i_node *node) {
 
 static void read_head(reader_t *r, const drape_i_node *root) {
     int32_t version = 0;
-    const char *up = "z", *name = NULL;
+    const char *name = NULL;
     if (!drape_i_node_find(root, "drape"))
         drape_i_problem_at(&r->problems, root, false, "the line `drape: 1` is missing: the version of the format");
     if (drape_i_read_whole(r, root, "drape", 1, INT32_MAX, &version) && version != 1)
         drape_i_problem_at(&r->problems, drape_i_node_find(root, "drape"), false,
                            "this program knows version 1 of the format, not %d", version);
     if (drape_i_read_text(r, root, "name", &name)) r->out->scene.name = name;
-    drape_i_read_text(r, root, "up", &up);
-    r->y_up = strcmp(up, "y") == 0;
-    if (strcmp(up, "y") != 0 && strcmp(up, "z") != 0)
-        drape_i_problem_at(&r->problems, drape_i_node_find(root, "up"), false, "up is %s; z or y is wanted", up);
+    drape_i_read_up(r, root, &r->y_up);
 }
 
 static void read_root(reader_t *r, const drape_i_node *root) {

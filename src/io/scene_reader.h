@@ -66,6 +66,8 @@ bool drape_i_node_number(reader_t *r, const drape_i_node *node, drape_i_dimensio
 bool drape_i_node_whole(reader_t *r, const drape_i_node *node, int32_t low, int32_t high, int32_t *out);
 bool drape_i_node_vector(reader_t *r, const drape_i_node *node, drape_i_dimension dimension, drape_i_range range,
                          double out[3]);
+/* The key `up` of a map: y or z. */
+void drape_i_read_up(reader_t *r, const drape_i_node *map, bool *y_up);
 /* Positions, velocities and directions of a scene with `up: y` are turned so that z is up. */
 void drape_i_turn_up(const reader_t *r, double v[3]);
 /* The entry of a list (NULL at its end) that a word is probably meant for, or NULL. */

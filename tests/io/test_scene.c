@@ -817,6 +817,53 @@ static void test_mesh_units(void **state) {
     near3(p->rest + 3 * 2, 1.06, 0.06, 0);
     p = read_mesh(f, "    unit: 1 in\n    uv: false\n")->pieces;
     near3(p->rest + 3 * 2, 0.0762, 0.0762, 0);
+    p = read_mesh(f, "    unit: in\n    uv: false\n")->pieces;
+    near3(p->rest + 3 * 2, 0.0762, 0.0762, 0);
+    p = read_mesh(f, "    unit: mm\n    uv: false\n")->pieces;
+    near3(p->rest + 3 * 2, 0.003, 0.003, 0);
+    refuse(f, "drape: 1\ncloth: [{mesh: square.obj, uv: false, unit: kg}]", NULL, "the unit \"kg\" does not fit");
+    refuse(f, "drape: 1\ncloth: [{mesh: square.obj, uv: false, unit: 0 m}]", NULL, "unit");
+}
+
+/* `up` of a piece is that of its file; what comes out has z up, whatever the scene has. */
+static void test_mesh_axes(void **state) {
+    fixture *f = *state;
+    static const struct {
+        const char *scene, *piece;
+        double want[3]; /* of (1, 2, 3) in the file, moved by (10, 20, 30) in the scene */
+    } cases[] = {
+        {"", "", {11, 22, 33}},         {"", ", up: z", {11, 22, 33}},         {"", ", up: y", {11, 17, 32}},
+        {"up: y\n", "", {11, -33, 22}}, {"up: y\n", ", up: y", {11, -33, 22}}, {"up: y\n", ", up: z", {11, -28, 23}},
+    };
+    char text[256];
+    write_mesh(f, "plain.obj", "v 1 2 3\nv 1 0 0\nv 1 1 0\nf 1 2 3\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "drape: 1\n%scloth: [{mesh: plain.obj%s, place: {translate: [10, 20, 30]}}]",
+                 cases[i].scene, cases[i].piece);
+        same3(read_text(f, text)->pieces->rest, cases[i].want[0], cases[i].want[1], cases[i].want[2]);
+    }
+    refuse(f, "drape: 1\ncloth: [{mesh: plain.obj, up: x}]", NULL, "up is x; z or y is wanted");
+    refuse(f, "drape: 1\ncloth: [{grid: {}, up: y}]", NULL, "up is for a piece with `mesh:`");
+}
+
+static void test_mesh_of_ply(void **state) {
+    fixture *f = *state;
+    static const char text[] = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+                               "property float z\nproperty float s\nproperty float t\nelement face 1\n"
+                               "property list uchar int vertex_indices\nend_header\n"
+                               "0 0 0 5 5\n1 0 0 6 5\n0 1 0 5 6\n3 0 1 2\n";
+    static const char *const names[] = {"a.ply", "a.mesh"}; /* it is told by how it begins, too */
+    char scene[64];
+    for (int i = 0; i < 2; i++) {
+        write_mesh(f, names[i], text);
+        snprintf(scene, sizeof scene, "drape: 1\ncloth: [{mesh: %s, unit: cm}]", names[i]);
+        const drape_piece *p = read_text(f, scene)->pieces;
+        assert_int_equal(p->vertices, 3);
+        near3(p->rest + 3, 0.01, 0, 0);
+        assert_true(fabs(p->uv[2] - 0.06) < 1e-15);
+    }
+    write_mesh(f, "b.PLY", "v 0 0 0\n");
+    refuse(f, "drape: 1\ncloth: [{mesh: b.PLY}]", NULL, "b.PLY:1: no PLY file");
 }
 
 static void test_mesh_groups(void **state) {
@@ -1022,6 +1069,8 @@ int main(void) {
         TEST(test_mesh_without_uv),
         TEST(test_uv_scale),
         TEST(test_mesh_units),
+        TEST(test_mesh_axes),
+        TEST(test_mesh_of_ply),
         TEST(test_mesh_groups),
         TEST(test_paths),
         TEST(test_load),
