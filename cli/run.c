@@ -42,8 +42,9 @@ static void interrupt(int signal_number) {
 
 static parse_result parse(run_options *o, int argc, char **argv) {
     option options[SCENE_OPTIONS + 7] = {
-        {"--output", "-o", "OUT", "OUT.html: a page that plays it; OUT.pc2: a point cache; OUT.obj: a mesh a frame",
-         OPTION_LIST, &o->output, 0, 0},
+        {"--output", "-o", "OUT",
+         "OUT.html (a page that plays it), .glb, .usda, .pc2, .mdd, .obj or .ply; may be repeated", OPTION_LIST,
+         &o->output, 0, 0},
         {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &o->frames, 0,
          MOST_FRAMES},
         {"--report", NULL, "FILE.json", "write machine, settings and a record of every step", OPTION_TEXT, &o->report,
@@ -102,7 +103,8 @@ static drape_status write_frame(run *r) {
 static drape_status open_writers(run *r) {
     drape_animation what = {.cloth = drape_sim_cloth(r->sim),
                             .fps = 1 / (r->scene->step * r->scene->steps_per_frame),
-                            .title = r->scene->name};
+                            .title = r->scene->name,
+                            .pieces = r->scene->pieces};
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < r->output_count && !status; i++)
         status = drape_writer_open(r->ctx, r->outputs[i], &what, &r->writers[i]);

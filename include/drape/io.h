@@ -57,9 +57,11 @@ typedef struct drape_animation {
     const drape_cloth *cloth; /* must live on until the writer is closed */
     double fps;               /* frames per second of simulated time, finite, > 0; 0: the default, 25 */
     const char *title;        /* UTF-8, for people to read; NULL: "drape" */
+    /* What the cloth was made of, for the texture coordinates; must live on likewise. NULL: files have none. */
+    const drape_piece *pieces;
 } drape_animation;
 
-/* Name endings that are known (".obj", ".html", ".pc2") and what each gives; NULL past the end. docs/formats.md */
+/* Name endings that are known (".obj", ".html", ...) and what each gives; NULL past the end. docs/formats.md */
 DRAPE_API const char *drape_writer_extension(int32_t index);
 DRAPE_API const char *drape_writer_description(int32_t index);
 
@@ -69,7 +71,8 @@ DRAPE_API bool drape_writer_knows(const char *path);
 /* The format follows from the path's ending. *what is copied, its title too. */
 DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,
                                          drape_writer **out);
-/* positions: m, 3 a vertex. Memory does not grow with the number of frames. */
+/* positions: m, 3 a vertex. Memory does not grow with the number of frames; .mdd, .usda and .glb, whose beginning
+ * depends on the end, keep 12 bytes a vertex and frame in a temporary file until they are closed. */
 DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const double *positions);
 /* Finishes what there is to finish and frees the writer, also on failure. Formats with one file for all frames put it
  * in its place here; where there was no frame, or a frame failed, they leave no file. NULL is fine. */

@@ -1,40 +1,15 @@
-/* obj.c: a sequence of Wavefront OBJ files, sheet.obj -> sheet_0000.obj, sheet_0001.obj, ...
+/* obj.c: a sequence of Wavefront OBJ files, a frame each.
  *
- * Positions in m with 17 digits, so that reading them gives the same numbers; z is up; corners count from 1; an
- * object a piece. */
+ * Positions and texture coordinates in m with 17 digits, so that reading them gives the same numbers; normals with 6;
+ * z is up; corners count from 1; an object a piece. */
 #include "io/obj.h"
 #include "base/c_locale.h"
-#include "io/format.h"
+#include "io/sequence.h"
+#include "io/surface.h"
 
 #include <string.h>
 
-static const char EXTENSION[] = ".obj";
-
-enum { NUMBER_ROOM = 16 }; /* "_0000" and more of it */
-
-typedef struct sequence {
-    const drape_cloth *cloth;
-    int64_t frame;
-    size_t stem; /* length of the path without its ending */
-    int64_t room;
-    char *path; /* the stem, then number and ending of the present frame */
-} sequence;
-
-static drape_status open_sequence(drape_context *ctx, const char *path, const drape_i_animation *what, void **state) {
-    sequence *s;
-    *state = NULL;
-    if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
-    s->cloth = what->cloth;
-    s->stem = strlen(path) - strlen(EXTENSION);
-    s->room = (int64_t)strlen(path) + NUMBER_ROOM + 1;
-    if (!DRAPE_NEW(ctx, s->path, s->room)) {
-        DRAPE_FREE(ctx, s, 1);
-        return DRAPE_ERROR_MEMORY;
-    }
-    memcpy(s->path, path, s->stem);
-    *state = s;
-    return DRAPE_OK;
-}
+static const char EXTENSION[] = ".obj", REST_ENDING[] = "_rest.obj";
 
 /* An object's name is one word. */
 static void write_object(const char *name, FILE *to) {
@@ -43,56 +18,96 @@ static void write_object(const char *name, FILE *to) {
     fputc('\n', to);
 }
 
-static void write_piece(const drape_cloth *cloth, const drape_piece_range *p, const double *x, FILE *to) {
-    for (int64_t i = p->first_vertex; i < p->first_vertex + p->vertices; i++)
-        fprintf(to, "v %.17g %.17g %.17g\n", x[3 * i], x[3 * i + 1], x[3 * i + 2]);
-    const int32_t *t = drape_cloth_triangle(cloth) + 3 * (int64_t)p->first_triangle;
-    for (int64_t i = 0; i < p->triangles; i++)
-        fprintf(to, "f %d %d %d\n", t[3 * i] + 1, t[3 * i + 1] + 1, t[3 * i + 2] + 1);
+static void write_vectors(const char *word, const double *v, const drape_piece_range *range, FILE *to) {
+    const char *format = strcmp(word, "v") == 0 ? "%s %.17g %.17g %.17g\n" : "%s %.6g %.6g %.6g\n";
+    for (int64_t i = range->first_vertex; i < range->first_vertex + range->vertices; i++)
+        fprintf(to, format, word, v[3 * i], v[3 * i + 1], v[3 * i + 2]);
 }
 
-static void write_mesh(const drape_cloth *cloth, bool as_one, int64_t frame, const double *x, FILE *to) {
-    fprintf(to, "# drape: frame %lld, metres, z up\n", (long long)frame);
-    drape_piece_range all = {"cloth", 0, drape_cloth_vertices(cloth), 0, drape_cloth_triangles(cloth)};
-    if (as_one) {
-        write_object(all.name, to);
-        write_piece(cloth, &all, x, to);
-    }
-    for (int32_t i = 0; i < drape_cloth_pieces(cloth) && !as_one; i++) {
-        write_object(drape_cloth_piece(cloth, i)->name, to);
-        write_piece(cloth, drape_cloth_piece(cloth, i), x, to);
+/* v, v/vt, v//vn or v/vt/vn, all from 0; vt below 0: none. */
+static void write_corner(const drape_i_obj_mesh *m, int64_t vertex, int64_t vt, FILE *to) {
+    fprintf(to, " %lld", (long long)vertex + 1);
+    if (vt >= 0) fprintf(to, "/%lld", (long long)vt + 1);
+    if (m->normal) fprintf(to, "%s/%lld", vt >= 0 ? "" : "/", (long long)vertex + 1);
+}
+
+static void write_faces(const drape_i_obj_mesh *m, const drape_piece_range *range, const drape_i_texture *texture,
+                        int64_t first_vt, FILE *to) {
+    const int32_t *t = drape_cloth_triangle(m->cloth) + 3 * (int64_t)range->first_triangle;
+    for (int64_t i = 0; i < 3 * (int64_t)range->triangles; i++) {
+        if (i % 3 == 0) fputc('f', to);
+        write_corner(m, t[i], texture->uv ? first_vt + texture->corner[i] : -1, to);
+        if (i % 3 == 2) fputc('\n', to);
     }
 }
 
-drape_status drape_i_obj_write(drape_context *ctx, drape_i_file *file, const drape_cloth *cloth, bool as_one,
-                               int64_t frame, const double *x) {
+static void write_texture(const drape_i_texture *t, FILE *to) {
+    for (int64_t i = 0; t->uv && i < t->count; i++) fprintf(to, "vt %.17g %.17g\n", t->uv[2 * i], t->uv[2 * i + 1]);
+}
+
+static void write_mesh(const drape_i_obj_mesh *m, FILE *to) {
+    int64_t first_vt = 0;
+    fprintf(to, "# drape: frame %lld, metres, z up\n", (long long)m->frame);
+    if (m->as_one) write_object("cloth", to);
+    for (int32_t i = 0; i < drape_cloth_pieces(m->cloth); i++) {
+        const drape_piece_range *range = drape_cloth_piece(m->cloth, i);
+        drape_i_texture texture = drape_i_texture_of(m->pieces, i);
+        if (!m->as_one) write_object(range->name, to);
+        write_vectors("v", m->x, range, to);
+        if (m->normal) write_vectors("vn", m->normal, range, to);
+        write_texture(&texture, to);
+        write_faces(m, range, &texture, first_vt, to);
+        first_vt += texture.count;
+    }
+}
+
+drape_status drape_i_obj_write(drape_context *ctx, drape_i_file *file, const drape_i_obj_mesh *mesh) {
     drape_i_c_locale locale;
     drape_status status = drape_i_c_locale_enter(ctx, &locale);
     if (status) return status;
-    write_mesh(cloth, as_one, frame, x, file->stream);
+    write_mesh(mesh, file->stream);
     drape_i_c_locale_leave(&locale);
     return DRAPE_OK;
 }
 
-static drape_status write_frame(drape_context *ctx, void *state, const double *positions) {
-    sequence *s = state;
-    drape_i_file file;
-    snprintf(s->path + s->stem, (size_t)s->room - s->stem, "_%04lld%s", (long long)s->frame, EXTENSION);
-    drape_status status = drape_i_file_create(ctx, s->path, &file);
-    if (status) return status;
-    status = drape_i_obj_write(ctx, &file, s->cloth, false, s->frame, positions);
-    if (status) drape_i_file_abandon(ctx, &file);
-    else status = drape_i_file_commit(ctx, &file);
-    if (!status) s->frame++;
+/* ---- beside a point cache ---- */
+
+drape_status drape_i_rest_mesh_create(drape_context *ctx, const char *path, const char *extension,
+                                      drape_i_file *out) {
+    char *mesh_path;
+    size_t stem = strlen(path) - strlen(extension);
+    int64_t room = (int64_t)(stem + sizeof REST_ENDING);
+    *out = (drape_i_file){0};
+    if (!DRAPE_NEW(ctx, mesh_path, room)) return DRAPE_ERROR_MEMORY;
+    memcpy(mesh_path, path, stem);
+    memcpy(mesh_path + stem, REST_ENDING, sizeof REST_ENDING);
+    drape_status status = drape_i_file_create(ctx, mesh_path, out);
+    DRAPE_FREE(ctx, mesh_path, room);
     return status;
 }
 
-static drape_status close_sequence(drape_context *ctx, void *state) {
-    sequence *s = state;
-    DRAPE_FREE(ctx, s->path, s->room);
-    DRAPE_FREE(ctx, s, 1);
-    return DRAPE_OK;
+drape_status drape_i_rest_mesh_write(drape_context *ctx, drape_i_file *file, const drape_cloth *cloth,
+                                     const drape_piece *pieces, const double *x) {
+    return drape_i_obj_write(ctx, file,
+                             &(drape_i_obj_mesh){.cloth = cloth, .pieces = pieces, .x = x, .as_one = true});
+}
+
+/* ---- the format ---- */
+
+static drape_status open_sequence(drape_context *ctx, const char *path, const drape_i_animation *what, void **state) {
+    return drape_i_sequence_open(ctx, path, EXTENSION, what, state);
+}
+
+static drape_status write_file(drape_context *ctx, drape_i_sequence *s, drape_i_file *file, const double *x) {
+    drape_i_normals(s->cloth, x, s->normal);
+    return drape_i_obj_write(
+        ctx, file,
+        &(drape_i_obj_mesh){.cloth = s->cloth, .pieces = s->pieces, .x = x, .normal = s->normal, .frame = s->frame});
+}
+
+static drape_status write_frame(drape_context *ctx, void *state, const double *positions) {
+    return drape_i_sequence_frame(ctx, state, positions, write_file);
 }
 
 const drape_i_format drape_i_format_obj = {EXTENSION, "a Wavefront OBJ file a frame: NAME_0000.obj, ...",
-                                           open_sequence, write_frame, close_sequence};
+                                           open_sequence, write_frame, drape_i_sequence_close};

@@ -6,9 +6,8 @@
 #include <string.h>
 
 static const drape_i_format *const formats[] = {
-    &drape_i_format_obj,
-    &drape_i_format_html,
-    &drape_i_format_pc2,
+    &drape_i_format_obj, &drape_i_format_html, &drape_i_format_pc2, &drape_i_format_mdd,
+    &drape_i_format_ply, &drape_i_format_usda, &drape_i_format_glb,
 };
 
 enum { COUNT = sizeof formats / sizeof *formats, LIST_SIZE = 128 };
@@ -52,6 +51,11 @@ static drape_status check(drape_context *ctx, const char *path, const drape_anim
     if (!(what->fps >= 0) || !isfinite(what->fps))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: %g frames per second; they must be finite and > 0, or 0",
                             path, what->fps);
+    for (int32_t i = 0; what->pieces && i < drape_cloth_pieces(what->cloth); i++) {
+        const drape_piece_range *range = drape_cloth_piece(what->cloth, i);
+        if (what->pieces[i].vertices != range->vertices || what->pieces[i].triangles != range->triangles)
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: piece %d is not what the cloth was made of", path, i);
+    }
     return DRAPE_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static uint64_t bits(double x) {
 /* Reads the file as another program would, in the locale "C", and compares every number with what was written. */
 static void assert_holds(const fixture *f, const char *name, const double *positions) {
     const int32_t *triangle = drape_cloth_triangle(f->cloth);
-    int64_t numbers = 0, corners = 0;
+    int64_t numbers = 0, corners = 0, normals = 0;
     char line[512];
     FILE *file = fopen(path_in(f, name), "r");
     assert_non_null(file);
@@ -79,8 +80,17 @@ static void assert_holds(const fixture *f, const char *name, const double *posit
         } else if (strncmp(line, "f ", 2) == 0) {
             for (int k = 0; k < 3; k++) {
                 assert_true(corners < 3 * (int64_t)drape_cloth_triangles(f->cloth));
+                assert_int_equal(strtol(at, &at, 10), triangle[corners] + 1);
+                assert_true(strncmp(at, "//", 2) == 0);
+                at += 2;
                 assert_int_equal(strtol(at, &at, 10), triangle[corners++] + 1);
             }
+        } else if (strncmp(line, "vn ", 3) == 0) {
+            double square = 0;
+            at = line + 2;
+            for (int k = 0; k < 3; k++) square += pow(strtod(at, &at), 2);
+            assert_near(square, 1, 1e-5, line);
+            normals++;
         } else {
             assert_true(line[0] == '#' || line[0] == 'o');
             continue;
@@ -89,6 +99,7 @@ static void assert_holds(const fixture *f, const char *name, const double *posit
     }
     fclose(file);
     assert_int_equal(numbers, f->numbers);
+    assert_int_equal(normals, f->numbers / 3);
     assert_int_equal(corners, 3 * (int64_t)drape_cloth_triangles(f->cloth));
 }
 

@@ -1,0 +1,204 @@
+/* glb.c: binary glTF 2.0 (The Khronos Group, "glTF 2.0 Specification", 2021), the motion as morph targets.
+ *
+ * The mesh is that of the first frame; every later frame is a target, what its positions and normals differ from
+ * those by. At the time of a frame its target has weight 1 and the others 0, and in between players mix two of them.
+ * A node, a mesh and a primitive a piece, all moved by one animation. Metres, +y up, texture coordinates from the top
+ * left corner (v is 1 - v), cloth seen from both sides.
+ *
+ * Layout: header (magic, version 2, length), JSON chunk, binary chunk; little-endian, chunks padded to 4 bytes.
+ * Lengths are 32 bits wide. Size: 24 bytes a vertex and frame, and 4 a pair of frames for the weights. */
+#include "io/glb.h"
+#include "io/binary.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { HEADER_SIZE = 12, CHUNK_HEAD = 8, LENGTH_AT = 8, JSON_LENGTH_AT = 12 };
+
+static const int64_t MOST_BYTES = UINT32_MAX;
+static const int64_t JSON_OF_ACCESSOR = 400, JSON_OF_PIECE = 4096; /* more than they take, but for very long names */
+
+double drape_i_glb_component(int64_t frame, const double *now, const double *base, int64_t vertex, int32_t k) {
+    static const int32_t axis[3] = {0, 2, 1};
+    int64_t at = 3 * vertex + axis[k];
+    double value = (double)(float)now[at];
+    if (frame > 0) value = (double)(float)(value - (double)(float)base[at]);
+    return k == 2 ? -value : value;
+}
+
+drape_i_glb_sizes drape_i_glb_size(const drape_i_glb *g, int64_t frames) {
+    drape_i_glb_sizes s = {0};
+    s.corners = 4 * g->corners;
+    s.vectors = 24 * g->vertices * frames;
+    s.uv = 8 * g->uv_vertices;
+    s.animation = frames > 1 ? 4 * frames + 4 * frames * (frames - 1) : 0;
+    s.all = s.corners + s.vectors + s.uv + s.animation;
+    return s;
+}
+
+/* ---- opening ---- */
+
+static drape_status destroy(drape_context *ctx, drape_i_glb *g, drape_status status) {
+    drape_i_arena_free(ctx, &g->arena);
+    DRAPE_FREE(ctx, g, 1);
+    return status;
+}
+
+static drape_status set_up(drape_context *ctx, drape_i_glb *g, const drape_i_animation *what) {
+    int64_t numbers = 3 * (int64_t)drape_cloth_vertices(what->cloth);
+    g->pieces = drape_cloth_pieces(what->cloth);
+    g->base = drape_i_arena_get(ctx, &g->arena, numbers, sizeof *g->base);
+    g->base_normal = drape_i_arena_get(ctx, &g->arena, numbers, sizeof *g->base_normal);
+    if (!g->base || !g->base_normal) return DRAPE_ERROR_MEMORY;
+    drape_status status = drape_i_glb_pieces(ctx, &g->arena, what->cloth, what->pieces, &g->piece);
+    for (int32_t i = 0; i < g->pieces && !status; i++) {
+        const drape_i_glb_piece *p = &g->piece[i];
+        g->textured += p->textured;
+        g->corners += 3 * (int64_t)p->range->triangles;
+        g->vertices += p->vertices;
+        g->uv_vertices += p->textured ? p->vertices : 0;
+    }
+    return status;
+}
+
+static drape_status open_glb(drape_context *ctx, const char *path, const drape_i_animation *what, void **state) {
+    drape_i_glb *g;
+    void *recording = NULL;
+    *state = NULL;
+    if (!DRAPE_NEW(ctx, g, 1)) return DRAPE_ERROR_MEMORY;
+    drape_status status = set_up(ctx, g, what);
+    if (!status) status = drape_i_recording_open(ctx, path, what, &recording);
+    if (status) return destroy(ctx, g, status);
+    g->recording = recording;
+    *state = g;
+    return DRAPE_OK;
+}
+
+/* ---- frames ---- */
+
+/* Said before the frame is taken, not at the end of a long run. */
+static drape_status check_size(drape_context *ctx, const drape_i_glb *g) {
+    int64_t frames = g->recording->frames + 1;
+    int64_t json = JSON_OF_PIECE * (g->pieces + 1) + 2 * JSON_OF_ACCESSOR * frames * g->pieces;
+    if (drape_i_glb_size(g, frames).all + json <= MOST_BYTES) return DRAPE_OK;
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                        "%s: with frame %lld it is larger than 4 GiB, the most that GLB can be; try .usda or .pc2",
+                        g->recording->path, (long long)frames - 1);
+}
+
+static drape_status write_frame(drape_context *ctx, void *state, const double *positions) {
+    drape_i_glb *g = state;
+    if (!g->recording->status) g->recording->status = check_size(ctx, g);
+    return drape_i_recording_frame(ctx, g->recording, positions);
+}
+
+/* ---- the binary chunk ---- */
+
+static void put_corners(const drape_i_glb *g, drape_i_binary *out) {
+    for (int32_t i = 0; i < g->pieces; i++)
+        for (int64_t k = 0; k < 3 * (int64_t)g->piece[i].range->triangles; k++)
+            drape_i_put_u32(out, (uint32_t)g->piece[i].corner[k]);
+}
+
+static void put_vectors(const drape_i_glb_piece *p, int64_t frame, const double *now, const double *base,
+                        drape_i_binary *out) {
+    for (int32_t i = 0; i < p->vertices; i++)
+        for (int32_t k = 0; k < 3; k++)
+            drape_i_put_f32(out, drape_i_glb_component(frame, now, base, p->source[i], k));
+}
+
+static drape_status put_frames(drape_context *ctx, drape_i_glb *g, drape_i_binary *out) {
+    drape_i_recording *r = g->recording;
+    for (int64_t f = 0; f < r->frames; f++) {
+        drape_status status = drape_i_recording_read(ctx, r, f);
+        if (status) return status;
+        drape_i_normals(r->cloth, r->x, r->normal);
+        if (f == 0) {
+            memcpy(g->base, r->x, 3 * (size_t)r->vertices * sizeof *g->base);
+            memcpy(g->base_normal, r->normal, 3 * (size_t)r->vertices * sizeof *g->base_normal);
+        }
+        for (int32_t i = 0; i < g->pieces; i++) {
+            put_vectors(&g->piece[i], f, r->x, g->base, out);
+            put_vectors(&g->piece[i], f, r->normal, g->base_normal, out);
+        }
+    }
+    return DRAPE_OK;
+}
+
+static void put_texture(const drape_i_glb *g, drape_i_binary *out) {
+    for (int32_t i = 0; i < g->pieces; i++) {
+        const drape_i_glb_piece *p = &g->piece[i];
+        for (int32_t k = 0; k < p->vertices && p->textured; k++) {
+            const double *uv = p->texture.uv + 2 * (int64_t)p->uv_source[k];
+            drape_i_put_f32(out, uv[0]);
+            drape_i_put_f32(out, 1 - uv[1]);
+        }
+    }
+}
+
+static void put_animation(const drape_i_recording *r, drape_i_binary *out) {
+    if (r->frames < 2) return;
+    for (int64_t f = 0; f < r->frames; f++) drape_i_put_f32(out, drape_i_recording_time(r, f));
+    for (int64_t f = 0; f < r->frames; f++)
+        for (int64_t target = 1; target < r->frames; target++) drape_i_put_f32(out, target == f);
+}
+
+static drape_status put_all(drape_context *ctx, drape_i_glb *g, drape_i_file *file) {
+    drape_i_binary out;
+    drape_i_binary_begin(&out, file, false);
+    drape_i_put_u32(&out, (uint32_t)drape_i_glb_size(g, g->recording->frames).all);
+    drape_i_put_u32(&out, 0x004E4942); /* "BIN" */
+    put_corners(g, &out);
+    drape_status status = put_frames(ctx, g, &out);
+    put_texture(g, &out);
+    put_animation(g->recording, &out);
+    drape_i_binary_end(&out);
+    return status;
+}
+
+/* ---- the file ---- */
+
+static void write_header(drape_i_file *file) {
+    drape_i_binary out;
+    drape_i_binary_begin(&out, file, false);
+    drape_i_put_u32(&out, 0x46546C67); /* "glTF" */
+    drape_i_put_u32(&out, 2);
+    drape_i_put_u32(&out, 0); /* the length, put in at the end, as is that of the JSON */
+    drape_i_put_u32(&out, 0);
+    drape_i_put_u32(&out, 0x4E4F534A); /* "JSON" */
+    drape_i_binary_end(&out);
+}
+
+static drape_status patch(drape_context *ctx, drape_i_file *file, long at, int64_t value) {
+    drape_i_binary out;
+    if (value > MOST_BYTES)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: larger than 4 GiB, the most that GLB can be", file->path);
+    if (fseek(file->stream, at, SEEK_SET) != 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot write: %s", file->path, strerror(errno));
+    drape_i_binary_begin(&out, file, false);
+    drape_i_put_u32(&out, (uint32_t)value);
+    drape_i_binary_end(&out);
+    return DRAPE_OK;
+}
+
+static drape_status write_glb(drape_context *ctx, void *user, drape_i_file *file) {
+    drape_i_glb *g = user;
+    write_header(file);
+    drape_status status = drape_i_glb_json(ctx, g, file);
+    if (status) return status;
+    int64_t end = (int64_t)ftello(file->stream);
+    for (; end % 4; end++) fputc(' ', file->stream);
+    status = put_all(ctx, g, file);
+    if (!status) status = patch(ctx, file, JSON_LENGTH_AT, end - HEADER_SIZE - CHUNK_HEAD);
+    if (!status)
+        status = patch(ctx, file, LENGTH_AT, end + CHUNK_HEAD + drape_i_glb_size(g, g->recording->frames).all);
+    return status;
+}
+
+static drape_status close_glb(drape_context *ctx, void *state) {
+    drape_i_glb *g = state;
+    return destroy(ctx, g, drape_i_recording_close(ctx, g->recording, write_glb, g));
+}
+
+const drape_i_format drape_i_format_glb = {".glb", "binary glTF with the motion as morph targets", open_glb,
+                                           write_frame, close_glb};

@@ -1,0 +1,106 @@
+/* recording.c: see recording.h. */
+#include "io/recording.h"
+#include "base/c_locale.h"
+#include "io/binary.h"
+
+#include <string.h>
+
+static bool copy_text(drape_context *ctx, const char *from, char **to) {
+    int64_t room = (int64_t)strlen(from) + 1;
+    if (!DRAPE_NEW(ctx, *to, room)) return false;
+    memcpy(*to, from, (size_t)room);
+    return true;
+}
+
+static void destroy(drape_context *ctx, drape_i_recording *r) {
+    int64_t numbers = 3 * (int64_t)r->vertices;
+    drape_i_spill_destroy(&r->spill);
+    if (r->path) DRAPE_FREE(ctx, r->path, (int64_t)strlen(r->path) + 1);
+    if (r->title) DRAPE_FREE(ctx, r->title, (int64_t)strlen(r->title) + 1);
+    if (r->x) DRAPE_FREE(ctx, r->x, numbers);
+    if (r->normal) DRAPE_FREE(ctx, r->normal, numbers);
+    if (r->packed) DRAPE_FREE(ctx, r->packed, numbers);
+    DRAPE_FREE(ctx, r, 1);
+}
+
+static drape_status set_up(drape_context *ctx, drape_i_recording *r, const char *path, const char *title) {
+    int64_t numbers = 3 * (int64_t)r->vertices;
+    if (!copy_text(ctx, path, &r->path) || !copy_text(ctx, title, &r->title) || !DRAPE_NEW(ctx, r->x, numbers) ||
+        !DRAPE_NEW(ctx, r->normal, numbers) || !DRAPE_NEW(ctx, r->packed, numbers))
+        return DRAPE_ERROR_MEMORY;
+    return drape_i_spill_create(ctx, r->path, &r->spill);
+}
+
+drape_status drape_i_recording_open(drape_context *ctx, const char *path, const drape_i_animation *what,
+                                    void **state) {
+    drape_i_recording *r;
+    *state = NULL;
+    if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
+    r->cloth = what->cloth;
+    r->pieces = what->pieces;
+    r->fps = what->fps;
+    r->vertices = drape_cloth_vertices(what->cloth);
+    drape_status status = set_up(ctx, r, path, what->title);
+    if (status) destroy(ctx, r);
+    else *state = r;
+    return status;
+}
+
+static drape_status add_frame(drape_context *ctx, drape_i_recording *r, const double *positions) {
+    int64_t numbers = 3 * (int64_t)r->vertices;
+    drape_status status = drape_i_check_floats(ctx, r->path, r->frames, r->vertices, positions);
+    if (status) return status;
+    for (int64_t i = 0; i < numbers; i++) r->packed[i] = (float)positions[i];
+    status = drape_i_spill_append(ctx, &r->spill, r->packed, (size_t)numbers * sizeof *r->packed);
+    if (!status) r->frames++;
+    return status;
+}
+
+drape_status drape_i_recording_frame(drape_context *ctx, void *state, const double *positions) {
+    drape_i_recording *r = state;
+    if (!r->status) r->status = add_frame(ctx, r, positions);
+    return r->status;
+}
+
+static drape_status read_range(drape_context *ctx, drape_i_recording *r, int64_t frame, int64_t first,
+                               int64_t count) {
+    int64_t at = (3 * (int64_t)r->vertices * frame + first) * (int64_t)sizeof *r->packed;
+    drape_status status =
+        drape_i_spill_read(ctx, &r->spill, at, r->packed + first, (size_t)count * sizeof *r->packed);
+    for (int64_t i = first; i < first + count && !status; i++) r->x[i] = (double)r->packed[i];
+    return status;
+}
+
+drape_status drape_i_recording_read(drape_context *ctx, drape_i_recording *r, int64_t frame) {
+    return read_range(ctx, r, frame, 0, 3 * (int64_t)r->vertices);
+}
+
+drape_status drape_i_recording_read_piece(drape_context *ctx, drape_i_recording *r, int64_t frame,
+                                          const drape_piece_range *piece) {
+    return read_range(ctx, r, frame, 3 * (int64_t)piece->first_vertex, 3 * (int64_t)piece->vertices);
+}
+
+double drape_i_recording_time(const drape_i_recording *r, int64_t frame) { return (double)frame / r->fps; }
+
+static drape_status write_whole(drape_context *ctx, const char *path, drape_i_recording_write *write, void *user) {
+    drape_i_c_locale locale;
+    drape_i_file file;
+    drape_status status = drape_i_file_create(ctx, path, &file);
+    if (status) return status;
+    status = drape_i_c_locale_enter(ctx, &locale);
+    if (!status) {
+        status = write(ctx, user, &file);
+        drape_i_c_locale_leave(&locale);
+    }
+    if (status) drape_i_file_abandon(ctx, &file);
+    else status = drape_i_file_commit(ctx, &file);
+    return status;
+}
+
+drape_status drape_i_recording_close(drape_context *ctx, drape_i_recording *r, drape_i_recording_write *write,
+                                     void *user) {
+    drape_status status = r->status;
+    if (!status && r->frames > 0) status = write_whole(ctx, r->path, write, user);
+    destroy(ctx, r);
+    return status;
+}

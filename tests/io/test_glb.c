@@ -1,0 +1,219 @@
+/* GLB files as a player sees them: chunks, accessors inside their views, positions of every frame, normals, texture
+ * coordinates, weights. The Khronos validator and Blender look at them in tests/apps. */
+#include "support/run.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct glb {
+    unsigned char *data;
+    const unsigned char *binary;
+    int64_t binary_size;
+    json_t *root;
+} glb;
+
+static uint32_t little(const unsigned char *b) {
+    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static glb read_glb(const test_run *t, const char *name) {
+    glb g = {0};
+    int64_t size;
+    json_error_t error;
+    g.data = test_run_read(t, name, &size);
+    assert_memory_equal(g.data, "glTF", 4);
+    assert_int_equal(little(g.data + 4), 2);
+    assert_int_equal(little(g.data + 8), size);
+    uint32_t json_size = little(g.data + 12);
+    assert_memory_equal(g.data + 16, "JSON", 4);
+    assert_int_equal(json_size % 4, 0);
+    g.root = json_loadb((const char *)g.data + 20, json_size, 0, &error);
+    if (!g.root) fail_msg("%s", error.text);
+    g.binary_size = little(g.data + 20 + json_size);
+    assert_memory_equal(g.data + 24 + json_size, "BIN\0", 4);
+    g.binary = g.data + 28 + json_size;
+    assert_int_equal(28 + json_size + g.binary_size, size);
+    return g;
+}
+
+static void clear(glb *g) {
+    json_decref(g->root);
+    free(g->data);
+}
+
+static json_t *item(const json_t *from, const char *list, json_int_t index) {
+    json_t *found = json_array_get(json_object_get(from, list), (size_t)index);
+    assert_non_null(found);
+    return found;
+}
+
+static json_int_t whole(const json_t *from, const char *key) {
+    assert_true(json_is_integer(json_object_get(from, key)));
+    return json_integer_value(json_object_get(from, key));
+}
+
+/* Where an accessor's bytes begin, after it was seen to be inside its view, and the view inside the buffer. */
+static const unsigned char *accessor(const glb *g, json_int_t index, int64_t bytes_each, int64_t *count) {
+    const json_t *a = item(g->root, "accessors", index), *view = item(g->root, "bufferViews", whole(a, "bufferView"));
+    *count = whole(a, "count");
+    assert_true(whole(a, "byteOffset") % 4 == 0 && whole(view, "byteOffset") % 4 == 0);
+    assert_true(whole(a, "byteOffset") + *count * bytes_each <= whole(view, "byteLength"));
+    assert_true(whole(view, "byteOffset") + whole(view, "byteLength") <= g->binary_size);
+    return g->binary + whole(view, "byteOffset") + whole(a, "byteOffset");
+}
+
+static double number(const unsigned char *at, int64_t index) {
+    uint32_t bits = little(at + 4 * index);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+}
+
+static void assert_bounds(const glb *g, json_int_t index, const unsigned char *at, int64_t count) {
+    const json_t *a = item(g->root, "accessors", index);
+    for (int k = 0; k < 3; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t i = 0; i < count; i++) {
+            low = fmin(low, number(at, 3 * i + k));
+            high = fmax(high, number(at, 3 * i + k));
+        }
+        assert_true(json_number_value(json_array_get(json_object_get(a, "min"), (size_t)k)) == low);
+        assert_true(json_number_value(json_array_get(json_object_get(a, "max"), (size_t)k)) == high);
+    }
+}
+
+/* x, y, z of the cloth at vertex v as glTF has it. */
+static void turned(const double *x, int64_t v, double out[3]) {
+    out[0] = x[3 * v], out[1] = x[3 * v + 2], out[2] = -x[3 * v + 1];
+}
+
+/* Frame f of a piece: what the mesh and target f - 1 add up to, against what was written, by its corners. */
+static void assert_frame(test_run *t, const glb *g, int32_t piece, int32_t f) {
+    const drape_piece_range *p = drape_cloth_piece(t->cloth, piece);
+    const json_t *primitive = item(item(g->root, "meshes", piece), "primitives", 0);
+    const json_t *attributes = json_object_get(primitive, "attributes");
+    const json_t *target = f ? item(primitive, "targets", f - 1) : attributes;
+    int64_t vertices, again, corners;
+    const unsigned char *base = accessor(g, whole(attributes, "POSITION"), 12, &vertices);
+    const unsigned char *moved = accessor(g, whole(target, "POSITION"), 12, &again);
+    const unsigned char *corner = accessor(g, whole(primitive, "indices"), 4, &corners);
+    assert_int_equal(vertices, again);
+    assert_int_equal(corners, 3 * p->triangles);
+    assert_bounds(g, whole(target, "POSITION"), moved, vertices);
+    test_run_fill(t, f);
+    for (int64_t i = 0; i < corners; i++) {
+        double want[3];
+        int64_t at = little(corner + 4 * i);
+        assert_true(at < vertices);
+        turned(t->x, drape_cloth_triangle(t->cloth)[3 * p->first_triangle + i], want);
+        for (int k = 0; k < 3; k++) {
+            double got = number(base, 3 * at + k) + (f ? number(moved, 3 * at + k) : 0);
+            assert_near(got, want[k], f ? 4e-7 : 1.3e-7, "position"); /* of numbers up to 3, and 6 apart */
+        }
+    }
+}
+
+static void positions_of_every_frame(void **state) {
+    test_run *t = *state;
+    drape_animation what = test_run_animation(t, 0, 3);
+    test_run_write(t, "a.glb", &what, 6);
+    glb g = read_glb(t, "a.glb");
+    for (int32_t p = 0; p < 3; p++)
+        for (int32_t f = 0; f < 6; f++) assert_frame(t, &g, p, f);
+    assert_int_equal(json_array_size(json_object_get(g.root, "nodes")), 3);
+    assert_string_equal(json_string_value(json_object_get(item(g.root, "nodes", 0), "name")), "left \"one\"");
+    clear(&g);
+}
+
+static void normals_are_units(void **state) {
+    test_run *t = *state;
+    drape_animation what = test_run_animation(t, 0, 3);
+    test_run_write(t, "a.glb", &what, 2);
+    glb g = read_glb(t, "a.glb");
+    for (int32_t p = 0; p < 3; p++) {
+        const json_t *primitive = item(item(g.root, "meshes", p), "primitives", 0);
+        int64_t count;
+        const unsigned char *n = accessor(&g, whole(json_object_get(primitive, "attributes"), "NORMAL"), 12, &count);
+        const unsigned char *d = accessor(&g, whole(item(primitive, "targets", 0), "NORMAL"), 12, &count);
+        for (int64_t i = 0; i < count; i++) {
+            double square[2] = {0};
+            for (int k = 0; k < 3; k++) {
+                square[0] += pow(number(n, 3 * i + k), 2);
+                square[1] += pow(number(n, 3 * i + k) + number(d, 3 * i + k), 2);
+            }
+            ASSERT_NEAR(square[0], 1, 1e-6);
+            ASSERT_NEAR(square[1], 1, 1e-6);
+        }
+    }
+    clear(&g);
+}
+
+/* One pair a vertex, v from the top; vertices on the seam are doubled, others not. */
+static void texture_coordinates_and_seams(void **state) {
+    test_run *t = *state;
+    drape_animation what = test_run_animation(t, 0, 3);
+    test_run_write(t, "a.glb", &what, 2);
+    glb g = read_glb(t, "a.glb");
+    for (int32_t p = 0; p < 2; p++) {
+        const json_t *primitive = item(item(g.root, "meshes", p), "primitives", 0);
+        const int32_t *uv_triangle = p ? t->piece[1].uv_triangle : t->piece[0].triangle;
+        int64_t vertices, corners;
+        const unsigned char *uv =
+            accessor(&g, whole(json_object_get(primitive, "attributes"), "TEXCOORD_0"), 8, &vertices);
+        const unsigned char *corner = accessor(&g, whole(primitive, "indices"), 4, &corners);
+        assert_int_equal(vertices, t->piece[p].vertices + (p ? 3 : 0)); /* 4 x 2 cells: three on the seam */
+        for (int64_t i = 0; i < corners; i++) {
+            const double *want = t->piece[p].uv + 2 * uv_triangle[i];
+            int64_t at = little(corner + 4 * i);
+            assert_true(number(uv, 2 * at) == (double)(float)want[0]);
+            assert_true(number(uv, 2 * at + 1) == (double)(float)(1 - want[1]));
+        }
+    }
+    json_t *last = json_object_get(item(item(g.root, "meshes", 2), "primitives", 0), "attributes");
+    assert_null(json_object_get(last, "TEXCOORD_0"));
+    clear(&g);
+}
+
+static void weights_pick_one_frame_each(void **state) {
+    test_run *t = *state;
+    drape_animation what = test_run_animation(t, 0, 3);
+    test_run_write(t, "a.glb", &what, 6);
+    glb g = read_glb(t, "a.glb");
+    const json_t *animation = item(g.root, "animations", 0), *sampler = item(animation, "samplers", 0);
+    int64_t count;
+    const unsigned char *times = accessor(&g, whole(sampler, "input"), 4, &count);
+    assert_int_equal(count, 6);
+    for (int f = 0; f < 6; f++) assert_true(number(times, f) == (double)(float)(f / 24.0));
+    const unsigned char *weights = accessor(&g, whole(sampler, "output"), 4, &count);
+    assert_int_equal(count, 30);
+    for (int f = 0; f < 6; f++)
+        for (int k = 0; k < 5; k++) assert_true(number(weights, 5 * f + k) == (f == k + 1));
+    assert_int_equal(json_array_size(json_object_get(animation, "channels")), 3);
+    clear(&g);
+}
+
+/* Without motion there is nothing to animate, and glTF allows no empty lists. */
+static void one_frame_is_a_still(void **state) {
+    test_run *t = *state;
+    drape_animation what = test_run_animation(t, 2, 1);
+    test_run_write(t, "a.glb", &what, 1);
+    glb g = read_glb(t, "a.glb");
+    assert_null(json_object_get(g.root, "animations"));
+    assert_null(json_object_get(item(item(g.root, "meshes", 0), "primitives", 0), "targets"));
+    assert_int_equal(json_array_size(json_object_get(g.root, "bufferViews")), 2);
+    assert_frame(t, &g, 0, 0);
+    clear(&g);
+}
+
+#define WITH_RUN(test) cmocka_unit_test_setup_teardown(test, test_run_begin, test_run_end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_RUN(positions_of_every_frame),      WITH_RUN(normals_are_units),
+        WITH_RUN(texture_coordinates_and_seams), WITH_RUN(weights_pick_one_frame_each),
+        WITH_RUN(one_frame_is_a_still),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
