@@ -52,7 +52,7 @@ drape_status drape_i_spill_read(drape_context *ctx, drape_i_spill *spill, int64_
     bool goes_on = spill->reading && spill->next == at;
     if (!goes_on && fseeko(spill->stream, (off_t)at, SEEK_SET) != 0) return fail_errno(ctx, spill, "read");
     spill->reading = true;
-    errno = 0; /* a file that ends early sets none */
+    errno = EIO; /* a file that ends early sets none */
     if (bytes && fread(data, 1, bytes, spill->stream) != bytes) return fail_errno(ctx, spill, "read");
     spill->next = at + (int64_t)bytes;
     return DRAPE_OK;

@@ -1,6 +1,6 @@
 /* GLB files as a player sees them: chunks, accessors inside their views, positions of every frame, normals, texture
  * coordinates, weights. The Khronos validator and Blender look at them in tests/apps. */
-#include "support/run.h"
+#include "support/frames.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -18,11 +18,11 @@ static uint32_t little(const unsigned char *b) {
     return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-static glb read_glb(const test_run *t, const char *name) {
+static glb read_glb(const test_frames *t, const char *name) {
     glb g = {0};
     int64_t size;
     json_error_t error;
-    g.data = test_run_read(t, name, &size);
+    g.data = test_frames_read(t, name, &size);
     assert_memory_equal(g.data, "glTF", 4);
     assert_int_equal(little(g.data + 4), 2);
     assert_int_equal(little(g.data + 8), size);
@@ -90,7 +90,7 @@ static void turned(const double *x, int64_t v, double out[3]) {
 }
 
 /* Frame f of a piece: what the mesh and target f - 1 add up to, against what was written, by its corners. */
-static void assert_frame(test_run *t, const glb *g, int32_t piece, int32_t f) {
+static void assert_frame(test_frames *t, const glb *g, int32_t piece, int32_t f) {
     const drape_piece_range *p = drape_cloth_piece(t->cloth, piece);
     const json_t *primitive = item(item(g->root, "meshes", piece), "primitives", 0);
     const json_t *attributes = json_object_get(primitive, "attributes");
@@ -102,7 +102,7 @@ static void assert_frame(test_run *t, const glb *g, int32_t piece, int32_t f) {
     assert_int_equal(vertices, again);
     assert_int_equal(corners, 3 * p->triangles);
     assert_bounds(g, whole(target, "POSITION"), moved, vertices);
-    test_run_fill(t, f);
+    test_frames_fill(t, f);
     for (int64_t i = 0; i < corners; i++) {
         double want[3];
         int64_t at = little(corner + 4 * i);
@@ -116,9 +116,9 @@ static void assert_frame(test_run *t, const glb *g, int32_t piece, int32_t f) {
 }
 
 static void positions_of_every_frame(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
-    test_run_write(t, "a.glb", &what, 6);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
+    test_frames_write(t, "a.glb", &what, 6);
     glb g = read_glb(t, "a.glb");
     for (int32_t p = 0; p < 3; p++)
         for (int32_t f = 0; f < 6; f++) assert_frame(t, &g, p, f);
@@ -128,9 +128,9 @@ static void positions_of_every_frame(void **state) {
 }
 
 static void normals_are_units(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
-    test_run_write(t, "a.glb", &what, 2);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
+    test_frames_write(t, "a.glb", &what, 2);
     glb g = read_glb(t, "a.glb");
     for (int32_t p = 0; p < 3; p++) {
         const json_t *primitive = item(item(g.root, "meshes", p), "primitives", 0);
@@ -152,9 +152,9 @@ static void normals_are_units(void **state) {
 
 /* One pair a vertex, v from the top; vertices on the seam are doubled, others not. */
 static void texture_coordinates_and_seams(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
-    test_run_write(t, "a.glb", &what, 2);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
+    test_frames_write(t, "a.glb", &what, 2);
     glb g = read_glb(t, "a.glb");
     for (int32_t p = 0; p < 2; p++) {
         const json_t *primitive = item(item(g.root, "meshes", p), "primitives", 0);
@@ -177,9 +177,9 @@ static void texture_coordinates_and_seams(void **state) {
 }
 
 static void weights_pick_one_frame_each(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
-    test_run_write(t, "a.glb", &what, 6);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
+    test_frames_write(t, "a.glb", &what, 6);
     glb g = read_glb(t, "a.glb");
     const json_t *animation = item(g.root, "animations", 0), *sampler = item(animation, "samplers", 0);
     int64_t count;
@@ -196,9 +196,9 @@ static void weights_pick_one_frame_each(void **state) {
 
 /* Without motion there is nothing to animate, and glTF allows no empty lists. */
 static void one_frame_is_a_still(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 2, 1);
-    test_run_write(t, "a.glb", &what, 1);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 2, 1);
+    test_frames_write(t, "a.glb", &what, 1);
     glb g = read_glb(t, "a.glb");
     assert_null(json_object_get(g.root, "animations"));
     assert_null(json_object_get(item(item(g.root, "meshes", 0), "primitives", 0), "targets"));
@@ -207,13 +207,30 @@ static void one_frame_is_a_still(void **state) {
     clear(&g);
 }
 
-#define WITH_RUN(test) cmocka_unit_test_setup_teardown(test, test_run_begin, test_run_end)
+/* Weights alone, the square of the number of frames, come to 4 GiB where the cloth is small. */
+static void more_than_the_format_can_hold_is_refused(void **state) {
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 2, 1);
+    drape_writer *writer;
+    drape_status status = DRAPE_OK;
+    int32_t frames = 0;
+    ASSERT_OK(t->ctx, drape_writer_open(t->ctx, test_frames_path(t, "a.glb"), &what, &writer));
+    test_frames_fill(t, 0);
+    while (frames < 40000 && !(status = drape_writer_frame(writer, t->x))) frames++;
+    assert_int_equal(status, DRAPE_ERROR_ARGUMENT);
+    assert_in_range(frames, 32000, 32768);
+    assert_non_null(strstr(drape_message(t->ctx), "larger than 4 GiB"));
+    assert_int_equal(drape_writer_close(writer), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(test_frames_entries(t), 0);
+}
+
+#define WITH_FRAMES(test) cmocka_unit_test_setup_teardown(test, test_frames_begin, test_frames_end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_RUN(positions_of_every_frame),      WITH_RUN(normals_are_units),
-        WITH_RUN(texture_coordinates_and_seams), WITH_RUN(weights_pick_one_frame_each),
-        WITH_RUN(one_frame_is_a_still),
+        WITH_FRAMES(positions_of_every_frame),      WITH_FRAMES(normals_are_units),
+        WITH_FRAMES(texture_coordinates_and_seams), WITH_FRAMES(weights_pick_one_frame_each),
+        WITH_FRAMES(one_frame_is_a_still),          WITH_FRAMES(more_than_the_format_can_hold_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

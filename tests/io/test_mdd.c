@@ -1,5 +1,5 @@
 /* MDD files: header, times, every bit of the samples, and the mesh beside them. */
-#include "support/run.h"
+#include "support/frames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,38 +15,38 @@ static uint32_t float_bits(double x) {
     return bits;
 }
 
-static void assert_holds(test_run *t, const char *name, int32_t frames) {
+static void assert_holds(test_frames *t, const char *name, int32_t frames) {
     int64_t size;
-    unsigned char *data = test_run_read(t, name, &size), *at = data + 8;
+    unsigned char *data = test_frames_read(t, name, &size), *at = data + 8;
     assert_int_equal(size, 8 + 4 * frames + 4 * t->numbers * frames);
     assert_int_equal(big(data), frames);
     assert_int_equal(big(data + 4), t->numbers / 3);
     for (int32_t f = 0; f < frames; f++, at += 4) assert_int_equal(big(at), float_bits(f / 24.0));
     for (int32_t f = 0; f < frames; f++) {
-        test_run_fill(t, f);
+        test_frames_fill(t, f);
         for (int64_t i = 0; i < t->numbers; i++, at += 4) assert_int_equal(big(at), float_bits(t->x[i]));
     }
     free(data);
 }
 
 static void every_bit_of_the_samples(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
-    test_run_write(t, "one.mdd", &what, 1);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
+    test_frames_write(t, "one.mdd", &what, 1);
     assert_holds(t, "one.mdd", 1);
-    test_run_write(t, "many.mdd", &what, 300);
+    test_frames_write(t, "many.mdd", &what, 300);
     assert_holds(t, "many.mdd", 300);
-    assert_int_equal(test_run_entries(t), 4);
+    assert_int_equal(test_frames_entries(t), 4);
 }
 
 /* One object for all pieces, with texture coordinates where there are any, without normals. */
 static void the_mesh_is_the_first_frame(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
     int64_t size, numbers = 0, pairs = 0, corners = 0, objects = 0;
-    test_run_write(t, "a.mdd", &what, 3);
-    test_run_fill(t, 0);
-    char *text = (char *)test_run_read(t, "a_rest.obj", &size);
+    test_frames_write(t, "a.mdd", &what, 3);
+    test_frames_fill(t, 0);
+    char *text = (char *)test_frames_read(t, "a_rest.obj", &size);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         char *at = line + 2;
         assert_true(strncmp(line, "vn", 2) != 0);
@@ -66,12 +66,12 @@ static void the_mesh_is_the_first_frame(void **state) {
     free(text);
 }
 
-#define WITH_RUN(test) cmocka_unit_test_setup_teardown(test, test_run_begin, test_run_end)
+#define WITH_FRAMES(test) cmocka_unit_test_setup_teardown(test, test_frames_begin, test_frames_end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_RUN(every_bit_of_the_samples),
-        WITH_RUN(the_mesh_is_the_first_frame),
+        WITH_FRAMES(every_bit_of_the_samples),
+        WITH_FRAMES(the_mesh_is_the_first_frame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

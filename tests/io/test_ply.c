@@ -2,7 +2,7 @@
  */
 #include "io/mesh.h"
 #include "io/surface.h"
-#include "support/run.h"
+#include "support/frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 typedef enum wanted { NO_UV, UV_OF_VERTICES, UV_OF_CORNERS } wanted;
 
-static void assert_positions(const test_run *t, const drape_i_mesh *m, bool single) {
+static void assert_positions(const test_frames *t, const drape_i_mesh *m, bool single) {
     assert_int_equal(m->vertices, drape_cloth_vertices(t->cloth));
     assert_int_equal(m->triangles, drape_cloth_triangles(t->cloth));
     assert_memory_equal(m->triangle, drape_cloth_triangle(t->cloth), 3 * (size_t)m->triangles * sizeof(int32_t));
@@ -34,17 +34,17 @@ static void assert_texture(const drape_animation *what, const drape_i_mesh *m, b
     }
 }
 
-static void assert_read_back(test_run *t, const drape_animation *what, const char *ending, wanted uv) {
+static void assert_read_back(test_frames *t, const drape_animation *what, const char *ending, wanted uv) {
     drape_i_arena arena = {0};
     drape_i_mesh mesh;
     char name[32];
     bool single = strcmp(ending, ".ply") == 0;
     snprintf(name, sizeof name, "b%s", ending);
-    test_run_write(t, name, what, 3);
+    test_frames_write(t, name, what, 3);
     for (int32_t f = 0; f < 3; f++) {
         snprintf(name, sizeof name, "b_%04d%s", f, ending);
-        ASSERT_OK(t->ctx, drape_i_mesh_read(t->ctx, &arena, test_run_path(t, name), &mesh));
-        test_run_fill(t, f);
+        ASSERT_OK(t->ctx, drape_i_mesh_read(t->ctx, &arena, test_frames_path(t, name), &mesh));
+        test_frames_fill(t, f);
         assert_positions(t, &mesh, single);
         assert_int_equal(mesh.uv != NULL, uv != NO_UV);
         if (uv != NO_UV) assert_texture(what, &mesh, single);
@@ -55,35 +55,35 @@ static void assert_read_back(test_run *t, const drape_animation *what, const cha
 }
 
 static void without_texture_coordinates(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3); /* the last piece has none, so the file has none */
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3); /* the last piece has none, so the file has none */
     assert_read_back(t, &what, ".ply", NO_UV);
-    what = test_run_animation(t, 0, 2);
+    what = test_frames_animation(t, 0, 2);
     what.pieces = NULL;
     assert_read_back(t, &what, ".ply", NO_UV);
     assert_read_back(t, &what, ".obj", NO_UV);
 }
 
 static void with_texture_coordinates_of_vertices(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 1);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 1);
     assert_read_back(t, &what, ".ply", UV_OF_VERTICES);
     assert_read_back(t, &what, ".obj", UV_OF_VERTICES);
 }
 
 static void with_texture_coordinates_of_corners(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 2);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 2);
     assert_read_back(t, &what, ".ply", UV_OF_CORNERS);
     assert_read_back(t, &what, ".obj", UV_OF_CORNERS);
 }
 
 static void the_header_names_the_pieces(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
     int64_t size;
-    test_run_write(t, "b.ply", &what, 1);
-    char *data = (char *)test_run_read(t, "b_0000.ply", &size);
+    test_frames_write(t, "b.ply", &what, 1);
+    char *data = (char *)test_frames_read(t, "b_0000.ply", &size);
     assert_true(strncmp(data, "ply\nformat binary_little_endian 1.0\n", 36) == 0);
     assert_non_null(strstr(data, "\ncomment piece 24 vertices from 0, 30 faces from 0: left \"one\"\n"));
     assert_non_null(strstr(data, "\ncomment piece 4 vertices from 39, 2 faces from 46: 3_\n"));
@@ -93,7 +93,7 @@ static void the_header_names_the_pieces(void **state) {
 
 /* A paraboloid's normals, to first order, and unit length everywhere. */
 static void normals_are_those_of_the_surface(void **state) {
-    test_run *t = *state;
+    test_frames *t = *state;
     test_mesh grid = test_mesh_grid(40, 40, 1, 1);
     drape_piece piece = test_mesh_piece(&grid);
     drape_cloth *cloth;
@@ -119,13 +119,13 @@ static void normals_are_those_of_the_surface(void **state) {
     test_mesh_clear(&grid);
 }
 
-#define WITH_RUN(test) cmocka_unit_test_setup_teardown(test, test_run_begin, test_run_end)
+#define WITH_FRAMES(test) cmocka_unit_test_setup_teardown(test, test_frames_begin, test_frames_end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_RUN(without_texture_coordinates),         WITH_RUN(with_texture_coordinates_of_vertices),
-        WITH_RUN(with_texture_coordinates_of_corners), WITH_RUN(the_header_names_the_pieces),
-        WITH_RUN(normals_are_those_of_the_surface),
+        WITH_FRAMES(without_texture_coordinates),         WITH_FRAMES(with_texture_coordinates_of_vertices),
+        WITH_FRAMES(with_texture_coordinates_of_corners), WITH_FRAMES(the_header_names_the_pieces),
+        WITH_FRAMES(normals_are_those_of_the_surface),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

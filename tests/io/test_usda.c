@@ -1,6 +1,6 @@
 /* USDA layers, line by line: head, names, every bit of the points, extents that are just so large, texture
  * coordinates. Other people's parsers read them in tests/apps. */
-#include "support/run.h"
+#include "support/frames.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@ typedef struct layer {
     int32_t lines;
 } layer;
 
-static layer read_layer(const test_run *t, const char *name) {
+static layer read_layer(const test_frames *t, const char *name) {
     layer l = {0};
     int64_t size;
-    l.text = (char *)test_run_read(t, name, &size);
+    l.text = (char *)test_frames_read(t, name, &size);
     for (char *line = strtok(l.text, "\n"); line; line = strtok(NULL, "\n"))
         l.line[l.lines++] = line + strspn(line, " ");
     return l;
@@ -44,7 +44,7 @@ static int64_t numbers_of(const char *line, double *out) {
     return count;
 }
 
-static void assert_samples(test_run *t, const layer *l, int32_t mesh, int32_t piece, int32_t frames) {
+static void assert_samples(test_frames *t, const layer *l, int32_t mesh, int32_t piece, int32_t frames) {
     const drape_piece_range *p = drape_cloth_piece(t->cloth, piece);
     int32_t points = find(l, mesh, "point3f[] points.timeSamples = {"),
             extent = find(l, mesh, "float3[] extent.time");
@@ -52,7 +52,7 @@ static void assert_samples(test_run *t, const layer *l, int32_t mesh, int32_t pi
     char key[16];
     for (int32_t f = 0; f < frames; f++) {
         snprintf(key, sizeof key, "%d: [", f);
-        test_run_fill(t, f);
+        test_frames_fill(t, f);
         assert_int_equal(find(l, points, key), points + 1 + f);
         assert_int_equal(numbers_of(l->line[points + 1 + f], got), 3 * p->vertices);
         assert_int_equal(numbers_of(l->line[extent + 1 + f], bound), 6);
@@ -72,11 +72,11 @@ static void assert_samples(test_run *t, const layer *l, int32_t mesh, int32_t pi
 }
 
 static void every_bit_of_the_points(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
     static const char *const names[] = {"left__one_", "left__one_", "_3_"}; /* two are alike, so all get a number */
     char def[64];
-    test_run_write(t, "a.usda", &what, 5);
+    test_frames_write(t, "a.usda", &what, 5);
     layer l = read_layer(t, "a.usda");
     int32_t mesh = 0;
     for (int32_t p = 0; p < 3; p++) {
@@ -88,9 +88,9 @@ static void every_bit_of_the_points(void **state) {
 }
 
 static void the_head_says_units_axes_and_times(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 1);
-    test_run_write(t, "a.usda", &what, 7);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 1);
+    test_frames_write(t, "a.usda", &what, 7);
     layer l = read_layer(t, "a.usda");
     assert_string_equal(l.line[0], "#usda 1.0");
     static const char *const head[] = {"defaultPrim = \"drape\"", "doc = \"a \\\"b\\\\\\\" <c> &\"",
@@ -104,10 +104,10 @@ static void the_head_says_units_axes_and_times(void **state) {
 }
 
 static void texture_coordinates_have_their_interpolation(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
     double got[512];
-    test_run_write(t, "a.usda", &what, 2);
+    test_frames_write(t, "a.usda", &what, 2);
     layer l = read_layer(t, "a.usda");
     int32_t second = find(&l, find(&l, 0, "def Mesh") + 1, "def Mesh");
     int32_t third = find(&l, second + 1, "def Mesh");
@@ -126,13 +126,13 @@ static void texture_coordinates_have_their_interpolation(void **state) {
     free(l.text);
 }
 
-#define WITH_RUN(test) cmocka_unit_test_setup_teardown(test, test_run_begin, test_run_end)
+#define WITH_FRAMES(test) cmocka_unit_test_setup_teardown(test, test_frames_begin, test_frames_end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_RUN(every_bit_of_the_points),
-        WITH_RUN(the_head_says_units_axes_and_times),
-        WITH_RUN(texture_coordinates_have_their_interpolation),
+        WITH_FRAMES(every_bit_of_the_points),
+        WITH_FRAMES(the_head_says_units_axes_and_times),
+        WITH_FRAMES(texture_coordinates_have_their_interpolation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

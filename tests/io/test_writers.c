@@ -1,7 +1,7 @@
 /* What every format in the table promises: complete or absent, in bounded memory, and nothing after failures. */
 #include "sparse/counting_allocator.h"
 #include "support/folder.h"
-#include "support/run.h"
+#include "support/frames.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,95 +20,95 @@ static bool is_sequence(int32_t format) {
     return strcmp(ending, ".obj") == 0 || strcmp(ending, ".ply") == 0;
 }
 
-static drape_writer *open_writer(test_run *t, int32_t format, const drape_animation *what) {
+static drape_writer *open_writer(test_frames *t, int32_t format, const drape_animation *what) {
     drape_writer *writer;
-    ASSERT_OK(t->ctx, drape_writer_open(t->ctx, test_run_path(t, file_name(format)), what, &writer));
+    ASSERT_OK(t->ctx, drape_writer_open(t->ctx, test_frames_path(t, file_name(format)), what, &writer));
     return writer;
 }
 
 /* Names of files in the folder that somebody would take for a result. */
-static int finished_files(const test_run *t) {
+static int finished_files(const test_frames *t) {
     char name[32];
     int count = 0;
-    for (int32_t f = 0; drape_writer_extension(f); f++) count += access(test_run_path(t, file_name(f)), F_OK) == 0;
+    for (int32_t f = 0; drape_writer_extension(f); f++) count += access(test_frames_path(t, file_name(f)), F_OK) == 0;
     for (int frame = 0; frame < 4; frame++) {
         snprintf(name, sizeof name, "a_%04d.obj", frame);
-        count += access(test_run_path(t, name), F_OK) == 0;
+        count += access(test_frames_path(t, name), F_OK) == 0;
         snprintf(name, sizeof name, "a_%04d.ply", frame);
-        count += access(test_run_path(t, name), F_OK) == 0;
+        count += access(test_frames_path(t, name), F_OK) == 0;
     }
-    return count + (access(test_run_path(t, "a_rest.obj"), F_OK) == 0);
+    return count + (access(test_frames_path(t, "a_rest.obj"), F_OK) == 0);
 }
 
-static void there_are_seven(void **state) {
+static void every_format_has_its_words(void **state) {
     (void)state;
     int32_t count = 0;
     for (; drape_writer_extension(count); count++) {
         assert_true(drape_writer_extension(count)[0] == '.' && drape_writer_description(count)[0]);
         assert_true(drape_writer_knows(file_name(count)));
     }
-    assert_int_equal(count, 7);
+    assert_true(count >= 7);
 }
 
 static void nothing_has_its_name_before_it_is_whole(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
     for (int32_t f = 0; drape_writer_extension(f); f++) {
         drape_writer *writer = open_writer(t, f, &what);
         for (int32_t i = 0; i < 3; i++) {
-            test_run_fill(t, i);
+            test_frames_fill(t, i);
             ASSERT_OK(t->ctx, drape_writer_frame(writer, t->x));
             assert_int_equal(finished_files(t), is_sequence(f) ? i + 1 : 0);
         }
         ASSERT_OK(t->ctx, drape_writer_close(writer));
-        assert_int_equal(test_run_entries(t), finished_files(t)); /* nothing else is left */
+        assert_int_equal(test_frames_entries(t), finished_files(t)); /* nothing else is left */
         assert_true(finished_files(t) >= 1);
         test_folder_entries(t->folder, true);
     }
 }
 
 static void no_frame_no_file(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
     for (int32_t f = 0; drape_writer_extension(f); f++) {
         ASSERT_OK(t->ctx, drape_writer_close(open_writer(t, f, &what)));
-        assert_int_equal(test_run_entries(t), 0);
+        assert_int_equal(test_frames_entries(t), 0);
     }
 }
 
 static void a_failed_frame_leaves_no_half_file(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
     for (int32_t f = 0; drape_writer_extension(f); f++) {
         if (strcmp(drape_writer_extension(f), ".obj") == 0) continue; /* it takes any number */
         drape_writer *writer = open_writer(t, f, &what);
-        test_run_fill(t, 0);
+        test_frames_fill(t, 0);
         ASSERT_OK(t->ctx, drape_writer_frame(writer, t->x));
         t->x[3 * 7 + 1] = NAN;
         assert_int_equal(drape_writer_frame(writer, t->x), DRAPE_ERROR_NUMBER);
         assert_non_null(strstr(drape_message(t->ctx), "frame 1: vertex 7"));
         drape_writer_close(writer);
-        assert_int_equal(test_run_entries(t), is_sequence(f) ? 1 : 0);
+        assert_int_equal(test_frames_entries(t), is_sequence(f) ? 1 : 0);
         test_folder_entries(t->folder, true);
     }
 }
 
 static void memory_does_not_grow(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
     for (int32_t f = 0; drape_writer_extension(f); f++)
-        assert_int_equal(test_run_write(t, file_name(f), &what, 100), 0);
+        assert_int_equal(test_frames_write(t, file_name(f), &what, 100), 0);
 }
 
 static void a_missing_folder_is_named(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
     char name[64];
     for (int32_t f = 0; drape_writer_extension(f); f++) {
         drape_writer *writer = NULL;
         snprintf(name, sizeof name, "no/%s", file_name(f));
-        test_run_fill(t, 0);
-        drape_status status = drape_writer_open(t->ctx, test_run_path(t, name), &what, &writer);
+        test_frames_fill(t, 0);
+        drape_status status = drape_writer_open(t->ctx, test_frames_path(t, name), &what, &writer);
         if (!status) status = drape_writer_frame(writer, t->x); /* sequences open their files there */
         assert_int_equal(status, DRAPE_ERROR_IO);
         assert_non_null(strstr(drape_message(t->ctx), "no/a"));
@@ -117,36 +117,36 @@ static void a_missing_folder_is_named(void **state) {
 }
 
 static void pieces_must_be_those_of_the_cloth(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 2);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 2);
     drape_writer *writer;
     what.pieces = t->piece + 1;
-    assert_int_equal(drape_writer_open(t->ctx, test_run_path(t, "a.glb"), &what, &writer), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_writer_open(t->ctx, test_frames_path(t, "a.glb"), &what, &writer), DRAPE_ERROR_ARGUMENT);
     assert_null(writer);
     assert_non_null(strstr(drape_message(t->ctx), "piece 0 is not what the cloth was made of"));
 }
 
 /* Opens, writes two frames and closes in a context that refuses its nth request. */
-static bool write_with(test_run *t, int32_t format, const drape_animation *what, int64_t n) {
+static bool write_with(test_frames *t, int32_t format, const drape_animation *what, int64_t n) {
     counting_allocator memory = {.left = n};
     drape_context *ctx = counting_context(&memory);
     drape_writer *writer = NULL;
-    drape_status status = drape_writer_open(ctx, test_run_path(t, file_name(format)), what, &writer);
+    drape_status status = drape_writer_open(ctx, test_frames_path(t, file_name(format)), what, &writer);
     for (int32_t i = 0; i < 2 && !status; i++) status = drape_writer_frame(writer, t->x);
     drape_status closed = drape_writer_close(writer);
     if (!status) status = closed;
     bool failed = memory.failed;
     assert_int_equal(status, failed ? DRAPE_ERROR_MEMORY : DRAPE_OK);
-    if (failed && !is_sequence(format)) assert_int_equal(test_run_entries(t), 0);
+    if (failed && !is_sequence(format)) assert_int_equal(test_frames_entries(t), 0);
     drape_context_destroy(ctx);
     assert_int_equal(memory.live, 0);
     return failed;
 }
 
 static void a_failing_allocation_leaves_nothing(void **state) {
-    test_run *t = *state;
-    drape_animation what = test_run_animation(t, 0, 3);
-    test_run_fill(t, 0);
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
+    test_frames_fill(t, 0);
     for (int32_t f = 0; drape_writer_extension(f); f++) {
         if (strcmp(drape_writer_extension(f), ".html") == 0) continue; /* zlib has memory of its own: io.html */
         int64_t n = 0;
@@ -156,18 +156,18 @@ static void a_failing_allocation_leaves_nothing(void **state) {
     }
 }
 
-#define WITH_RUN(test) cmocka_unit_test_setup_teardown(test, test_run_begin, test_run_end)
+#define WITH_FRAMES(test) cmocka_unit_test_setup_teardown(test, test_frames_begin, test_frames_end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_are_seven),
-        WITH_RUN(nothing_has_its_name_before_it_is_whole),
-        WITH_RUN(no_frame_no_file),
-        WITH_RUN(a_failed_frame_leaves_no_half_file),
-        WITH_RUN(memory_does_not_grow),
-        WITH_RUN(a_missing_folder_is_named),
-        WITH_RUN(pieces_must_be_those_of_the_cloth),
-        WITH_RUN(a_failing_allocation_leaves_nothing),
+        cmocka_unit_test(every_format_has_its_words),
+        WITH_FRAMES(nothing_has_its_name_before_it_is_whole),
+        WITH_FRAMES(no_frame_no_file),
+        WITH_FRAMES(a_failed_frame_leaves_no_half_file),
+        WITH_FRAMES(memory_does_not_grow),
+        WITH_FRAMES(a_missing_folder_is_named),
+        WITH_FRAMES(pieces_must_be_those_of_the_cloth),
+        WITH_FRAMES(a_failing_allocation_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "support/run.h"
+#include "support/frames.h"
 
 #include "support/folder.h"
 
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* 4 x 2 cells; the triangles right of the middle get uv vertices of their own, all moved by a metre. */
-static void make_seam(test_run *t) {
+static void make_seam(test_frames *t) {
     drape_piece *p = &t->piece[1];
     int32_t copies = p->vertices;
     memcpy(t->seam_uv, p->uv, 2 * (size_t)p->vertices * sizeof(double));
@@ -27,9 +27,9 @@ static void make_seam(test_run *t) {
     p->uv_vertices = 2 * copies;
 }
 
-int test_run_begin(void **state) {
-    static test_run t;
-    t = (test_run){.folder = "/tmp/drape-test-run-XXXXXX"};
+int test_frames_begin(void **state) {
+    static test_frames t;
+    t = (test_frames){.folder = "/tmp/drape-test-frames-XXXXXX"};
     assert_non_null(mkdtemp(t.folder));
     t.ctx = test_context(1);
     t.mesh[0] = test_mesh_grid(5, 3, 1, 0.5);
@@ -45,11 +45,11 @@ int test_run_begin(void **state) {
     return 0;
 }
 
-const char *test_run_path(const test_run *t, const char *name) { return test_path_in(t->folder, name); }
-int test_run_entries(const test_run *t) { return test_folder_entries(t->folder, false); }
+const char *test_frames_path(const test_frames *t, const char *name) { return test_path_in(t->folder, name); }
+int test_frames_entries(const test_frames *t) { return test_folder_entries(t->folder, false); }
 
-int test_run_end(void **state) {
-    test_run *t = *state;
+int test_frames_end(void **state) {
+    test_frames *t = *state;
     test_folder_entries(t->folder, true);
     rmdir(t->folder);
     drape_cloth_destroy(t->cloth);
@@ -60,12 +60,12 @@ int test_run_end(void **state) {
     return left == 0 ? 0 : -1;
 }
 
-void test_run_fill(test_run *t, int32_t frame) {
+void test_frames_fill(test_frames *t, int32_t frame) {
     test_random r = {(uint64_t)frame + 1};
     for (int64_t i = 0; i < t->numbers; i++) t->x[i] = test_random_between(&r, -3, 3);
 }
 
-drape_animation test_run_animation(test_run *t, int32_t from, int32_t count) {
+drape_animation test_frames_animation(test_frames *t, int32_t from, int32_t count) {
     drape_cloth_destroy(t->cloth);
     ASSERT_OK(t->ctx, drape_cloth_create(t->ctx, t->piece + from, count, NULL, &t->cloth));
     t->numbers = 3 * (int64_t)drape_cloth_vertices(t->cloth);
@@ -74,12 +74,12 @@ drape_animation test_run_animation(test_run *t, int32_t from, int32_t count) {
     return (drape_animation){.cloth = t->cloth, .fps = 24, .title = "a \"b\\\" <c>\n&", .pieces = t->piece + from};
 }
 
-int64_t test_run_write(test_run *t, const char *name, const drape_animation *what, int32_t frames) {
+int64_t test_frames_write(test_frames *t, const char *name, const drape_animation *what, int32_t frames) {
     drape_writer *writer;
     int64_t before = 0;
-    ASSERT_OK(t->ctx, drape_writer_open(t->ctx, test_run_path(t, name), what, &writer));
+    ASSERT_OK(t->ctx, drape_writer_open(t->ctx, test_frames_path(t, name), what, &writer));
     for (int32_t i = 0; i < frames; i++) {
-        test_run_fill(t, i);
+        test_frames_fill(t, i);
         ASSERT_OK(t->ctx, drape_writer_frame(writer, t->x));
         if (i == 0) before = drape_context_bytes(t->ctx);
     }
@@ -88,8 +88,8 @@ int64_t test_run_write(test_run *t, const char *name, const drape_animation *wha
     return grown;
 }
 
-unsigned char *test_run_read(const test_run *t, const char *name, int64_t *size) {
-    FILE *file = fopen(test_run_path(t, name), "rb");
+unsigned char *test_frames_read(const test_frames *t, const char *name, int64_t *size) {
+    FILE *file = fopen(test_frames_path(t, name), "rb");
     assert_non_null(file);
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
     *size = ftell(file);
