@@ -94,7 +94,7 @@ static race_plan plan_for(const bench_options *options, int32_t vertices) {
     if (vertices > 100000) return (race_plan){3, 1, 5, 1};
     if (vertices > 50000) return (race_plan){3, 2, 5, 1};
     if (vertices > 20000) return (race_plan){5, 3, 5, 3};
-    return (race_plan){RACE_MOST_REPEATS, 5, 1, RACE_MOST_REPEATS};
+    return (race_plan){REPEATS, 5, 1, REPEATS};
 }
 
 static race_result compare(const bench_options *options, const bench_request *request, const requirement *want) {
@@ -102,10 +102,10 @@ static race_result compare(const bench_options *options, const bench_request *re
     bench_system *s = bench_system_create(request);
     race_plan plan = plan_for(options, s->A.rows);
     bench_system_print(request, s);
-    race_run(s, &plan, &result);
+    race_run(s, RACE_AMG, &plan, &result);
     bench_system_destroy(s);
     print_racer_head();
-    for (int32_t k = 0; k < RACERS; k++) print_racer(&result, k);
+    for (int32_t k = 0; k < AMG_RACERS; k++) print_racer(&result, k);
     print_equal(&result);
     claim(&result, want);
     return result;
@@ -216,7 +216,7 @@ static void compare_scene(const bench_options *options, const bench_request *req
     const race_plan plan = options->quick ? (race_plan){1, 1, 10, 0} : (race_plan){3, 1, 5, 0};
     bench_system *s = bench_system_create(request);
     requirement want = required_elsewhere(s->A.rows);
-    race_run(s, &plan, &result);
+    race_run(s, RACE_AMG, &plan, &result);
     bench_system_destroy(s);
     print_scene(request, &result, &want, t);
 }

@@ -1,14 +1,15 @@
 /* amg.h: what the files of the benchmark `amg` share.
  *
  * A race: PPCG with the block diagonal, with amg of three modes and with amg of six, all on the same systems, from
- * zero to a preconditioned residual of 1e-5. */
+ * zero to a preconditioned residual of 1e-5. In the benchmark `auto` incomplete Cholesky and "auto" run too. */
 #ifndef DRAPE_BENCH_AMG_H
 #define DRAPE_BENCH_AMG_H
 
 #include "bench.h"
 
-enum { RACE_BASE, RACE_THREE, RACE_SIX, RACERS };
-enum { RACE_STEPS = 20, RACE_MOST_REPEATS = 15 };
+enum { RACE_BASE, RACE_THREE, RACE_SIX, AMG_RACERS, RACE_ICHOL = AMG_RACERS, RACE_AUTO, RACERS };
+enum { RACE_AMG = (1 << AMG_RACERS) - 1, RACE_ALL = (1 << RACERS) - 1 }; /* sets of them, a bit each */
+enum { RACE_STEPS = 20, RACE_MOST_REPEATS = 21 };
 
 static const double RACE_TOLERANCE = 1e-5;
 
@@ -24,11 +25,15 @@ typedef struct race_times {
     double once, setup;    /* one system by a new solver, and the set-up in that */
     double running, later; /* the mean step of a run, and of all steps but the first */
     double least_once, least_running;
+    double iteration;                 /* of one system: its solve over its iterations and one, to begin */
+    double pairs_once, pairs_running; /* no time: its own over the block diagonal's of the same repeat */
 } race_times;
 
 typedef struct racer {
     race_times times;
-    drape_solve_result first; /* of the first system; its pointers are gone */
+    drape_solve_result first; /* of the first system; its pointers are gone, but for names */
+    drape_solve_result last;  /* of a run, the same */
+    double mean_bytes;        /* moved in a step of a run, as counted */
     double error;             /* there, in the energy norm, relative, against a solution of 1e-11 */
     double mean_iterations;   /* of a run */
     int32_t failures;         /* solves that did not converge */
@@ -48,12 +53,14 @@ typedef struct race_result {
 } race_result;
 
 const char *race_name(int32_t who);
-void race_run(bench_system *system, const race_plan *plan, race_result *out);
+/* Of a set, RACE_BASE always in it; the results of the others are zero. */
+void race_run(bench_system *system, uint32_t set, const race_plan *plan, race_result *out);
 /* The faster amg, in one system or in a run. */
 int32_t race_faster_once(const race_result *result);
 int32_t race_faster_running(const race_result *result);
 
-/* A solver for one of the three. */
+drape_solve_settings race_settings(int32_t who, double tol);
+/* A solver for one of them. */
 drape_solver *race_solver(drape_context *ctx, int32_t who, double tol);
 
 /* ---- amg_scaling.c: what needs no race ---- */

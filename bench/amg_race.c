@@ -17,20 +17,26 @@
 static const struct contestant {
     const char *name, *precond;
     int32_t modes;
-} contestants[RACERS] = {
-    {"block_diagonal", "block_diagonal", 0}, {"amg, 3 modes", "amg", 3}, {"amg, 6 modes", "amg", 6}};
+} contestants[RACERS] = {[RACE_BASE] = {"block_diagonal", "block_diagonal", 0},
+                         [RACE_THREE] = {"amg, 3 modes", "amg", 3},
+                         [RACE_SIX] = {"amg, 6 modes", "amg", 6},
+                         [RACE_ICHOL] = {"ichol", "ichol", 0},
+                         [RACE_AUTO] = {"auto", "auto", 0}};
 
 /* What is measured of a contestant, before it is made medians of. */
 typedef struct lane {
     int32_t index;
-    drape_solver *solver;              /* while it runs */
-    double once[RACE_MOST_REPEATS];    /* s */
-    double setup[RACE_MOST_REPEATS];   /* s, of these */
-    double running[RACE_MOST_REPEATS]; /* s, the mean of a step */
-    double later[RACE_MOST_REPEATS];   /* s, the mean of a step but the first */
-    double step[RACE_STEPS];           /* s, of the run at work; -1: left out */
-    int64_t iterations, solves;        /* of all runs */
-    drape_solve_result first;
+    bool runs;                           /* or only watches */
+    drape_solver *solver;                /* while it runs */
+    double once[RACE_MOST_REPEATS];      /* s */
+    double setup[RACE_MOST_REPEATS];     /* s, of these */
+    double iteration[RACE_MOST_REPEATS]; /* s, of these */
+    double running[RACE_MOST_REPEATS];   /* s, the mean of a step */
+    double later[RACE_MOST_REPEATS];     /* s, the mean of a step but the first */
+    double step[RACE_STEPS];             /* s, of the run at work; -1: left out */
+    double bytes[RACE_STEPS];            /* the same */
+    int64_t iterations, solves;          /* of all runs */
+    drape_solve_result first, last;
     double error;
     int32_t failures;
 } lane;
@@ -39,13 +45,18 @@ const char *race_name(int32_t r) { return contestants[r].name; }
 
 /* ---- Solving ---- */
 
-drape_solver *race_solver(drape_context *ctx, int32_t r, double tol) {
+drape_solve_settings race_settings(int32_t r, double tol) {
     drape_solve_settings settings = drape_solve_defaults();
-    drape_solver *solver;
     settings.precond = contestants[r].precond;
     settings.amg.modes = contestants[r].modes;
     settings.tol = tol;
     settings.max_iterations = 100000;
+    return settings;
+}
+
+drape_solver *race_solver(drape_context *ctx, int32_t r, double tol) {
+    drape_solve_settings settings = race_settings(r, tol);
+    drape_solver *solver;
     bench_check(ctx, drape_solver_create(ctx, &settings, &solver));
     return solver;
 }
@@ -78,6 +89,7 @@ static double solve_once(bench_system *s, int32_t r, double tol, double *x, drap
 static void run_once(bench_system *s, lane *l, int32_t repeat, double *x) {
     l->once[repeat] = solve_once(s, l->index, RACE_TOLERANCE, x, &l->first);
     l->setup[repeat] = l->first.setup_seconds;
+    l->iteration[repeat] = l->first.solve_seconds / (l->first.iterations + 1);
     l->failures += l->first.reason != DRAPE_CONVERGED;
 }
 
@@ -86,6 +98,7 @@ static void run_all_once(bench_system *s, lane lanes[RACERS], int32_t repeats, c
     double *x = bench_vector(bench_system_length(s)), *w = bench_vector(bench_system_length(s));
     for (int32_t i = 0; i < repeats; i++)
         for (int32_t k = 0; k < RACERS; k++) {
+            if (!lanes[k].runs) continue;
             run_once(s, &lanes[k], i, x);
             if (i == 0 && exact) lanes[k].error = bench_energy_error(s, exact, x, w);
         }
@@ -152,37 +165,52 @@ static void compare_at_equal_error(bench_system *s, const race_plan *plan, const
 static void run_step(bench_system *s, lane *l, int32_t step, double *x) {
     double begin = bench_seconds();
     if (!l->solver) l->solver = race_solver(s->ctx, l->index, RACE_TOLERANCE);
-    drape_solve_result result = solve_in(s, l, l->solver, x);
+    l->last = solve_in(s, l, l->solver, x);
     l->step[step] = bench_seconds() - begin;
-    l->iterations += result.iterations;
+    l->bytes[step] = (double)l->last.bytes_moved;
+    l->iterations += l->last.iterations;
     l->solves++;
 }
 
 /* Over all steps but the first that were not left out. */
-static double mean_later(const lane *l) {
+static double mean_later(const double step[RACE_STEPS]) {
     double sum = 0;
     int32_t count = 0;
     for (int32_t i = 1; i < RACE_STEPS; i++)
-        if (l->step[i] >= 0) sum += l->step[i], count++;
+        if (step[i] >= 0) sum += step[i], count++;
     return sum / count;
+}
+
+/* Over all, those that were left out being like the others but the first. */
+static double mean_step(const double step[RACE_STEPS]) {
+    return (step[0] + (RACE_STEPS - 1) * mean_later(step)) / RACE_STEPS;
+}
+
+/* Whoever comes first finds the matrix in the caches of the threads that assembled it: so they take turns. */
+static void run_all_steps(bench_system *s, lane lanes[RACERS], int32_t rarely, int32_t step, double *x) {
+    for (int32_t i = 0; i < RACERS; i++) {
+        int32_t k = step % 2 ? RACERS - 1 - i : i;
+        if (!lanes[k].runs) continue;
+        if (k == RACE_BASE && step % rarely != 0) lanes[k].step[step] = lanes[k].bytes[step] = -1;
+        else run_step(s, &lanes[k], step, x);
+    }
 }
 
 static void run_animation(bench_system *s, lane lanes[RACERS], const race_plan *plan, int32_t repeat, double *x) {
     for (int32_t i = 0; i < RACE_STEPS; i++) {
-        for (int32_t k = 0; k < RACERS; k++)
-            if (k == RACE_BASE && i % plan->rarely != 0) lanes[k].step[i] = -1;
-            else run_step(s, &lanes[k], i, x);
+        run_all_steps(s, lanes, plan->rarely, i, x);
         bench_system_advance(s, x); /* all of them found the same, as far as the tolerance goes */
     }
     for (int32_t k = 0; k < RACERS; k++) {
-        lanes[k].later[repeat] = mean_later(&lanes[k]);
-        lanes[k].running[repeat] = (lanes[k].step[0] + (RACE_STEPS - 1) * lanes[k].later[repeat]) / RACE_STEPS;
+        if (!lanes[k].runs) continue;
+        lanes[k].later[repeat] = mean_later(lanes[k].step);
+        lanes[k].running[repeat] = mean_step(lanes[k].step);
         drape_solver_destroy(lanes[k].solver);
         lanes[k].solver = NULL;
     }
 }
 
-/* Every run starts from the same state. */
+/* Every run starts from the same state, and the system is left in it. */
 static void run_all_running(bench_system *s, lane lanes[RACERS], const race_plan *plan) {
     int64_t n = bench_system_length(s);
     double *x0 = bench_vector(n), *v0 = bench_vector(n), *x = bench_vector(n);
@@ -190,25 +218,37 @@ static void run_all_running(bench_system *s, lane lanes[RACERS], const race_plan
     memcpy(x0, drape_sim_positions(s->sim), bytes);
     memcpy(v0, drape_sim_velocities(s->sim), bytes);
     for (int32_t i = 0; i < plan->running; i++) {
+        run_animation(s, lanes, plan, i, x);
         memcpy(drape_sim_positions(s->sim), x0, bytes);
         memcpy(drape_sim_velocities(s->sim), v0, bytes);
         bench_system_assemble(s);
-        run_animation(s, lanes, plan, i, x);
     }
     free(x0), free(v0), free(x);
 }
 
 /* ---- The race ---- */
 
+/* Median of the ratios to the block diagonal's; before anything is sorted. */
+static double pairs(const double *own, const double *base, int32_t count) {
+    double ratio[RACE_MOST_REPEATS];
+    for (int32_t i = 0; i < count; i++) ratio[i] = own[i] / base[i];
+    return bench_median(ratio, count);
+}
+
 static void sum_up_once(lane *l, const race_plan *plan, racer *out) {
+    if (!l->runs) return;
     out->first = l->first;
     out->error = l->error;
     out->times.once = bench_median(l->once, plan->once);
     out->times.setup = bench_median(l->setup, plan->once);
+    out->times.iteration = bench_median(l->iteration, plan->once);
     out->times.least_once = l->once[0]; /* sorted by now */
 }
 
 static void sum_up_running(lane *l, const race_plan *plan, racer *out) {
+    if (!l->runs) return;
+    out->last = l->last;
+    out->mean_bytes = mean_step(l->bytes);
     out->mean_iterations = (double)l->iterations / (double)l->solves;
     out->failures = l->failures;
     out->times.running = bench_median(l->running, plan->running);
@@ -216,16 +256,21 @@ static void sum_up_running(lane *l, const race_plan *plan, racer *out) {
     out->times.least_running = l->running[0];
 }
 
-void race_run(bench_system *s, const race_plan *plan, race_result *out) {
-    lane lanes[RACERS] = {{.index = RACE_BASE}, {.index = RACE_THREE}, {.index = RACE_SIX}};
+void race_run(bench_system *s, uint32_t set, const race_plan *plan, race_result *out) {
+    lane lanes[RACERS] = {0}, *base = &lanes[RACE_BASE];
+    for (int32_t k = 0; k < RACERS; k++) lanes[k].index = k, lanes[k].runs = set >> k & 1;
     double *exact = plan->equal ? bench_vector(bench_system_length(s)) : NULL;
     *out = (race_result){0};
     if (exact) bench_solve_exactly(s, exact);
     run_all_once(s, lanes, plan->once, exact);
+    for (int32_t k = 0; k < RACERS; k++)
+        out->racer[k].times.pairs_once = pairs(lanes[k].once, base->once, plan->once);
     for (int32_t k = 0; k < RACERS; k++) sum_up_once(&lanes[k], plan, &out->racer[k]);
     if (plan->equal) compare_at_equal_error(s, plan, exact, out);
     free(exact);
     run_all_running(s, lanes, plan);
+    for (int32_t k = 0; k < RACERS; k++)
+        out->racer[k].times.pairs_running = pairs(lanes[k].running, base->running, plan->running);
     for (int32_t k = 0; k < RACERS; k++) sum_up_running(&lanes[k], plan, &out->racer[k]);
 }
 

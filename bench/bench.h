@@ -41,6 +41,7 @@ void bench_solvers(const bench_options *options);
 /* Part of it: our PPCG and Eigen's CG, both to |r| <= tol |b|; ichol: with incomplete Cholesky too. */
 void bench_against_eigen(bench_system *s, double tol, int ichol);
 void bench_amg(const bench_options *options);
+void bench_auto(const bench_options *options);
 void bench_peers(const bench_options *options);
 void bench_ascher_boxerman(const bench_options *options);
 

@@ -80,6 +80,8 @@ static const struct bench {
     {"solvers", "an iteration and prefiltering in multiplies, all solvers, against Eigen", bench_solvers, 0, 0},
     {"amg", "multigrid against the block diagonal, one system and an animation, by size and scene", bench_amg,
      BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK, BENCH_TABLES_ALL},
+    {"auto", "what the solver chooses itself, against the best fixed choice and the block diagonal", bench_auto,
+     BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0},
     {"peers", "multigrid against PETSc (GAMG, ML, Hypre), CHOLMOD and Eigen, one system", bench_peers,
      BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK,
      BENCH_TABLE_SHEET | BENCH_TABLE_SCENES},

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg and
+# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto and
 # peers come out whole.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
@@ -45,7 +45,7 @@ help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
     local word
-    for word in kernels sheets solvers amg peers ascher-boxerman --sizes --tables --scenes-side --threads --quick --help; do
+    for word in kernels sheets solvers amg auto peers ascher-boxerman --sizes --tables --scenes-side --threads --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
 }
@@ -66,6 +66,7 @@ bad_command_lines_are_refused() {
     refuses --tables "$bench" amg --tables ""
     refuses --scenes-side "$bench" amg --scenes-side 3
     refuses "kernels does not take it" "$bench" kernels --sizes 61
+    refuses "auto does not take it" "$bench" auto --tables sheet
     refuses "peers does not have all of these" "$bench" peers --tables sheet,cotton
 }
 
@@ -85,6 +86,18 @@ tables_of_amg_are_whole() {
     grep 'to the energy error of' "$scratch/out" |
         awk -F '[()]' '{ n++; split($4, a, ")"); if ($4 + 0 > $2 + 0) wrong = 1 } END { exit n != 2 || wrong }' ||
         fail "$(grep 'to the energy error of' "$scratch/out")"
+}
+
+# What is counted holds on any machine: auto moves at most 1.2 times the bytes of the best.
+table_of_auto_is_whole() {
+    needs_bench
+    "$bench" auto --quick --threads 1 --sizes 11,23 >"$scratch/out"
+    [ "$(grep -cE '^  (drooping|reentrant) +(2|10) +[0-9]+( \| [a-z_]+(, [36])? +[0-9.]+ +[0-9.]+ +[a-z_]+(, [36] modes)? +[0-9.]+){2} \|' "$scratch/out")" -eq 6 ] ||
+        fail "not 6 rows: $(cat "$scratch/out")"
+    [ "$(grep -cE '^ +(121|529) (block_diagonal|ichol|amg, [36] modes) +[0-9]+( +[0-9.]+){4}$' "$scratch/out")" -eq 8 ] ||
+        fail "not 8 rows of parts: $(cat "$scratch/out")"
+    grep -qE '^  bytes of auto / of the best.* reached$' "$scratch/out" || fail "$(cat "$scratch/out")"
+    ! grep -q 'did not converge' "$scratch/out" || fail "$(grep 'did not converge' "$scratch/out")"
 }
 
 # library NAME ROWS: of ROWS rows that begin with it in the table, or a line that it is not there.
@@ -111,7 +124,7 @@ tables_of_peers_are_whole() {
 }
 
 for test in without_benchmarks_it_says_so each_place_is_looked_at help_lists_benchmarks_and_options \
-    bad_command_lines_are_refused tables_of_amg_are_whole tables_of_peers_are_whole; do
+    bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole tables_of_peers_are_whole; do
     run_test $test $test
 done
 finish_tests
