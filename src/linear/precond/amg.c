@@ -1,10 +1,12 @@
-/* amg.c: smoothed aggregation (linear/amg/) as a preconditioner: one V-cycle in single precision.
+/* amg.c: smoothed aggregation (linear/amg/) as a preconditioner: one cycle in single precision.
  *
  * What is made for one matrix serves for the next ones of an animation. Before each solve it is decided, from counted
- * work and iterations alone, whether to
+ * work and iterations alone, what to do with it:
  *
- *   keep      everything. The preconditioner is then that of an older matrix: still symmetric and positive definite,
- * and some iterations worse. refresh   all values, in place. rebuild   aggregates and patterns too.
+ * - Keep everything. The preconditioner is then that of an older matrix: still symmetric and positive definite, and
+ *   some iterations worse.
+ * - Refresh all values, in place.
+ * - Rebuild aggregates and patterns too.
  *
  * Iterations beyond those of the first solve after a refresh are debt; when it has grown to what a refresh costs, it
  * is time for one, so that never more than twice the best is spent. A refresh is due at once where the constraints
