@@ -186,8 +186,8 @@ typedef struct drape_solve_result {
     double shift;         /* what "ichol" and "ilu" had to add to A's diagonal blocks, relative to them */
     double setup_seconds, solve_seconds;
     int64_t bytes;       /* memory held by the solver */
-    int64_t bytes_moved; /* read and written by this solve, as counted, not measured; what setting up costs is
-                            an estimate */
+    int64_t bytes_moved; /* read and written by this solve, as counted, not measured; for setting up, and for what
+                            "amg" computes beyond its bytes, what that time is worth in bytes (src/linear/choice.c) */
     const double *constraint_force; /* (I-S) (A x - b), 3 a vertex */
     const drape_iteration *history; /* this and the above live until the solver's next solve or its end; */
     int32_t history_count;          /*   NULL and 0 from drape_solve */

@@ -4,8 +4,8 @@
 #include "linear/constraints.h"
 #include "linear/precond.h"
 #include "sparse/counting_allocator.h"
+#include "support/cloth_systems.h"
 #include "support/dense.h"
-#include "support/folder.h"
 #include "support/random_systems.h"
 #include "support/sheets.h"
 
@@ -37,48 +37,17 @@ static drape_solve_settings settings_of(const char *precond, int32_t modes) {
 
 /* ---- Systems of a simulation ---- */
 
-typedef struct cloth {
-    drape_system system;
-    drape_constraints *set;
-} cloth;
-
 static drape_problem problem_of(const cloth *c, bool positions) {
     return (drape_problem){
         .A = &c->system.A, .b = c->system.b, .constraints = c->set, .positions = positions ? c->system.cur : NULL};
-}
-
-static cloth cloth_of(drape_context *ctx, drape_sim *sim) {
-    char folder[] = "/tmp/drape-test-XXXXXX", path[64];
-    cloth c;
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/system", folder);
-    ASSERT_OK(ctx, drape_sim_export_system(sim, path));
-    ASSERT_OK(ctx, drape_system_read(ctx, path, &c.system));
-    test_folder_entries(folder, true);
-    rmdir(folder);
-    ASSERT_OK(ctx, drape_constraints_create(ctx, c.system.A.rows, &c.set));
-    ASSERT_OK(ctx, drape_constraints_set_filter(c.set, c.system.S, c.system.z));
-    return c;
-}
-
-static void cloth_clear(drape_context *ctx, cloth *c) {
-    drape_constraints_destroy(c->set);
-    drape_system_clear(ctx, &c->system);
 }
 
 /* The systems of so many steps in a row, after some others. */
 static void clothes_from(drape_context *ctx, const char *name, const drape_scene_options *options, int32_t before,
                          int32_t count, cloth *out) {
     drape_scene *scene;
-    drape_sim *sim;
     ASSERT_OK(ctx, drape_scene_load(ctx, name, options, &scene));
-    ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
-    for (int32_t k = 0; k < before; k++) ASSERT_OK(ctx, drape_sim_step(sim, NULL));
-    for (int32_t k = 0; k < count; k++) {
-        ASSERT_OK(ctx, drape_sim_step(sim, NULL));
-        out[k] = cloth_of(ctx, sim);
-    }
-    drape_sim_destroy(sim);
+    clothes_of(ctx, scene, before, count, out);
     drape_scene_destroy(ctx, scene);
 }
 

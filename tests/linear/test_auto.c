@@ -4,7 +4,7 @@
 #include "linear/choice.h"
 #include "linear/sight.h"
 #include "sparse/counting_allocator.h"
-#include "support/folder.h"
+#include "support/cloth_systems.h"
 #include "support/sheets.h"
 
 #include <float.h>
@@ -22,32 +22,8 @@ static double *numbers(int64_t count) {
 
 /* ---- Systems of a simulation ---- */
 
-typedef struct cloth {
-    drape_system system;
-    drape_constraints *set;
-} cloth;
-
 static drape_problem problem_of(const cloth *c) {
     return (drape_problem){.A = &c->system.A, .b = c->system.b, .constraints = c->set, .positions = c->system.cur};
-}
-
-static cloth cloth_of(drape_context *ctx, drape_sim *sim) {
-    char folder[] = "/tmp/drape-test-XXXXXX", path[64];
-    cloth c;
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/system", folder);
-    ASSERT_OK(ctx, drape_sim_export_system(sim, path));
-    ASSERT_OK(ctx, drape_system_read(ctx, path, &c.system));
-    test_folder_entries(folder, true);
-    rmdir(folder);
-    ASSERT_OK(ctx, drape_constraints_create(ctx, c.system.A.rows, &c.set));
-    ASSERT_OK(ctx, drape_constraints_set_filter(c.set, c.system.S, c.system.z));
-    return c;
-}
-
-static void cloth_clear(drape_context *ctx, cloth *c) {
-    drape_constraints_destroy(c->set);
-    drape_system_clear(ctx, &c->system);
 }
 
 /* The sheet of the benchmarks. */
@@ -71,7 +47,6 @@ typedef struct sheet_request {
 
 static void clothes(drape_context *ctx, const sheet_request *want, cloth *out) {
     drape_scene *scene;
-    drape_sim *sim;
     drape_scene_options options = {.resolution = want->side};
     ASSERT_OK(ctx, drape_scene_load(ctx, want->scene, &options, &scene));
     for (int32_t i = 0; i < scene->piece_count; i++) scene->pieces[i].material = sheet_material();
@@ -82,13 +57,7 @@ static void clothes(drape_context *ctx, const sheet_request *want, cloth *out) {
         scene->solve.method = "bicgstab";
         scene->solve.precond = "auto";
     }
-    ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
-    for (int32_t k = 0; k < want->before; k++) ASSERT_OK(ctx, drape_sim_step(sim, NULL));
-    for (int32_t k = 0; k < want->count; k++) {
-        ASSERT_OK(ctx, drape_sim_step(sim, NULL));
-        out[k] = cloth_of(ctx, sim);
-    }
-    drape_sim_destroy(sim);
+    clothes_of(ctx, scene, want->before, want->count, out);
     drape_scene_destroy(ctx, scene);
 }
 
