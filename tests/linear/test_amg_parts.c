@@ -50,19 +50,16 @@ static void check_order(const drape_i_bands *b, int32_t rows) {
         }
 }
 
-/* Bands of one colour are not coupled; inner blocks are those that stay in their band, as far away as lag says. */
+/* Bands of one colour are not coupled; inner blocks are those that stay in their band. */
 static void check_coupling(const drape_i_upper *A) {
     const drape_i_bands *b = &A->bands;
-    int32_t lag[DRAPE_I_BANDS] = {0};
     for (int32_t i = 0; i < A->rows; i++)
         for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
             int32_t mine = i / b->length, other = A->col[k] / b->length;
             assert_true(A->col[k] > (k > A->start[i] ? A->col[k - 1] : i) && A->col[k] < A->rows);
             assert_int_equal(k < A->start[i] + A->inner[i], mine == other);
             if (mine != other) assert_int_not_equal(b->colour[mine], b->colour[other]);
-            else if (A->col[k] - i > lag[mine]) lag[mine] = A->col[k] - i;
         }
-    for (int32_t band = 0; band < b->count; band++) assert_int_equal(A->lag[band], lag[band]);
 }
 
 /* Borders are the rows with blocks in other bands; their lower ones are listed, all and ascending. */

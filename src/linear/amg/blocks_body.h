@@ -35,40 +35,27 @@ DRAPE_INLINE void NAME(store_r)(float *p, VR v) { memcpy(p, &v, sizeof v); }
 
 /* ---- Running sums of a x, a of R x C ---- */
 
-#if R == 3 && C == 3
-
-/* Nine of them, one for each number of a block: eight lanes and one. */
-typedef struct NAME(row_sum) {
-    vf8 main;
-    float last;
-} NAME(row_sum);
-
-/* sum += a x */
-DRAPE_INLINE void NAME(accumulate)(NAME(row_sum) * sum, const float *a, const float *x) {
-    vf8 numbers;
-    vf4 v = NAME(load_r)(x);
-    memcpy(&numbers, a, sizeof numbers);
-    sum->main += numbers * VD_SHUFFLE(v, v, 0, 1, 2, 0, 1, 2, 0, 1);
-    sum->last += a[8] * x[2];
-}
-
-DRAPE_INLINE VR NAME(total)(const NAME(row_sum) * sum) {
-    vf4 x = VD_SHUFFLE(sum->main, sum->main, 0, 3, 6, 6), y = VD_SHUFFLE(sum->main, sum->main, 1, 4, 7, 7);
-    vf4 z = VD_SHUFFLE(sum->main, sum->main, 2, 5, 5, 5);
-    z[2] = sum->last;
-    return (x + y) + z;
-}
-
-#else
-
+/* Lane c of part[r] is the sum of a_rc x_c. */
 typedef struct NAME(row_sum) {
     VC part[R];
 } NAME(row_sum);
 
+/* sum += a x */
 DRAPE_INLINE void NAME(accumulate)(NAME(row_sum) * sum, const float *a, const float *x) {
     VC v = NAME(load_c)(x);
     for (int r = 0; r < R; r++) sum->part[r] += NAME(load_c)(a + C * r) * v;
 }
+
+#if R == 3 && C == 3
+
+/* By turning rows into columns. */
+DRAPE_INLINE VR NAME(total)(const NAME(row_sum) * sum) {
+    vf4 a = sum->part[0], b = sum->part[1], c = sum->part[2];
+    vf4 low = VD_SHUFFLE(a, b, 0, 4, 1, 5), high = VD_SHUFFLE(a, b, 2, 6, 3, 7);
+    return (VD_SHUFFLE(low, c, 0, 1, 4, 4) + VD_SHUFFLE(low, c, 2, 3, 5, 5)) + VD_SHUFFLE(high, c, 0, 1, 6, 6);
+}
+
+#else
 
 DRAPE_INLINE VR NAME(total)(const NAME(row_sum) * sum) {
     VR t;
@@ -101,18 +88,25 @@ DRAPE_INLINE VC NAME(transposed_times)(const float *a, const float *x) {
     return sum;
 }
 
+/* The same with x in a register */
+DRAPE_INLINE VC NAME(transposed_by)(const float *a, VR x) {
+    VC sum = (NAME(load_c)(a) * x[0] + NAME(load_c)(a + C) * x[1]) + NAME(load_c)(a + 2 * C) * x[2];
+#if R == 6
+    sum += (NAME(load_c)(a + 3 * C) * x[3] + NAME(load_c)(a + 4 * C) * x[4]) + NAME(load_c)(a + 5 * C) * x[5];
+#endif
+    return sum;
+}
+
 /* ---- Sweeps ---- */
 
 #if R == C
 
-/* y_j -= U_ij' x_i over the inner blocks of row i */
-DRAPE_INLINE void NAME(scatter)(const upper_view *A, int32_t i, const float *x, float *y) {
-    float mine[R]; /* in registers, whatever is stored below */
-    for (int r = 0; r < R; r++) mine[r] = x[STRIDE_R * (int64_t)i + r];
+/* y_j -= U_ij' x_i over the inner blocks of row i, x_i in `mine` */
+DRAPE_INLINE void NAME(scatter)(const upper_view *A, int32_t i, VR mine, float *y) {
     const int64_t first = A->start[i], last = first + A->inner[i];
     for (int64_t k = first; k < last; k++) {
         float *to = y + STRIDE_R * (int64_t)A->col[k];
-        NAME(store_r)(to, NAME(load_r)(to) - NAME(transposed_times)(A->val + R * C * k, mine));
+        NAME(store_r)(to, NAME(load_r)(to) - NAME(transposed_by)(A->val + R * C * k, mine));
     }
 }
 
@@ -123,6 +117,28 @@ DRAPE_INLINE VR NAME(gather)(const upper_view *A, int32_t i, const float *x) {
     for (int64_t k = first; k < last; k++)
         NAME(accumulate)(&sum, A->val + R * C * k, x + STRIDE_R * (int64_t)A->col[k]);
     return NAME(total)(&sum);
+}
+
+/* The same, the nearest at last: in a descending sweep that is what the row waits for. */
+DRAPE_INLINE VR NAME(gather_descending)(const upper_view *A, int32_t i, const float *x) {
+    NAME(row_sum) sum = NAME(nothing)();
+    const int64_t first = A->start[i], last = first + A->inner[i];
+    for (int64_t k = last - 1; k >= first; k--)
+        NAME(accumulate)(&sum, A->val + R * C * k, x + STRIDE_R * (int64_t)A->col[k]);
+    return NAME(total)(&sum);
+}
+
+/* Asks for the blocks AHEAD bytes from those of row i, as many as a row of a sheet has: while rows are computed
+ * hardware does not look that far. Blocks of 6x6 gain nothing by it. */
+DRAPE_INLINE void NAME(ask_ahead)(const upper_view *A, int32_t i, bool upwards) {
+#if R == 3
+    enum { LINES = (SHEET_BLOCKS * 9 * 4 + 63) / 64 };
+    uintptr_t row = (uintptr_t)(A->val + 9 * A->start[i]);
+    row = upwards ? row + AHEAD : row - AHEAD;
+    for (int k = 0; k < LINES; k++) DRAPE_PREFETCH((const void *)(row + 64 * (uintptr_t)k));
+#else
+    (void)A, (void)i, (void)upwards;
+#endif
 }
 
 /* Sum of A_ij x_j over the blocks of border n that lie in other bands, those whose colours are in [low, high) */
@@ -159,37 +175,42 @@ DRAPE_INLINE void NAME(copy_band)(const drape_i_upper *A, int32_t band, const fl
     memcpy(to + STRIDE_R * begin, from + STRIDE_R * begin, (size_t)(STRIDE_R * (end - begin)) * sizeof *to);
 }
 
-/* t_i follows so far behind that all that it needs is final: it fills the time in which a row waits for the one
- * before it, and finds its blocks in the cache. */
-DRAPE_INLINE void NAME(gs_forward)(const drape_i_level *l, int32_t band) {
+/* From x = 0, rows in descending order: x_i = b_i - sum over j > i of U_ij x_j. What is left then, -L x, comes along
+ * from the same blocks. */
+DRAPE_INLINE void NAME(gs_first)(const drape_i_level *l, int32_t band) {
     const upper_view A = view_upper(&l->A);
-    const int32_t begin = l->A.bands.first[band], end = l->A.bands.first[band + 1], lag = l->A.lag[band];
+    const int32_t begin = l->A.bands.first[band], end = l->A.bands.first[band + 1];
+    const int32_t colour = l->A.bands.colour[band], border_begin = l->A.border_first[band];
+    int32_t border = l->A.border_first[band + 1] - 1;
+    const float *const b = l->b;
     float *const x = l->x, *const t = l->t;
-    NAME(copy_band)(&l->A, band, l->b, x);
-    NAME(subtract_across)(&l->A, band, x, x, 0, l->A.bands.colour[band]);
-    for (int32_t i = begin; i < end; i++) {
-        NAME(scatter)(&A, i, x, x);
-        if (i - lag >= begin) NAME(store_r)(t + STRIDE_R * (int64_t)(i - lag), -NAME(gather)(&A, i - lag, x));
+    for (int32_t i = end - 1; i >= begin; i--) {
+        VR mine = NAME(load_r)(b + STRIDE_R * (int64_t)i) - NAME(gather_descending)(&A, i, x);
+        if (border >= border_begin && l->A.border[border] == i) mine -= NAME(across)(&l->A, border--, x, 0, colour);
+        NAME(store_r)(x + STRIDE_R * (int64_t)i, mine);
+        memset(t + STRIDE_R * (int64_t)i, 0, STRIDE_R * sizeof *t);
+        NAME(ask_ahead)(&A, i, false);
+        NAME(scatter)(&A, i, mine, t);
     }
-    for (int32_t i = end - lag > begin ? end - lag : begin; i < end; i++)
-        NAME(store_r)(t + STRIDE_R * (int64_t)i, -NAME(gather)(&A, i, x));
 }
 
 DRAPE_INLINE void NAME(gs_border)(const drape_i_level *l, int32_t band) {
     NAME(subtract_across)(&l->A, band, l->x, l->t, l->A.bands.colour[band] + 1, DRAPE_I_BANDS);
 }
 
-/* L x runs ahead of the sweep, as far as a block reaches. */
-DRAPE_INLINE void NAME(gs_backward)(const drape_i_level *l, int32_t band) {
+/* The transpose: rows in ascending order, x_i = b_i - L x - U x with the x of the moment. L x was put into t by the
+ * rows above. */
+DRAPE_INLINE void NAME(gs_last)(const drape_i_level *l, int32_t band) {
     const upper_view A = view_upper(&l->A);
-    const int32_t begin = l->A.bands.first[band], end = l->A.bands.first[band + 1], lag = l->A.lag[band];
+    const int32_t begin = l->A.bands.first[band], end = l->A.bands.first[band + 1];
     float *const x = l->x, *const t = l->t;
-    int32_t ahead = end;
     NAME(copy_band)(&l->A, band, l->b, t);
     NAME(subtract_across)(&l->A, band, x, t, 0, DRAPE_I_BANDS);
-    for (int32_t i = end - 1; i >= begin; i--) {
-        while (ahead > begin && ahead > i - lag) NAME(scatter)(&A, --ahead, x, t);
-        NAME(store_r)(x + STRIDE_R * (int64_t)i, NAME(load_r)(t + STRIDE_R * (int64_t)i) - NAME(gather)(&A, i, x));
+    for (int32_t i = begin; i < end; i++) {
+        VR mine = NAME(load_r)(t + STRIDE_R * (int64_t)i) - NAME(gather)(&A, i, x);
+        NAME(store_r)(x + STRIDE_R * (int64_t)i, mine);
+        NAME(ask_ahead)(&A, i, true);
+        NAME(scatter)(&A, i, mine, t);
     }
 }
 
@@ -201,7 +222,7 @@ DRAPE_INLINE void NAME(fmultiply)(const drape_i_upper *whole, const float *x, fl
     NAME(subtract_across)(whole, band, x, y, 0, DRAPE_I_BANDS);
     for (int32_t i = begin; i < end; i++) {
         float *to = y + STRIDE_R * (int64_t)i;
-        NAME(scatter)(&A, i, x, y);
+        NAME(scatter)(&A, i, NAME(load_r)(x + STRIDE_R * (int64_t)i), y);
         NAME(store_r)(to, NAME(gather)(&A, i, x) - NAME(load_r)(to));
     }
 }

@@ -15,6 +15,8 @@ DRAPE_INLINE int32_t next_place(const uint8_t **recipe) {
     return place;
 }
 
+enum { SHEET_BLOCKS = 6, AHEAD = 4096 }; /* blocks of U in a row of a sheet; bytes */
+
 /* A matrix while it is worked on: a copy, so that the compiler knows that no store into a vector changes it. */
 typedef struct upper_view {
     const int64_t *start;
@@ -45,15 +47,13 @@ DRAPE_INLINE upper_view view_upper(const drape_i_upper *A) {
         else call##_66(__VA_ARGS__);                                                                                 \
     } while (0)
 
-void DRAPE_NAME(drape_i_gs_forward)(const drape_i_level *level, int32_t band) {
-    SQUARE(level->A, gs_forward, level, band);
+void DRAPE_NAME(drape_i_gs_first)(const drape_i_level *level, int32_t band) {
+    SQUARE(level->A, gs_first, level, band);
 }
 void DRAPE_NAME(drape_i_gs_border)(const drape_i_level *level, int32_t band) {
     SQUARE(level->A, gs_border, level, band);
 }
-void DRAPE_NAME(drape_i_gs_backward)(const drape_i_level *level, int32_t band) {
-    SQUARE(level->A, gs_backward, level, band);
-}
+void DRAPE_NAME(drape_i_gs_last)(const drape_i_level *level, int32_t band) { SQUARE(level->A, gs_last, level, band); }
 void DRAPE_NAME(drape_i_fmultiply)(const drape_i_upper *A, const float *x, float *y, int32_t band) {
     SQUARE(*A, fmultiply, A, x, y, band);
 }
@@ -88,7 +88,7 @@ void DRAPE_NAME(drape_i_scale_columns)(drape_i_level *fine, const float *W, int3
 
 /* ---- The finest level ---- */
 
-enum { AHEAD = 2 * 9 * 13 }; /* numbers: some two rows of a sheet */
+enum { ROWS_AHEAD = 2 * 9 * 13 }; /* numbers: some two rows of a sheet */
 
 /* The rows of a 3x3 block of floats, as doubles. */
 DRAPE_INLINE void widen(const float *p, vd4 row[3]) {
@@ -116,8 +116,8 @@ void DRAPE_NAME(drape_i_scale_finest)(drape_i_level *l, const drape_bsr3 *A, dou
         const int32_t *source = l->source;
         for (int64_t k = l->A.start[i]; k < l->A.start[i + 1]; k++) {
             const double *block = A->val + 9 * (from + (source ? source[k] : k));
-            DRAPE_PREFETCH(block + AHEAD); /* half of each row is left out, which hardware does not foresee */
-            DRAPE_PREFETCH(block + AHEAD + 8);
+            DRAPE_PREFETCH(block + ROWS_AHEAD); /* half of each row is left out, which hardware does not foresee */
+            DRAPE_PREFETCH(block + ROWS_AHEAD + 8);
             vd4 Wj[3];
             widen(l->scale + 9 * (int64_t)l->A.col[k], Wj);
             scale_wide(l->scale + 9 * (int64_t)i, block, scale, Wj, l->A.val + 9 * k);

@@ -1,4 +1,4 @@
-/* cycle.c: the V-cycle. A forward sweep of Gauss and Seidel before the coarse correction, a backward one after it:
+/* cycle.c: the V-cycle. A sweep of Gauss and Seidel before the coarse correction, the opposite one after it:
  * that makes it symmetric, and reads each level's matrix twice, because the first sweep starts from zero and leaves a
  * residual that only half of the matrix knows of. Chebyshev of degree 2 reads it four times. */
 #include "linear/amg/cycle.h"
@@ -41,13 +41,13 @@ static void smooth_first(drape_context *ctx, const drape_i_hierarchy *h, const d
         drape_i_chebyshev(ctx, level, h->degree, true);
         return;
     }
-    sweeping forward = {ctx->simd, level, drape_i_gs_forward_at}, border = {ctx->simd, level, drape_i_gs_border_at};
-    drape_i_bands_coloured(ctx, &level->A.bands, false, sweep_band, &forward);
+    sweeping first = {ctx->simd, level, drape_i_gs_first_at}, border = {ctx->simd, level, drape_i_gs_border_at};
+    drape_i_bands_coloured(ctx, &level->A.bands, false, sweep_band, &first);
     if (level->A.borders > 0) drape_i_bands_all(ctx, &level->A.bands, sweep_band, &border);
 }
 
 static void smooth_last(drape_context *ctx, const drape_i_hierarchy *h, const drape_i_level *level) {
-    sweeping s = {ctx->simd, level, drape_i_gs_backward_at};
+    sweeping s = {ctx->simd, level, drape_i_gs_last_at};
     if (h->degree > 0) drape_i_chebyshev(ctx, level, h->degree, false);
     else drape_i_bands_coloured(ctx, &level->A.bands, true, sweep_band, &s);
 }

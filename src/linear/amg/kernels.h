@@ -8,15 +8,16 @@
 #include "base/simd_level.h"
 #include "linear/amg/level.h"
 
-/* ---- Sweeps over one band of a level; "before" it are the bands of lower colours ---- */
+/* ---- Gauss and Seidel's sweeps over one band of a level: bands by rising colour, the rows of a band from the last
+ * to the first, and back in the opposite order ---- */
 
-/* x = (I + L)^-1 b for the rows of the band, L holding what is left of the diagonal or before the band: Gauss and
- * Seidel's forward sweep from x = 0; t = - U x, the residual that it leaves, but for other bands' share. */
-DRAPE_I_KERNEL(void, drape_i_gs_forward, (const drape_i_level *level, int32_t band));
+/* x = (I + F)^-1 b for the rows of the band, F holding what comes before in that order: the first sweep, from x = 0;
+ * t = what is left of the residual, but for the share of bands to come. */
+DRAPE_I_KERNEL(void, drape_i_gs_first, (const drape_i_level *level, int32_t band));
 /* t -= the share of bands that were swept after this one. */
 DRAPE_I_KERNEL(void, drape_i_gs_border, (const drape_i_level *level, int32_t band));
-/* The backward sweep: x = (I + U)^-1 (b - L x); t is lost. */
-DRAPE_I_KERNEL(void, drape_i_gs_backward, (const drape_i_level *level, int32_t band));
+/* The way back: x = (I + F')^-1 (b - F x); t is lost. */
+DRAPE_I_KERNEL(void, drape_i_gs_last, (const drape_i_level *level, int32_t band));
 /* y = (I + U + U') x for the rows of a band */
 DRAPE_I_KERNEL(void, drape_i_fmultiply, (const drape_i_upper *A, const float *x, float *y, int32_t band));
 

@@ -50,7 +50,6 @@ typedef struct drape_i_upper {
     float *val;
     int32_t *inner;
     drape_i_bands bands;
-    int32_t lag[DRAPE_I_BANDS]; /* how far from the diagonal the inner blocks of a band lie at most */
     int32_t borders;
     int32_t *border; /* ascending */
     int32_t border_first[DRAPE_I_BANDS + 1];

@@ -47,14 +47,11 @@ void drape_i_fvector_free(drape_context *ctx, float *v, int64_t n) { DRAPE_FREE(
 static void split_band(void *data, int32_t band) {
     drape_i_upper *A = data;
     const int32_t end = A->bands.first[band + 1];
-    int32_t lag = 0;
     for (int32_t i = A->bands.first[band]; i < end; i++) {
         int64_t k = A->start[i];
         while (k < A->start[i + 1] && A->col[k] < end) k++;
         A->inner[i] = (int32_t)(k - A->start[i]);
-        if (A->inner[i] > 0 && A->col[k - 1] - i > lag) lag = A->col[k - 1] - i;
     }
-    A->lag[band] = lag;
 }
 
 static int64_t outer_first(const drape_i_upper *A, int32_t i) { return A->start[i] + A->inner[i]; }
