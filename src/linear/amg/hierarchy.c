@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SMALL = 300 };                   /* unknowns of a level that is factored */
+enum { SMALL = 150 };                   /* unknowns of a level that is factored */
 static const double SMOOTHING = 4. / 3; /* omega = SMOOTHING / rho */
 static const double SAFETY = 1.05;      /* Lanczos comes from below */
 static const double WORTH = 0.8;        /* a level with more rows than this share of the one above gains nothing */
