@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# What every scene and every solver computes has the bits that are kept in hashes.txt: for 1 to 3 threads, every vector
+# width, gcc and clang. That builds agree among themselves is tests/cli/test_builds.sh; this holds the bits over time.
+# shellcheck disable=SC2317 source=tests/support/shell.sh
+source "$1/tests/support/shell.sh"
+source_dir=$1
+hashes=$(dirname "$2")/tests/golden-hashes
+kept=$source_dir/tests/golden/hashes.txt
+
+# compare KEPT FOUND: says of every line that differs what it is about, and what to do.
+compare() {
+    local wrong
+    wrong=$(diff <(grep -v '^#' "$1") "$2" | sed -n 's/^< /  kept:  /p; s/^> /  found: /p')
+    [ -n "$wrong" ] || return 0
+    echo "other bits than those in tests/golden/hashes.txt:"
+    echo "$wrong"
+    echo "If the change is intended: tests/golden/renew writes them anew; say in the commit why they changed."
+    return 1
+}
+
+# hashes_are_kept PROGRAM THREADS SIMD
+hashes_are_kept() {
+    local status=0
+    [ "$(uname -m)" = x86_64 ] || skip "the hashes are those of x86-64"
+    "$1" "$scratch/system" "$2" "$3" >"$scratch/found" || status=$?
+    if [ "$status" -eq 77 ]; then skip "this processor has no $3"; fi
+    [ "$status" -eq 0 ] || fail "exit code $status"
+    compare "$kept" "$scratch/found"
+}
+
+# A comparison that finds nothing would be of no use.
+one_changed_digit_is_found() {
+    local scene
+    grep -v '^#' "$kept" >"$scratch/changed"
+    compare "$kept" "$scratch/changed"
+    scene=$(awk '/^scene/ { print $2; exit }' "$scratch/changed")
+    sed -i '/^scene/ { s/.$/x/; :rest; n; b rest }' "$scratch/changed"
+    expect_failure "found: scene $scene" compare "$kept" "$scratch/changed"
+    expect_failure "tests/golden/renew" compare "$kept" "$scratch/changed"
+    sed -i 1d "$scratch/changed"
+    expect_failure "kept:  scene $scene" compare "$kept" "$scratch/changed"
+}
+
+hashes_differ_from_each_other() {
+    local scenes different
+    scenes=$(grep -c '^scene' "$kept")
+    different=$(awk '/^scene/ { print $NF }' "$kept" | sort -u | wc -l)
+    [ "$scenes" -gt 5 ] && [ "$scenes" -eq "$different" ]
+}
+
+# The same source, linked with the library that clang made.
+clang_keeps_the_hashes() {
+    local library=$source_dir/build-clang/libdrape.a
+    [ -f "$library" ] || skip "build-clang/libdrape.a is not there (cmake --preset clang)"
+    cc -std=c17 -I "$source_dir/include" "$source_dir/tests/golden/hashes.c" "$library" \
+        -ljansson -lfyaml -lz -pthread -lm -o "$scratch/hashes"
+    hashes_are_kept "$scratch/hashes" 2 best
+}
+
+run_test one_changed_digit_is_found one_changed_digit_is_found
+run_test hashes_differ_from_each_other hashes_differ_from_each_other
+for threads in 1 2 3; do
+    for simd in sse2 avx2 avx512; do
+        run_test "${threads}_threads_${simd}_keep_the_hashes" hashes_are_kept "$hashes" "$threads" "$simd"
+    done
+done
+run_test clang_keeps_the_hashes clang_keeps_the_hashes
+finish_tests
