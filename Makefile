@@ -1,8 +1,11 @@
 # A thin layer over CMake (CMakePresets.json) and scripts/. Each target first installs what it needs and is
 # missing; `make SETUP=: ...` leaves that out.
 SETUP ?= scripts/setup
+# Where `make install` goes: DESTDIR stands before everything, for those who make packages.
+PREFIX ?= /usr/local
+DESTDIR ?=
 
-.PHONY: all demo gallery test test-apps bench format clean help
+.PHONY: all demo gallery test test-apps bench install uninstall format clean help
 
 all: ## build the program: build/drape
 	@$(SETUP)
@@ -28,9 +31,20 @@ bench: ## build and run the benchmarks, some thirty minutes
 	@$(MAKE) --no-print-directory all
 	@build/bench/drape-bench
 
+install: ## install program, libraries, headers, manual: PREFIX=/usr/local, DESTDIR=
+	@$(SETUP)
+	@cmake --preset release -DDRAPE_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
+	@cmake --build --preset release
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" --strip
+	@cp build/install_manifest.txt build/installed.txt
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig # so that programs find a new shared library
+
+uninstall: ## remove what `make install` put there
+	@DESTDIR="$(DESTDIR)" scripts/uninstall build/installed.txt
+
 format: ## lay out the C code with clang-format
 	@$(SETUP) --format
-	@find include src cli bench tests '(' -name '*.[ch]' -o -name '*.cpp' ')' -exec clang-format -i {} +
+	@find include src cli bench tests examples '(' -name '*.[ch]' -o -name '*.cpp' ')' -exec clang-format -i {} +
 
 clean: ## remove everything that was built
 	rm -rf build build-* demo gallery

@@ -56,10 +56,9 @@ int command_bench(int argc, char **argv) {
         return EXIT_BAD_INPUT;
     }
     if (!find_program(folder, path)) {
-        complain(
-            "bench: there is no drape-bench in %s, in its folder bench/ or in ../libexec/drape/: it comes with a "
-            "build with -DDRAPE_BENCH=ON",
-            folder);
+        complain("bench: there is no drape-bench in %s, in its folder bench/ or in ../libexec/drape/: `make install` "
+                 "leaves the benchmarks out; `make bench` in drape's source runs them",
+                 folder);
         return EXIT_BAD_INPUT;
     }
     become(path, argc, argv);

@@ -32,7 +32,7 @@ compile_and_run() {
     # shellcheck disable=SC2046
     cc -std=c17 -Wall -Wextra -Werror $(sanitizers "$libraries/lib$library.a") -I "$source_dir/include" "$code" \
         "$libraries/lib$library.a" -pthread -lm "${extra[@]}" -o "$scratch/example"
-    "$scratch/example"
+    (cd "$scratch" && ./example) # some write files
 }
 
 for file in "$source_dir"/README.md "$source_dir"/docs/*.md; do
