@@ -33,9 +33,9 @@ bench: ## build and run the benchmarks, some thirty minutes
 
 install: ## install program, libraries, headers, manual: PREFIX=/usr/local, DESTDIR=
 	@$(SETUP)
-	@cmake --preset release -DDRAPE_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
+	@cmake --preset release -DDRAPE_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))" >/dev/null
 	@cmake --build --preset release
-	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" --strip
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(abspath $(PREFIX))" --strip
 	@cp build/install_manifest.txt build/installed.txt
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig # so that programs find a new shared library
 
