@@ -1,62 +1,114 @@
-/* check.c: drape check: reads everything that a run would read, and says what is wrong with it. */
-#include "cli.h"
+/* check.c: drape check: looks at everything that a run would read, and says what is wrong with it.
+ *
+ *   towel.yaml:6:15: error: there is no fabric "coton" [bad-material]
+ *       material: coton
+ *   flag.obj: warning: triangle 7 has an angle of 0.3 degrees [thin-triangle]
+ *       to do: remesh there ...
+ *
+ * The source line stands below the first finding of a place, advice below the last of a code. */
+#include "check.h"
 
-#include <stdio.h>
+#include <string.h>
 
-static void print_problem(void *user, const char *text) {
-    ++*(int32_t *)user;
-    printf("%s\n", text);
+enum { EXIT_WARNINGS = 1 };
+
+/* What was printed last, so that nothing is said twice in a row. */
+typedef struct printer {
+    char code[64], advice[256];
+    int32_t line, column;
+} printer;
+
+static void print_advice(printer *p) {
+    if (p->advice[0]) printf("    to do: %s\n", p->advice);
+    p->advice[0] = 0;
 }
 
-/* What the reader of scenes cannot see: meshes that are no cloth, settings that no step takes. */
-static bool try_to_build(drape_context *ctx, const drape_scene *scene) {
-    drape_sim *sim;
-    drape_status status = drape_sim_create(ctx, scene, &sim);
-    if (status) {
-        printf("%s\n", drape_message(ctx));
-        return false;
+static void print_place(const drape_finding *f) {
+    if (!f->file) return;
+    printf("%s:", f->file);
+    if (f->line > 0) printf("%d:", f->line);
+    if (f->column > 0) printf("%d:", f->column);
+    putchar(' ');
+}
+
+static void print_finding(void *user, const drape_finding *f) {
+    printer *p = user;
+    bool same_place = p->line == f->line && p->column == f->column;
+    if (strcmp(p->code, f->code) != 0) print_advice(p);
+    print_place(f);
+    printf("%s: %s [%s]\n", f->severity == DRAPE_SEVERITY_ERROR ? "error" : "warning", f->message, f->code);
+    if (f->source && !(same_place && strcmp(p->code, f->code) == 0)) printf("    %s\n", f->source);
+    snprintf(p->code, sizeof p->code, "%s", f->code);
+    snprintf(p->advice, sizeof p->advice, "%s", f->advice ? f->advice : "");
+    p->line = f->line, p->column = f->column;
+}
+
+static void print_count(int64_t count, const char *what, const char *behind) {
+    printf("%lld %s%s%s", (long long)count, what, count == 1 ? "" : "s", behind);
+}
+
+static void print_summary(const drape_check_summary *s) {
+    if (s->errors + s->warnings == 0) printf("good: ");
+    if (s->errors > 0) print_count(s->errors, "error", s->warnings ? ", " : "; ");
+    if (s->warnings > 0) print_count(s->warnings, "warning", "; ");
+    printf("%lld vert%s, ", (long long)s->vertices, s->vertices == 1 ? "ex" : "ices");
+    print_count(s->triangles, "triangle", " in ");
+    print_count(s->pieces, "piece", "");
+    if (s->step > 0 && s->errors == 0) {
+        printf("; ");
+        print_count(s->frames, "frame", " of ");
+        print_count(s->steps_per_frame, "step", " of ");
+        printf("%g s; step times fastest frequency: %.3g", s->step, s->step * s->fastest);
     }
-    const drape_cloth *cloth = drape_sim_cloth(sim);
-    printf("good: %d vertices, %d triangles in %d piece%s; %d frames of %d steps of %g s\n",
-           drape_cloth_vertices(cloth), drape_cloth_triangles(cloth), drape_cloth_pieces(cloth),
-           drape_cloth_pieces(cloth) == 1 ? "" : "s", scene->frames, scene->steps_per_frame, scene->step);
-    drape_sim_destroy(sim);
-    return true;
+    putchar('\n');
+}
+
+static drape_status check_in_words(drape_context *ctx, const char *name, drape_check_options *how,
+                                   drape_check_summary *summary) {
+    printer p = {0};
+    how->finding = print_finding;
+    how->user = &p;
+    drape_status status = drape_check(ctx, name, how, summary);
+    print_advice(&p);
+    if (!status) print_summary(summary);
+    return status;
+}
+
+static int check(const scene_arguments *a, bool all, bool json) {
+    drape_context *ctx = make_context(a->threads);
+    drape_check_summary summary;
+    if (!ctx) return EXIT_BAD_INPUT;
+    drape_check_options how = {.scene = scene_options(a), .examples = all ? INT32_MAX : 0, .direct = direct_solver()};
+    drape_status status =
+        json ? check_as_json(ctx, a->name, &how, &summary) : check_in_words(ctx, a->name, &how, &summary);
+    if (status) complain("%s", drape_message(ctx));
+    drape_context_destroy(ctx);
+    if (status || summary.errors > 0) return EXIT_BAD_INPUT;
+    return summary.warnings > 0 ? EXIT_WARNINGS : EXIT_GOOD;
 }
 
 int command_check(int argc, char **argv) {
     scene_arguments a = {0};
-    option options[SCENE_OPTIONS + 1] = {0};
-    int32_t problems = 0;
+    option options[SCENE_OPTIONS + 3] = {0};
+    bool all = false, json = false;
     scene_option_table(&a, options);
+    options[SCENE_OPTIONS] =
+        (option){"--all", NULL, NULL, "list all of many equal findings", OPTION_FLAG, &all, 0, 0};
+    options[SCENE_OPTIONS + 1] = (option){"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &json, 0, 0};
     command_line line = {
-        .usage = "drape check SCENE [options]",
-        .about = "Reads a scene file (or a scene that ships) and its meshes, writes nothing, and reports every "
-                 "problem it\nfinds with file, line and column, or vertex and triangle. Exit code 0: "
-                 "good, 2: problems.",
+        .usage = "drape check SCENE|MESH [options]",
+        .about =
+            "Looks at a scene file (or a scene that ships) and its meshes, or at a mesh file (.obj, .ply), writes\n"
+            "nothing, and reports every problem it finds with file, line and column, or vertex and triangle, and\n"
+            "what to do about it. Exit code 0: good, 1: warnings only, 2: errors.",
         .options = options,
         .positional = &a.name,
         .positional_count = 1};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     if (!a.name) {
-        complain("which scene? (usage: %s)", line.usage);
+        complain("which scene or mesh? (usage: %s)", line.usage);
         return EXIT_BAD_INPUT;
     }
-    drape_context *ctx = make_context(a.threads);
-    if (!ctx) return EXIT_BAD_INPUT;
-    drape_scene_options how = scene_options(&a);
-    how.problem = print_problem;
-    how.problem_user = &problems;
-    drape_scene *scene = NULL;
-    bool good = drape_scene_load(ctx, a.name, &how, &scene) == DRAPE_OK;
-    if (!good && problems == 0) complain("%s", drape_message(ctx));
-    if (problems > 1) printf("%d problems\n", problems);
-    if (good) {
-        scene->solve.direct = direct_solver();
-        good = direct_is_there("solver.method", &scene->solve) && try_to_build(ctx, scene);
-    }
-    drape_scene_destroy(ctx, scene);
-    drape_context_destroy(ctx);
-    return good ? EXIT_GOOD : EXIT_BAD_INPUT;
+    return check(&a, all, json);
 }

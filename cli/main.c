@@ -9,7 +9,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "simulate a scene", command_run},
-    {"check", "read a scene and report every problem, write nothing", command_check},
+    {"check", "look at a scene or a mesh and report every problem", command_check},
     {"solve", "solve a linear system from a file", command_solve},
     {"ode", "try an integrator on an example with a known solution", command_ode},
     {"scenes", "list the scenes that ship with the program, or show one", command_scenes},
@@ -25,9 +25,8 @@ static void print_help(FILE *to) {
     fprintf(to,
             "\n  drape COMMAND --help   options of a command\n  drape --version        the version\n\n"
             "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"
-            "are the same.\nExit codes: 0 good, 1 a run failed on its way or a solve did not converge, 2 bad input "
-            "(nothing was\n"
-            "written), 130 interrupted.\n");
+            "are the same.\nExit codes: 0 good, 1 a run failed on its way, a solve did not converge or a check found "
+            "warnings only,\n2 bad input (nothing was written), 130 interrupted.\n");
 }
 
 int main(int argc, char **argv) {

@@ -137,10 +137,12 @@ static bool prepare(run *r) {
     if (!status && !parse_export(o, (int64_t)r->scene->frames * r->scene->steps_per_frame)) return false;
     if (!status && !direct_is_there("solver.method", &r->scene->solve)) return false;
     if (!status && !can_write_all(r)) return false;
+    bool read = !status;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
+    bool no_cloth = read && status == DRAPE_ERROR_ARGUMENT;
     if (!status && o->report) status = drape_report_create(r->ctx, r->scene, r->sim, &r->report);
     if (!status) status = open_writers(r);
-    if (status) complain("%s", drape_message(r->ctx));
+    if (status) complain("%s%s", drape_message(r->ctx), no_cloth ? " (`drape check` lists all that is wrong)" : "");
     return status == DRAPE_OK;
 }
 

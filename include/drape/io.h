@@ -48,6 +48,56 @@ DRAPE_API const char *drape_scene_name(int32_t index);
 DRAPE_API const char *drape_scene_description(int32_t index);
 DRAPE_API const char *drape_scene_text(int32_t index);
 
+/* ---- Checking: every problem of a scene or a mesh file, before it is simulated; docs/doctor.md lists the codes ----
+ */
+
+typedef enum drape_severity {
+    DRAPE_SEVERITY_WARNING, /* a simulation runs, but perhaps not as it was meant */
+    DRAPE_SEVERITY_ERROR    /* it is refused */
+} drape_severity;
+
+/* Valid during the callback. Vertices and triangles are numbered within their piece, from 0. */
+typedef struct drape_finding {
+    drape_severity severity;
+    const char *code;      /* a word that stays the same from version to version: "degenerate-triangle" */
+    const char *file;      /* the scene or mesh file; NULL: of none */
+    int32_t line, column;  /* from 1; 0: not known. Of a scene's mesh: where the scene names it */
+    const char *source;    /* that line of the file; NULL: not known */
+    const char *piece;     /* name of the piece; NULL: of none, or of a mesh file by itself */
+    const char *message;   /* one line, with the mesh file where a scene names it */
+    const char *advice;    /* what to do about it, one line; NULL: the message says it */
+    int64_t count;         /* how many this stands for: 1, or those beyond drape_check_options.examples */
+    int32_t vertex_count;  /* vertices it is about; 0: none, or too many */
+    const int32_t *vertex; /* likewise */
+    int32_t triangle_count;
+    const int32_t *triangle;
+} drape_finding;
+
+typedef struct drape_check_options {
+    drape_scene_options scene;  /* how a scene is read; its `problem` is not called */
+    int32_t examples;           /* findings of one code and piece that come one by one, >= 1; 0: the default, 5 */
+    const drape_direct *direct; /* what drape_solve_settings.direct is to be in a run, or NULL */
+    void (*finding)(void *user, const drape_finding *finding); /* or NULL: only counted */
+    void *user;
+} drape_check_options;
+
+/* What there is and how much is wrong with it. */
+typedef struct drape_check_summary {
+    int64_t errors, warnings;
+    int32_t pieces;
+    int64_t vertices, triangles;
+    int32_t frames, steps_per_frame; /* of a scene that could be read; else 0 */
+    double step;                     /* s, likewise */
+    double fastest; /* 1/s: a bound from above of the angular frequencies of stretch and shear at rest (bending is
+                       left out); an explicit method needs steps of less than about 2 / fastest */
+} drape_check_summary;
+
+/* Looks at a mesh file (.obj, .ply) or at what drape_scene_load would load, and writes nothing. The status is about
+ * the looking: DRAPE_OK also where everything is wrong; DRAPE_ERROR_IO where the file cannot be opened. A scene
+ * without an error is one that drape_sim_create takes. options and summary may be NULL. */
+DRAPE_API drape_status drape_check(drape_context *ctx, const char *name, const drape_check_options *options,
+                                   drape_check_summary *summary);
+
 /* ---- Meshes ---- */
 
 typedef struct drape_writer drape_writer;

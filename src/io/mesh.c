@@ -2,6 +2,7 @@
 #include "io/mesh.h"
 #include "base/file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- faces ---- */
@@ -26,10 +27,11 @@ int32_t drape_i_mesh_add_face(drape_i_mesh *mesh, drape_i_mesh_face *face, int64
         memcpy(p->x[i], mesh->position + 3 * (int64_t)face->vertex[i], sizeof p->x[i]);
     drape_i_polygon_cut(p);
     if (face->no_uv) mesh->uv_missing += p->corners - 2;
-    for (int32_t t = 0; t < p->corners - 2 && twice < 0; t++) {
+    for (int32_t t = 0; t < p->corners - 2; t++) {
         put_triangle(mesh, face, p->triangle[t], *triangles);
-        twice = find_twice(mesh->triangle[*triangles]);
-        ++*triangles;
+        int32_t wrong = find_twice(mesh->triangle[*triangles]);
+        if (wrong < 0) ++*triangles;
+        else if (twice < 0) twice = wrong;
     }
     return twice;
 }
@@ -62,6 +64,16 @@ drape_status drape_i_mesh_finish(drape_context *ctx, drape_i_arena *scratch, con
     return DRAPE_OK;
 }
 
+/* ---- problems ---- */
+
+const char *drape_i_mesh_what(drape_context *ctx, const char *name, int64_t line) {
+    char number[32] = "";
+    const char *message = drape_message(ctx);
+    if (line > 0) snprintf(number, sizeof number, "%lld:", (long long)line);
+    size_t head = strlen(name) + 1 + strlen(number) + 1; /* "name:12: " */
+    return strlen(message) > head ? message + head : message;
+}
+
 /* ---- files ---- */
 
 static bool is_ply(const char *path, const char *data, int64_t size) {
@@ -71,14 +83,19 @@ static bool is_ply(const char *path, const char *data, int64_t size) {
 }
 
 drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const char *path, drape_i_mesh *out) {
+    return drape_i_mesh_read_all(ctx, arena, path, NULL, out);
+}
+
+drape_status drape_i_mesh_read_all(drape_context *ctx, drape_i_arena *arena, const char *path,
+                                   const drape_i_mesh_listener *listener, drape_i_mesh *out) {
     char *data;
     int64_t size;
     *out = (drape_i_mesh){0};
     drape_status status = drape_i_file_read(ctx, path, &data, &size);
     if (status) return status;
     bool ply = is_ply(path, data, size);
-    status = ply ? drape_i_ply_parse(ctx, arena, path, data, size, out)
-                 : drape_i_obj_parse(ctx, arena, path, data, size, out);
+    status = ply ? drape_i_ply_parse_all(ctx, arena, path, data, size, listener, out)
+                 : drape_i_obj_parse_all(ctx, arena, path, data, size, listener, out);
     DRAPE_FREE(ctx, data, size + 1);
     return status;
 }

@@ -27,17 +27,33 @@ typedef struct drape_i_mesh {
     int32_t first_unreferenced; /* the lowest of them; -1: there is none */
 } drape_i_mesh;
 
+/* Who hears of every problem of a file, where else reading stops at the first. What cannot be read is then left out
+ * of the mesh: a face as a whole, a triangle with a vertex twice; the numbers of a vertex become NaN. */
+typedef struct drape_i_mesh_listener {
+    /* line: from 1, 0 in a binary file; code: a word of docs/doctor.md; what: without name and line */
+    void (*problem)(void *user, int64_t line, const char *code, const char *what);
+    void *user;
+} drape_i_mesh_listener;
+
 /* Reads a mesh file: PLY where it begins as one or its name ends in .ply, else Wavefront OBJ. What is understood is
  * said in ply_read.c and obj_read.c. All memory is the arena's, also what was taken before a failure; *out is then
  * empty. Messages are "path:line: what", or "path: face 12: what" in binary files. What is odd but no error goes to
  * the log. DRAPE_ERROR_FORMAT also where there is no face at all. */
 drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const char *path, drape_i_mesh *out);
+/* The same, going on where it can; fails where it cannot, without telling the listener. With listener NULL the same.
+ */
+drape_status drape_i_mesh_read_all(drape_context *ctx, drape_i_arena *arena, const char *path,
+                                   const drape_i_mesh_listener *listener, drape_i_mesh *out);
 
 /* The same of a file in memory of one format; name stands in messages. The data need not end in a zero. */
 drape_status drape_i_obj_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
                                int64_t size, drape_i_mesh *out);
 drape_status drape_i_ply_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
                                int64_t size, drape_i_mesh *out);
+drape_status drape_i_obj_parse_all(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
+                                   int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
+drape_status drape_i_ply_parse_all(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
+                                   int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
 
 /* ---- what the readers share ---- */
 
@@ -49,11 +65,13 @@ typedef struct drape_i_mesh_face {
     drape_i_polygon polygon;
 } drape_i_mesh_face;
 
-/* Cuts the face and puts its triangles behind the first *triangles of the mesh, where there is room for them. Returns
- * the vertex that stands twice in one of them, or -1. */
+/* Cuts the face and puts its triangles behind the first *triangles of the mesh, where there is room for them, but for
+ * those with a vertex twice. Returns the vertex that stands twice in the first of these, or -1. */
 int32_t drape_i_mesh_add_face(drape_i_mesh *mesh, drape_i_mesh_face *face, int64_t *triangles);
 /* What is known only when all is read: vertices of no triangle, and uv that is not complete, which goes with a
  * warning. */
 drape_status drape_i_mesh_finish(drape_context *ctx, drape_i_arena *scratch, const char *name, drape_i_mesh *mesh);
+/* The message of the context without what stands before it. */
+const char *drape_i_mesh_what(drape_context *ctx, const char *name, int64_t line);
 
 #endif

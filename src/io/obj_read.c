@@ -22,6 +22,7 @@
 #include "io/mesh.h"
 #include "io/obj_groups.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,8 @@ typedef struct counts {
 typedef struct reader {
     drape_context *ctx;
     const char *name;
+    const drape_i_mesh_listener *listener; /* or NULL */
+    const char *code;                      /* of the problem at hand, for the listener; NULL: "bad-line" */
     const char *data, *at, *end;
     int64_t line;  /* where the statement at hand begins */
     int64_t lines; /* ends of lines passed so far */
@@ -68,6 +71,15 @@ static drape_status fail(const reader *r, const char *format, ...) {
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT, "%s:%lld: %s", r->name, (long long)r->line, what);
+}
+
+/* The problem of a statement is the listener's, where there is one, and reading goes on. */
+static drape_status go_on(reader *r, drape_status status) {
+    if (status != DRAPE_ERROR_FORMAT || !r->listener) return status;
+    r->listener->problem(r->listener->user, r->line, r->code ? r->code : "bad-line",
+                         drape_i_mesh_what(r->ctx, r->name, r->line));
+    r->code = NULL;
+    return DRAPE_OK;
 }
 
 /* ---- Statements and words ---- */
@@ -137,8 +149,19 @@ static bool same(word w, const char *name) {
 
 /* ---- Numbers ---- */
 
-static drape_status read_number(const reader *r, word w, double *out) {
+/* nan, inf, -infinity, 1.#IND: what programs print for numbers that went wrong. */
+static bool is_not_finite(word w) {
+    int64_t sign = w.length > 0 && (w.text[0] == '-' || w.text[0] == '+');
+    char c = w.length - sign >= 3 ? w.text[sign] : 0;
+    return c == 'n' || c == 'N' || c == 'i' || c == 'I' || (c == '1' && memchr(w.text, '#', (size_t)w.length));
+}
+
+static drape_status read_number(reader *r, word w, double *out) {
     const char *wrong = drape_i_word_number(w, DRAPE_I_DECIMAL, out);
+    if (wrong && is_not_finite(w)) {
+        r->code = "not-finite";
+        wrong = "is no finite number";
+    }
     return wrong ? fail(r, "'%s' %s", drape_i_quote(w).text, wrong) : DRAPE_OK;
 }
 
@@ -154,23 +177,25 @@ static drape_status read_numbers(reader *r, int32_t most, double *out, int32_t *
 }
 
 static drape_status read_vertex(reader *r) {
-    double value[MAX_VALUES];
+    double value[MAX_VALUES], *to = r->mesh->position + 3 * r->now.vertices++;
     int32_t count;
+    for (int32_t k = 0; k < 3; k++) to[k] = NAN; /* should this go wrong, and a listener wants to go on */
     drape_status status = read_numbers(r, MAX_VALUES, value, &count);
     if (status) return status;
     if (count < 3 || count == 5)
         return fail(r, "a vertex of %d numbers: only 3, 4 with a weight, 6 or 7 with a colour can be read", count);
-    memcpy(r->mesh->position + 3 * r->now.vertices++, value, 3 * sizeof *value);
+    memcpy(to, value, 3 * sizeof *value);
     return DRAPE_OK;
 }
 
 static drape_status read_uv(reader *r) {
-    double value[3] = {0};
+    double value[3] = {0}, *to = r->mesh->uv + 2 * r->now.uv_vertices++;
     int32_t count;
+    to[0] = to[1] = NAN;
     drape_status status = read_numbers(r, 3, value, &count);
     if (status) return status;
     if (count < 1) return fail(r, "a material-space vertex without a number");
-    memcpy(r->mesh->uv + 2 * r->now.uv_vertices++, value, 2 * sizeof *value);
+    memcpy(to, value, 2 * sizeof *value);
     return DRAPE_OK;
 }
 
@@ -240,8 +265,9 @@ static drape_status read_corners(reader *r) {
 
 static drape_status add_face(reader *r) {
     int32_t twice = drape_i_mesh_add_face(r->mesh, r->face, &r->now.triangles);
-    return twice < 0 ? DRAPE_OK
-                     : fail(r, "vertex %lld stands twice in a triangle of this face", (long long)twice + 1);
+    if (twice < 0) return DRAPE_OK;
+    r->code = "repeated-vertex";
+    return fail(r, "vertex %lld stands twice in a triangle of this face", (long long)twice + 1);
 }
 
 /* ---- Groups ---- */
@@ -328,8 +354,8 @@ static drape_status count(reader *r) {
 static drape_status read_vertices(reader *r) {
     drape_status status = DRAPE_OK;
     for (word w = first_statement(r); w.length && !status; w = next_statement(r)) {
-        if (same(w, "v")) status = read_vertex(r);
-        else if (same(w, "vt")) status = read_uv(r);
+        if (same(w, "v")) status = go_on(r, read_vertex(r));
+        else if (same(w, "vt")) status = go_on(r, read_uv(r));
     }
     return status;
 }
@@ -346,11 +372,12 @@ static drape_status read_faces(reader *r) {
     for (word w = first_statement(r); w.length && !status; w = next_statement(r)) {
         if (same(w, "v")) r->now.vertices++;
         else if (same(w, "vt")) r->now.uv_vertices++;
-        else if (is_face(w)) status = read_face(r);
+        else if (is_face(w)) status = go_on(r, read_face(r));
         else if (same(w, "o")) read_object(r);
         else if (same(w, "g")) status = read_groups(r);
     }
     close_runs(r);
+    r->mesh->triangles = (int32_t)r->now.triangles; /* fewer than were counted where a listener let go */
     return status;
 }
 
@@ -409,7 +436,7 @@ static drape_status parse(reader *r, drape_i_arena *arena, drape_i_arena *scratc
     if (!status) status = check_counts(r);
     if (!status) status = allocate(r, arena, scratch);
     if (!status) status = read_in_c_locale(r);
-    if (!status && !r->mesh->triangles) status = fail(r, "the file ends without a face (f)");
+    if (!status && !r->total.triangles) status = fail(r, "the file ends without a face (f)");
     if (!status) status = drape_i_groups_build(r->ctx, arena, scratch, r->total.runs, r->run, r->mesh);
     if (!status) status = drape_i_mesh_finish(r->ctx, scratch, r->name, r->mesh);
     if (!status) warn(r);
@@ -428,13 +455,18 @@ static drape_status replace_returns(drape_context *ctx, drape_i_arena *scratch, 
 
 drape_status drape_i_obj_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
                                int64_t size, drape_i_mesh *out) {
+    return drape_i_obj_parse_all(ctx, arena, name, data, size, NULL, out);
+}
+
+drape_status drape_i_obj_parse_all(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
+                                   int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out) {
     drape_i_arena scratch = {0};
     *out = (drape_i_mesh){0};
     if (size < 0 || (size && !data))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: no data, or %lld bytes", name, (long long)size);
     if (!size) data = "";
     drape_status status = replace_returns(ctx, &scratch, &data, size);
-    reader r = {.ctx = ctx, .name = name, .data = data, .end = data + size, .mesh = out};
+    reader r = {.ctx = ctx, .name = name, .listener = listener, .data = data, .end = data + size, .mesh = out};
     if (!status) status = parse(&r, arena, &scratch);
     drape_i_arena_free(ctx, &scratch);
     if (status) *out = (drape_i_mesh){0};

@@ -26,6 +26,7 @@ enum { NUMBERS = V + 1, MOST_UV = 2 * DRAPE_I_POLYGON_MOST };
 typedef struct reader {
     drape_context *ctx;
     const char *name;
+    const drape_i_mesh_listener *listener; /* or NULL */
     const char *data, *at, *end;
     drape_i_ply_header *header;
     int64_t line; /* of an ascii file, where `at` is */
@@ -59,6 +60,14 @@ static drape_status fail(const reader *r, const char *format, ...) {
         snprintf(where, sizeof where, ":%lld", (long long)r->line);
     else snprintf(where, sizeof where, ": %s %lld", drape_i_quote(r->element->name).text, (long long)r->row);
     return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT, "%s%s: %s", r->name, where, what);
+}
+
+/* A problem with what a row says (not with how long it is) is the listener's, where there is one. */
+static drape_status go_on(reader *r, const char *code, drape_status status) {
+    int64_t line = r->header->format == DRAPE_I_PLY_ASCII ? r->line : 0;
+    if (status != DRAPE_ERROR_FORMAT || !r->listener) return status;
+    r->listener->problem(r->listener->user, line, code, drape_i_mesh_what(r->ctx, r->name, line));
+    return DRAPE_OK;
 }
 
 /* ---- values ---- */
@@ -295,7 +304,7 @@ static drape_status read_vertices(reader *r) {
     for (r->row = 0; r->row < r->element->count && !status; r->row++) {
         status = read_row(r);
         for (int32_t k = X; k <= (r->vertex_uv ? V : Z) && !status; k++)
-            if (!isfinite(r->number[k])) status = fail(r, "%s is not finite", names[k]);
+            if (!isfinite(r->number[k])) status = go_on(r, "not-finite", fail(r, "%s is not finite", names[k]));
         if (status) break;
         memcpy(m->position + 3 * r->row, &r->number[X], 3 * sizeof(double));
         if (r->vertex_uv) memcpy(m->uv + 2 * r->row, &r->number[U], 2 * sizeof(double));
@@ -323,6 +332,14 @@ static drape_status take_corners(reader *r, int64_t next_uv) {
     return DRAPE_OK;
 }
 
+static drape_status add_face(reader *r, int64_t next_uv, int64_t *triangles) {
+    drape_status status = take_corners(r, next_uv);
+    if (status) return go_on(r, "bad-line", status);
+    int32_t twice = drape_i_mesh_add_face(r->mesh, r->polygon, triangles);
+    if (twice < 0) return DRAPE_OK;
+    return go_on(r, "repeated-vertex", fail(r, "vertex %d stands twice in a triangle of this face", twice));
+}
+
 static drape_status read_faces(reader *r) {
     int64_t triangles = 0, next_uv = 0;
     drape_status status = DRAPE_OK;
@@ -331,12 +348,10 @@ static drape_status read_faces(reader *r) {
     r->line = r->face_line;
     for (r->row = 0; r->row < r->element->count && !status; r->row++) {
         status = read_row(r);
-        if (!status) status = take_corners(r, next_uv);
-        if (status) break;
+        if (!status) status = add_face(r, next_uv, &triangles);
         next_uv += r->corners;
-        int32_t twice = drape_i_mesh_add_face(r->mesh, r->polygon, &triangles);
-        if (twice >= 0) status = fail(r, "vertex %d stands twice in a triangle of this face", twice);
     }
+    r->mesh->triangles = (int32_t)triangles; /* fewer than were counted where a listener let go */
     return status;
 }
 
@@ -385,6 +400,11 @@ static drape_status parse(reader *r, drape_i_arena *arena, drape_i_arena *scratc
 
 drape_status drape_i_ply_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
                                int64_t size, drape_i_mesh *out) {
+    return drape_i_ply_parse_all(ctx, arena, name, data, size, NULL, out);
+}
+
+drape_status drape_i_ply_parse_all(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
+                                   int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out) {
     drape_i_arena scratch = {0};
     *out = (drape_i_mesh){0};
     if (size < 0 || (size && !data))
@@ -394,7 +414,9 @@ drape_status drape_i_ply_parse(drape_context *ctx, drape_i_arena *arena, const c
     drape_i_ply_header *header = drape_i_arena_get(ctx, &scratch, 1, sizeof *header);
     drape_status status = r && header ? DRAPE_OK : DRAPE_ERROR_MEMORY;
     if (!status) {
-        *r = (reader){.ctx = ctx, .name = name, .data = data, .end = data + size, .header = header, .mesh = out};
+        *r = (reader){.ctx = ctx, .name = name, .listener = listener, .data = data, .end = data + size};
+        r->header = header;
+        r->mesh = out;
         status = parse(r, arena, &scratch);
     }
     drape_i_arena_free(ctx, &scratch);

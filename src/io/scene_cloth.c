@@ -236,6 +236,28 @@ static void turn_axes(drape_i_mesh *m, bool file_y_up) {
     }
 }
 
+/* The problems of a mesh file on their way to the scene's listener. */
+typedef struct mesh_ear {
+    const reader_t *r;
+    const drape_i_node *node;
+    const char *path;
+    int64_t heard;
+} mesh_ear;
+
+static void pass_on(void *user, int64_t line, const char *code, const char *what) {
+    mesh_ear *ear = user;
+    const drape_i_scene_listener *to = ear->r->listener;
+    ear->heard++;
+    to->mesh_problem(to->user, ear->node, ear->path, line, code, what);
+}
+
+static void refuse_unreferenced(reader_t *r, const drape_i_node *node, const char *path, const drape_i_mesh *m) {
+    if (m->unreferenced > 0 && !r->listener)
+        drape_i_problem_at(&r->problems, node, false,
+                           "%s: %d of its vertices belong to no triangle; the first is number %d", path,
+                           m->unreferenced, m->first_unreferenced + 1);
+}
+
 static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i_node *node, drape_piece *piece,
                       drape_i_shape *shape) {
     drape_i_mesh *m = drape_i_scene_get(r, 1, sizeof *m);
@@ -253,23 +275,25 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
     drape_i_read_truth(r, piece_node, "uv", &use_uv);
     const char *path = beside(r, node);
     if (!path) return false;
-    drape_status status = drape_i_mesh_read(r->ctx, &r->out->arena, path, m);
+    mesh_ear ear = {r, node, path, 0};
+    drape_i_mesh_listener listener = {pass_on, &ear};
+    drape_status status = drape_i_mesh_read_all(r->ctx, &r->out->arena, path, r->listener ? &listener : NULL, m);
+    r->problems.code = "bad-mesh";
     if (status) return drape_i_scene_failed(r, node, status);
     for (int64_t i = 0; i < 3 * (int64_t)m->vertices; i++) m->position[i] *= unit;
     if (y_up != r->y_up) turn_axes(m, y_up);
     for (int64_t i = 0; m->uv && i < 2 * (int64_t)m->uv_vertices; i++) m->uv[i] *= unit * uv_scale;
-    if (m->unreferenced > 0)
-        drape_i_problem_at(&r->problems, node, false,
-                           "%s: %d of its vertices belong to no triangle; the first is number %d", path,
-                           m->unreferenced, m->first_unreferenced + 1);
+    refuse_unreferenced(r, node, path, m);
     piece->vertices = m->vertices, piece->rest = m->position;
     piece->triangles = m->triangles, piece->triangle = m->triangle[0];
     if (use_uv && m->uv) {
-        check_uv(r, node, m, uv_scale);
+        r->problems.code = "uv-no-lengths";
+        if (!ear.heard) check_uv(r, node, m, uv_scale);
         piece->uv = m->uv, piece->uv_triangle = m->uv_triangle[0], piece->uv_vertices = m->uv_vertices;
     }
     shape->mesh = m;
-    return true;
+    shape->file = path;
+    return !ear.heard;
 }
 
 /* ---- a piece ---- */
@@ -298,6 +322,11 @@ static void read_mass(reader_t *r, const drape_i_node *node, drape_piece *piece)
     piece->mass = all;
 }
 
+static void tell_piece(reader_t *r, const drape_i_node *node, drape_piece *piece, const drape_i_shape *shape) {
+    const drape_i_node *place = drape_i_node_find(node, shape->file ? "mesh" : "grid");
+    r->listener->piece(r->listener->user, place, shape->file, piece);
+}
+
 static void read_piece(reader_t *r, const drape_i_node *node, int32_t index) {
     static const char *const keys[] = {"name",  "grid",     "mesh", "unit", "up",    "uv",       "uv_scale",
                                        "place", "material", "mass", "pins", "loads", "velocity", NULL};
@@ -308,15 +337,22 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index) {
     if (!drape_i_read_map(r, node, keys)) return;
     drape_i_read_text(r, node, "name", &piece->name);
     const drape_i_node *material = drape_i_node_find(node, "material");
+    r->problems.code = "bad-material";
     if (material) drape_i_read_material(r, material, &piece->material);
+    r->problems.code = "bad-cloth";
     placement place = read_place(r, node);
-    if (!read_shape(r, node, piece, shape)) return;
+    bool good = read_shape(r, node, piece, shape);
+    r->problems.code = "bad-cloth";
+    if (piece->rest) {
+        place_piece(r, &place, piece);
+        read_mass(r, node, piece);
+    }
+    if (piece->rest && r->listener) tell_piece(r, node, piece, shape);
+    if (!good) return;
     if (piece->vertices > INT32_MAX - r->vertices) {
         drape_i_problem_at(&r->problems, node, false, "the pieces have more vertices than can be numbered");
         return;
     }
-    place_piece(r, &place, piece);
-    read_mass(r, node, piece);
     shape->vertices = piece->vertices;
     shape->position = piece->rest;
     r->vertices += piece->vertices;
@@ -356,6 +392,8 @@ void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
     s->piece_count = count;
     for (const drape_i_node *n = list->first; n; n = n->next) read_piece(r, n, index++);
     read_velocities(r, list);
+    r->problems.code = "bad-pin";
     drape_i_read_pins(r, list);
+    r->problems.code = "bad-load";
     drape_i_read_loads(r, list);
 }

@@ -88,11 +88,14 @@ static const char *precond_name(int32_t i) { return i == 0 ? "auto" : drape_prec
 /* Of things that are there, not all go together. */
 static void check_pairs(reader_t *r, const drape_i_node *map, const drape_solve_settings *s) {
     if (s->precond && !drape_method_takes(s->method, s->precond))
-        drape_i_problem_at(&r->problems, drape_i_node_find(map, "precond"), false,
-                           "the method %s does not go with the preconditioner %s", s->method, s->precond);
+        drape_i_problem_at(
+            &r->problems, drape_i_node_find(map, "precond"), false,
+            "the method %s does not go with the preconditioner %s (`drape solve --list` shows what does)", s->method,
+            s->precond);
     if (s->stop == DRAPE_STOP_ENERGY && strcmp(s->method, "auto") != 0 && !drape_method_needs_symmetry(s->method))
         drape_i_problem_at(&r->problems, drape_i_node_find(map, "stop"), false,
-                           "the method %s has no energy norm to stop by", s->method);
+                           "the method %s has no energy norm to stop by; stop: residual goes with every method",
+                           s->method);
 }
 
 static void read_modes(reader_t *r, const drape_i_node *map, int32_t *out) {
@@ -203,16 +206,25 @@ static void read_head(reader_t *r, const drape_i_node *root) {
     drape_i_read_up(r, root, &r->y_up);
 }
 
+/* What is found from here on belongs to this part of a scene. */
+static void begin_part(reader_t *r, const char *code) { r->problems.code = code; }
+
 static void read_root(reader_t *r, const drape_i_node *root) {
     static const char *const keys[] = {"drape",  "name",   "up",    "cloth",    "forces",           "time",
                                        "solver", "output", "model", "jacobian", "damping_jacobian", NULL};
     if (!drape_i_read_map(r, root, keys)) return;
     read_head(r, root);
+    begin_part(r, "bad-forces");
     read_forces(r, drape_i_node_find(root, "forces"));
+    begin_part(r, "bad-time");
     read_time(r, drape_i_node_find(root, "time"));
+    begin_part(r, "bad-solver");
     read_solver(r, drape_i_node_find(root, "solver"));
+    begin_part(r, "bad-model");
     read_model(r, root);
+    begin_part(r, "bad-output");
     read_output(r, drape_i_node_find(root, "output"));
+    begin_part(r, "bad-cloth");
     drape_i_read_pieces(r, root);
 }
 
@@ -225,10 +237,18 @@ static const char *stem(reader_t *r, const char *path) {
     return copy ? copy : "scene";
 }
 
+static void tell(const reader_t *r) {
+    int32_t kept = 0;
+    for (const drape_i_problem *p = r->problems.first; p; p = p->next, kept++)
+        r->listener->problem(r->listener->user, p, 0);
+    if (r->problems.count > kept) r->listener->problem(r->listener->user, NULL, r->problems.count - kept);
+}
+
 static drape_status report(reader_t *r) {
     const drape_scene_options *o = r->options;
     for (const drape_i_problem *p = r->problems.first; p && o->problem; p = p->next)
         o->problem(o->problem_user, p->text);
+    if (r->listener) tell(r);
     if (r->problems.status == DRAPE_ERROR_MEMORY)
         return drape_i_fail(r->ctx, DRAPE_ERROR_MEMORY, "%s: out of memory", r->path);
     if (!r->problems.first) return DRAPE_OK;
@@ -251,8 +271,9 @@ static drape_status parse(reader_t *r, const char *name, const char *text, int64
     return report(r);
 }
 
-drape_status drape_scene_parse(drape_context *ctx, const char *name, const char *text, int64_t size,
-                               const drape_scene_options *options, drape_scene **out) {
+static drape_status parse_scene(drape_context *ctx, const char *name, const char *text, int64_t size,
+                                const drape_scene_options *options, const drape_i_scene_listener *listener,
+                                drape_scene **out) {
     static const drape_scene_options none;
     drape_i_owned_scene *scene;
     *out = NULL;
@@ -265,6 +286,7 @@ drape_status drape_scene_parse(drape_context *ctx, const char *name, const char 
                             (long long)size);
     if (!DRAPE_NEW(ctx, scene, 1)) return DRAPE_ERROR_MEMORY;
     reader_t r = {.ctx = ctx, .out = scene, .options = options ? options : &none, .path = name};
+    r.listener = listener;
     r.problems = (drape_i_problems){.ctx = ctx, .arena = &scene->arena};
     drape_status status = parse(&r, name, text, size);
     if (status) drape_scene_destroy(ctx, &scene->scene);
@@ -272,25 +294,30 @@ drape_status drape_scene_parse(drape_context *ctx, const char *name, const char 
     return status;
 }
 
+drape_status drape_scene_parse(drape_context *ctx, const char *name, const char *text, int64_t size,
+                               const drape_scene_options *options, drape_scene **out) {
+    return parse_scene(ctx, name, text, size, options, NULL, out);
+}
+
 static drape_status read_file(drape_context *ctx, const char *path, const drape_scene_options *options,
-                              drape_scene **out) {
+                              const drape_i_scene_listener *listener, drape_scene **out) {
     char *text;
     int64_t size;
     drape_status status = drape_i_file_read(ctx, path, &text, &size);
     if (status) return status;
-    status = drape_scene_parse(ctx, path, text, size, options, out);
+    status = parse_scene(ctx, path, text, size, options, listener, out);
     drape_i_free(ctx, text, size + 1, 1);
     return status;
 }
 
 static drape_status read_shipped(drape_context *ctx, const char *name, const drape_scene_options *options,
-                                 drape_scene **out) {
+                                 const drape_i_scene_listener *listener, drape_scene **out) {
     const char *names[MOST_NAMES + 1] = {0};
     for (int32_t i = 0; i < MOST_NAMES && drape_scene_name(i); i++) {
         const char *text = drape_scene_text(i);
         names[i] = drape_scene_name(i);
         if (strcmp(names[i], name) == 0)
-            return drape_scene_parse(ctx, name, text, (int64_t)strlen(text), options, out);
+            return parse_scene(ctx, name, text, (int64_t)strlen(text), options, listener, out);
     }
     const char *nearest = drape_i_nearest(name, names);
     return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no scene \"%s\"%s%s%s (`drape scenes` lists them)", name,
@@ -304,15 +331,20 @@ static bool ends_with(const char *text, const char *ending) {
 
 drape_status drape_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
                               drape_scene **out) {
+    return drape_i_scene_load(ctx, name, options, NULL, out);
+}
+
+drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
+                                const drape_i_scene_listener *listener, drape_scene **out) {
     *out = NULL;
     bool file = strchr(name, '/') || ends_with(name, ".yaml") || ends_with(name, ".yml");
-    return file ? read_file(ctx, name, options, out) : read_shipped(ctx, name, options, out);
+    return file ? read_file(ctx, name, options, listener, out) : read_shipped(ctx, name, options, listener, out);
 }
 
 drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t resolution, drape_scene **out) {
     drape_scene_options options = {.resolution = resolution};
     *out = NULL;
-    return read_shipped(ctx, name, &options, out);
+    return read_shipped(ctx, name, &options, NULL, out);
 }
 
 void drape_scene_destroy(drape_context *ctx, drape_scene *scene) {

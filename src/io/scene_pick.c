@@ -100,7 +100,8 @@ static void pick_fractions(picking *p, const drape_i_node *node) {
             return;
         int32_t i = (int32_t)floor(f[0] * (g->nx - 1) + 0.5), j = (int32_t)floor(f[1] * (g->ny - 1) + 0.5);
         int32_t v = g->number[i + (int64_t)g->nx * j];
-        if (v < 0) drape_i_problem_at(&p->r->problems, n, false, "at: there is no cloth at this place");
+        if (v < 0)
+            drape_i_problem_at(&p->r->problems, n, false, "at: there is no cloth at this place: `cut` leaves it out");
         else p->picked[v] = true;
     }
 }
@@ -181,6 +182,23 @@ static int32_t list_picked(const picking *p, const int32_t **out) {
     return count;
 }
 
+/* In the axes of the scene file, so that the numbers can be copied into a box. */
+static void say_where_it_is(reader_t *r, const drape_i_node *map, const drape_i_shape *shape) {
+    double low[3], high[3];
+    for (int32_t k = 0; k < 3; k++) {
+        int32_t axis = r->y_up && k > 0 ? 3 - k : k; /* (x, -z, y) is kept where y is up */
+        double sign = r->y_up && k == 2 ? -1 : 1, least = INFINITY, most = -INFINITY;
+        for (int64_t i = 0; i < shape->vertices; i++) {
+            least = fmin(least, sign * shape->position[3 * i + axis]);
+            most = fmax(most, sign * shape->position[3 * i + axis]);
+        }
+        low[k] = least, high[k] = most;
+    }
+    drape_i_problem_at(&r->problems, map, false,
+                       "no vertex of the piece is there; it lies in [[%.4g, %.4g, %.4g], [%.4g, %.4g, %.4g]]", low[0],
+                       low[1], low[2], high[0], high[1], high[2]);
+}
+
 int32_t drape_i_pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece, const int32_t **out) {
     static const char *const keys[] = {DRAPE_I_PICK_KEYS, NULL};
     const drape_i_shape *shape = &r->shapes[piece];
@@ -196,9 +214,8 @@ int32_t drape_i_pick_vertices(reader_t *r, const drape_i_node *map, int32_t piec
     pick_each(&p, drape_i_node_find(map, "group"), pick_group);
     int32_t count = list_picked(&p, out);
     for (int32_t i = 0; keys[i]; i++) ways += drape_i_node_find(map, keys[i]) != NULL;
-    if (count == 0 && r->problems.count == before)
-        drape_i_problem_at(&r->problems, map, false,
-                           ways ? "no vertex of the piece is there"
-                                : "which vertices? Say it with where, at, vertices, box or group");
+    if (count == 0 && r->problems.count == before && ways) say_where_it_is(r, map, shape);
+    else if (count == 0 && r->problems.count == before)
+        drape_i_problem_at(&r->problems, map, false, "which vertices? Say it with where, at, vertices, box or group");
     return count;
 }

@@ -111,7 +111,8 @@ static void read_directions(reader_t *r, const drape_i_node *node, drape_pin *pi
         if (!drape_i_node_vector(r, n, DRAPE_I_PLAIN, DRAPE_I_ANY, d)) return;
         drape_i_turn_up(r, d);
         if (!(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 0))
-            drape_i_problem_at(&r->problems, n, false, "a direction of length zero");
+            drape_i_problem_at(&r->problems, n, false,
+                               "a direction of length zero holds nothing; one such as [0, 0, 1] is wanted");
     }
     pin->directions = count;
     const double least = 1e-6;
@@ -195,7 +196,8 @@ void drape_i_read_loads(reader_t *r, const drape_i_node *cloth) {
             const int32_t *vertices;
             double force[3] = {0};
             if (!drape_i_read_map(r, n, keys)) continue;
-            if (!drape_i_node_find(n, "force")) drape_i_problem_at(&r->problems, n, false, "a load needs a force");
+            if (!drape_i_node_find(n, "force"))
+                drape_i_problem_at(&r->problems, n, false, "a load needs a force, as in force: [0, 0, -2 N]");
             drape_i_read_vector(r, n, "force", DRAPE_I_FORCE, DRAPE_I_ANY, force);
             drape_i_turn_up(r, force);
             int32_t picked = drape_i_pick_vertices(r, n, index, &vertices);

@@ -21,10 +21,29 @@ typedef struct drape_i_shape {
     const double *position;          /* placed, 3 a vertex; NULL: something was wrong with it */
     const drape_i_grid *grid;        /* NULL: a mesh file */
     const struct drape_i_mesh *mesh; /* NULL: a grid */
+    const char *file;                /* of the mesh; NULL: a grid */
 } drape_i_shape;
+
+/* Who wants to see more of a scene than whether it is good: the doctor. */
+typedef struct drape_i_scene_listener {
+    void *user;
+    /* After reading, in the order of the file; NULL with how many more there are than are kept. */
+    void (*problem)(void *user, const drape_i_problem *problem, int32_t more);
+    /* Problems of a mesh file, as many as there are; place: its name in the scene. */
+    void (*mesh_problem)(void *user, const drape_i_node *place, const char *mesh, int64_t line, const char *code,
+                         const char *what);
+    /* A piece in its place, also where its mesh file has problems; mesh: the file, or NULL for a grid. */
+    void (*piece)(void *user, const drape_i_node *place, const char *mesh, const drape_piece *piece);
+} drape_i_scene_listener;
+
+/* drape_scene_load with a listener, which may be NULL. With one, a mesh file's problems and vertices without a
+ * triangle are only told, and *out may be a scene that no simulation takes. */
+drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
+                                const drape_i_scene_listener *listener, drape_scene **out);
 
 typedef struct drape_i_scene_reader {
     drape_context *ctx;
+    const drape_i_scene_listener *listener; /* or NULL */
     drape_i_owned_scene *out;
     drape_i_problems problems;
     const drape_scene_options *options;

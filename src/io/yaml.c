@@ -37,16 +37,20 @@ static char *copy_text(drape_i_problems *list, const char *text, size_t length) 
 }
 
 /* Puts a problem where its place is, behind those of the same place. */
-static void add_problem(drape_i_problems *list, int32_t line, int32_t column, const char *text) {
+static void add_problem(drape_i_problems *list, const drape_i_problem *problem) {
     if (list->count++ >= MOST_PROBLEMS) return;
     drape_i_problem *p = drape_i_arena_get(list->ctx, list->arena, 1, sizeof *p), **link = &list->first;
-    const char *copy = copy_text(list, text, strlen(text));
-    if (!p || !copy) {
+    const char *text = copy_text(list, problem->text, strlen(problem->text));
+    const char *what = copy_text(list, problem->what, strlen(problem->what));
+    int32_t line = problem->line, column = problem->column;
+    if (!p || !text || !what) {
         list->status = DRAPE_ERROR_MEMORY;
         return;
     }
     if (!list->status) list->status = DRAPE_ERROR_FORMAT;
-    *p = (drape_i_problem){.text = copy, .line = line, .column = column};
+    *p = *problem;
+    p->text = text, p->what = what;
+    p->code = list->code ? list->code : "bad-scene";
     while (*link && ((*link)->line < line || ((*link)->line == line && (*link)->column <= column)))
         link = &(*link)->next;
     p->next = *link;
@@ -62,7 +66,12 @@ static void add_placed(drape_i_problems *list, const char *file, int32_t line, i
         snprintf(text, sizeof text, "%s:%d:%d: %s%s%s", file, line, column, what, shown ? "\n    " : "",
                  shown ? source : "");
     else snprintf(text, sizeof text, "%s: %s", file, what);
-    add_problem(list, line, column, text);
+    add_problem(list, &(drape_i_problem){.text = text,
+                                         .what = what,
+                                         .file = file,
+                                         .source = shown ? source : NULL,
+                                         .line = line,
+                                         .column = column});
 }
 
 void drape_i_problem_at(drape_i_problems *list, const drape_i_node *node, bool at_key, const char *format, ...) {
@@ -73,7 +82,7 @@ void drape_i_problem_at(drape_i_problems *list, const drape_i_node *node, bool a
     va_end(arguments);
     for (char *c = what; *c; c++) /* texts of the file may hold line ends */
         if ((unsigned char)*c < ' ') *c = ' ';
-    if (!node) add_problem(list, 0, 0, what);
+    if (!node) add_problem(list, &(drape_i_problem){.text = what, .what = what});
     else if (at_key) add_placed(list, node->file, node->key_line, node->key_column, node->key_line_text, what);
     else add_placed(list, node->file, node->line, node->column, node->line_text, what);
 }
@@ -131,8 +140,8 @@ static drape_i_node *new_node(reader *r, drape_i_node_kind kind, const struct fy
 
 /* Anchors and tags: a scene has no use for them, and they can make a small file stand for a large one. */
 static void refuse_extras(reader *r, struct fy_token *anchor, struct fy_token *tag) {
-    if (anchor) fail(r, fy_token_start_mark(anchor), "anchors (&name) are not used here");
-    if (tag) fail(r, fy_token_start_mark(tag), "tags (!name) are not used here");
+    if (anchor) fail(r, fy_token_start_mark(anchor), "anchors (&name) are not used here: leave it out");
+    if (tag) fail(r, fy_token_start_mark(tag), "tags (!name) are not used here: leave it out");
 }
 
 static drape_i_node *read_scalar(reader *r, struct fy_event *event) {
@@ -220,7 +229,7 @@ static drape_i_node *read_node(reader *r, struct fy_event *event, int32_t depth)
         refuse_extras(r, event->sequence_start.anchor, event->sequence_start.tag);
         n = new_node(r, DRAPE_I_LIST, mark);
         return n && !r->failed ? read_children(r, n, depth + 1) : NULL;
-    case FYET_ALIAS: fail(r, mark, "aliases (*name) are not used here"); return NULL;
+    case FYET_ALIAS: fail(r, mark, "aliases (*name) are not used here: write out what it stands for"); return NULL;
     default: return NULL;
     }
 }

@@ -21,7 +21,9 @@ typedef struct drape_i_node {
 
 /* What is wrong with a file. */
 typedef struct drape_i_problem {
-    const char *text; /* "scene.yaml:3:7: what", then a line with the source line */
+    const char *text;                 /* "scene.yaml:3:7: what", then a line with the source line */
+    const char *what, *file, *source; /* the parts of it; file and source may be NULL */
+    const char *code;                 /* the part of the scene: "bad-time"; see docs/doctor.md */
     int32_t line, column;
     struct drape_i_problem *next;
 } drape_i_problem;
@@ -32,6 +34,7 @@ typedef struct drape_i_problems {
     int32_t count;          /* of all; only so many are kept */
     drape_i_problem *first; /* in the order of the file; those without a line come first */
     drape_status status;    /* of the first problem; DRAPE_ERROR_MEMORY overrides */
+    const char *code;       /* of problems to come; NULL: "bad-scene" */
 } drape_i_problems;
 
 /* Adds a problem at a node (at_key: at its key), or without a place where node is NULL. */

@@ -55,7 +55,7 @@ every_name_is_described() {
         grep -qw "$name" "$page" || fail "no word about the fabric $name"
     done
     printf 'drape: 1\ncloth: [{grid: {}}]\nsolver: {method: x, precond: x, stop: x, amg: {reuse: x, smoother: x, cycle: x}}\nmodel: x\noutput: x\n' >"$scratch/names.yaml"
-    for name in $("$program" check "$scratch/names.yaml" | sed -nE 's/.*known: ([^)]*)\)?$/\1/p' | tr -d ','); do
+    for name in $("$program" check "$scratch/names.yaml" | sed -nE 's/ \[[a-z-]+\]$//; s/.*known: ([^)]*)\)?$/\1/p' | tr -d ','); do
         grep -qF "\`$name\`" "$page" || fail "no word about $name"
     done
 }

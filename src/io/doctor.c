@@ -1,0 +1,244 @@
+/* doctor.c: drape_check: who is examined, and what is heard from the readers on the way.
+ *
+ * A mesh file is examined as a piece of the default material. Of a scene, the readers tell every piece as it is
+ * placed and every problem of the file; where nothing of that is an error, the simulation is created to see whether
+ * it can be. What readers log as a warning becomes a finding too. */
+#include "io/doctor.h"
+#include "io/mesh.h"
+#include "io/scene_reader.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What the ears below hear of a file. */
+typedef struct hearing {
+    drape_i_doctor d;
+    const char *name;                        /* of what is checked */
+    const char *mesh;                        /* whose problems are at hand, in a scene; or NULL */
+    drape_i_ailment lines, numbers, repeats; /* of it */
+    drape_i_ailment noted;
+    drape_status status; /* DRAPE_ERROR_MEMORY: an examination found none */
+} hearing;
+
+static void set_place(drape_i_doctor *d, const drape_i_node *node, const char *mesh, const char *piece) {
+    d->place = (drape_finding){.file = node->file,
+                               .line = node->line,
+                               .column = node->line ? node->column : 0,
+                               .source = node->line ? node->line_text : NULL,
+                               .piece = piece};
+    d->mesh = mesh;
+}
+
+/* ---- lines of mesh files ---- */
+
+static const char LINE_ADVICE[] = "export the mesh anew, or mend the line";
+
+static void begin_mesh(hearing *h, const char *mesh) {
+    h->mesh = mesh;
+    h->d.incomplete = false;
+    h->lines = (drape_i_ailment){DRAPE_SEVERITY_ERROR, "bad-line", LINE_ADVICE, 0};
+    h->numbers = (drape_i_ailment){DRAPE_SEVERITY_ERROR, "not-finite",
+                                   "the program that wrote the file went wrong before: export the mesh anew", 0};
+    h->repeats = (drape_i_ailment){DRAPE_SEVERITY_ERROR, "repeated-vertex",
+                                   "delete the face, or give it three different vertices", 0};
+}
+
+static void end_mesh(hearing *h) {
+    drape_i_found_all(&h->d, &h->lines);
+    drape_i_found_all(&h->d, &h->numbers);
+    drape_i_found_all(&h->d, &h->repeats);
+    h->d.incomplete = h->lines.seen + h->repeats.seen > 0;
+    h->mesh = NULL;
+}
+
+static drape_i_ailment *line_ailment(hearing *h, const char *code) {
+    if (strcmp(code, h->numbers.code) == 0) return &h->numbers;
+    return strcmp(code, h->repeats.code) == 0 ? &h->repeats : &h->lines;
+}
+
+static void hear_line(void *user, int64_t line, const char *code, const char *what) {
+    hearing *h = user;
+    h->d.place.line = line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
+    drape_i_found(&h->d, line_ailment(h, code), NULL, "%s", what);
+    h->d.place.line = 0;
+}
+
+static void hear_scene_line(void *user, const drape_i_node *place, const char *mesh, int64_t line, const char *code,
+                            const char *what) {
+    hearing *h = user;
+    if (h->mesh && h->mesh != mesh) end_mesh(h);
+    if (!h->mesh) begin_mesh(h, mesh);
+    set_place(&h->d, place, NULL, NULL);
+    if (line > 0) drape_i_found(&h->d, line_ailment(h, code), NULL, "%s:%lld: %s", mesh, (long long)line, what);
+    else drape_i_found(&h->d, line_ailment(h, code), NULL, "%s: %s", mesh, what);
+}
+
+/* ---- messages of readers ---- */
+
+/* Takes "name:12: " or "name: " off a message; *line becomes 0 without one. */
+static const char *take_place(const char *message, const char *name, int32_t *line) {
+    const int32_t most = 100000000;
+    const char *rest = message + strlen(name);
+    *line = 0;
+    if (strncmp(message, name, strlen(name)) != 0 || *rest != ':') return message;
+    for (rest++; *rest >= '0' && *rest <= '9' && *line < most; rest++) *line = 10 * *line + (*rest - '0');
+    if (*line > 0 && *rest == ':') rest++;
+    return *rest == ' ' ? rest + 1 : rest;
+}
+
+/* Failures are logged too, but they come back as a status, or are told to the listeners. */
+static void hear_log(void *user, drape_log_level level, const char *message) {
+    hearing *h = user;
+    drape_i_doctor quiet = h->d;
+    if (level != DRAPE_LOG_WARNING) return;
+    h->d.mesh = NULL; /* the message names its file */
+    h->d.place = (drape_finding){.file = h->name};
+    message = take_place(message, h->name, &h->d.place.line);
+    drape_i_found(&h->d, &h->noted, NULL, "%s", message);
+    h->d = quiet;
+}
+
+/* ---- pieces ---- */
+
+static void examine_piece(hearing *h, const drape_piece *p, bool from_file) {
+    h->d.summary->pieces++;
+    h->d.summary->vertices += p->vertices;
+    h->d.summary->triangles += p->triangles;
+    if (from_file && drape_i_examine_topology(&h->d, p)) h->status = DRAPE_ERROR_MEMORY;
+    drape_i_examine_shape(&h->d, p);
+    h->d.incomplete = false;
+}
+
+static void hear_piece(void *user, const drape_i_node *place, const char *mesh, const drape_piece *p) {
+    hearing *h = user;
+    const drape_i_node *material = drape_i_node_find(place->parent, "material");
+    set_place(&h->d, place, NULL, p->name);
+    bool own = h->mesh == mesh;
+    if (h->mesh) end_mesh(h);
+    if (!own) h->d.incomplete = false;
+    h->d.mesh = mesh;
+    examine_piece(h, p, mesh != NULL);
+    set_place(&h->d, material ? material : place, NULL, p->name);
+    drape_i_examine_material(&h->d, p);
+    h->d.place = (drape_finding){0};
+}
+
+/* ---- scenes ---- */
+
+static void hear_problem(void *user, const drape_i_problem *problem, int32_t more) {
+    hearing *h = user;
+    drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, problem ? problem->code : "bad-scene", NULL, 0};
+    h->d.place = (drape_finding){0};
+    h->d.mesh = NULL;
+    if (problem)
+        h->d.place = (drape_finding){.file = problem->file,
+                                     .line = problem->line,
+                                     .column = problem->line ? problem->column : 0,
+                                     .source = problem->source};
+    if (problem) drape_i_found(&h->d, &kind, NULL, "%s", problem->what);
+    else drape_i_found(&h->d, &kind, NULL, "%d more problems, not listed: mend those above first", more);
+    if (!problem) h->d.summary->errors += more - 1;
+}
+
+static void look_at_step(hearing *h, const drape_scene *scene) {
+    const double most = 1e4; /* h omega; the scenes that ship have 60 to 200 */
+    const drape_check_summary *s = h->d.summary;
+    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "large-step",
+                            "take smaller steps (time.step), a coarser mesh, or a softer material", 0};
+    if (scene->step * s->fastest > most)
+        drape_i_found(
+            &h->d, &kind, NULL,
+            "a step of %g s is %.3g times what the fastest wave of the mesh takes (%.3g rad/s): most of the "
+            "motion will be damped away",
+            scene->step, scene->step * s->fastest, s->fastest);
+}
+
+/* What nobody above saw: whoever refuses a scene has the last word. */
+static drape_status try_to_build(hearing *h, const char *name, drape_scene *scene) {
+    drape_sim *sim;
+    drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, "refused", NULL, 0};
+    if (h->d.options->direct) scene->solve.direct = h->d.options->direct;
+    drape_status status = drape_sim_create(h->d.ctx, scene, &sim);
+    if (status == DRAPE_ERROR_MEMORY) return status;
+    h->d.place = (drape_finding){.file = name};
+    h->d.mesh = NULL;
+    if (status) drape_i_found(&h->d, &kind, NULL, "%s", drape_message(h->d.ctx));
+    else drape_sim_destroy(sim);
+    return DRAPE_OK;
+}
+
+static drape_status check_scene(hearing *h, const char *name) {
+    const drape_i_scene_listener listener = {h, hear_problem, hear_scene_line, hear_piece};
+    drape_check_summary *s = h->d.summary;
+    drape_scene_options how = h->d.options->scene;
+    drape_scene *scene = NULL;
+    how.problem = NULL;
+    drape_status status = drape_i_scene_load(h->d.ctx, name, &how, &listener, &scene);
+    if (h->mesh) end_mesh(h);
+    if (status && status != DRAPE_ERROR_MEMORY && s->errors > 0) return DRAPE_OK; /* it was told */
+    if (!status && scene) {
+        s->frames = scene->frames, s->steps_per_frame = scene->steps_per_frame, s->step = scene->step;
+        h->d.place = (drape_finding){.file = name};
+        look_at_step(h, scene);
+        if (s->errors == 0) status = try_to_build(h, name, scene);
+    }
+    drape_scene_destroy(h->d.ctx, scene);
+    return status;
+}
+
+/* ---- meshes ---- */
+
+/* A failure that is not about a single line: "name:12: what", or "name: what". */
+static void hear_failure(hearing *h, const char *name) {
+    drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, "bad-mesh", "is it a mesh, and complete? Export it anew", 0};
+    const char *message = take_place(drape_message(h->d.ctx), name, &h->d.place.line);
+    drape_i_found(&h->d, &kind, NULL, "%s", message);
+    h->d.place.line = 0;
+}
+
+static drape_status check_mesh(hearing *h, const char *path) {
+    const drape_i_mesh_listener listener = {hear_line, h};
+    drape_i_arena arena = {0};
+    drape_i_mesh m;
+    begin_mesh(h, NULL);
+    drape_status status = drape_i_mesh_read_all(h->d.ctx, &arena, path, &listener, &m);
+    end_mesh(h);
+    if (status == DRAPE_ERROR_FORMAT) {
+        hear_failure(h, path);
+        status = DRAPE_OK;
+    } else if (!status) {
+        drape_piece p = {.vertices = m.vertices, .rest = m.position, .triangles = m.triangles};
+        p.triangle = (const int32_t *)m.triangle;
+        p.uv = m.uv, p.uv_triangle = (const int32_t *)m.uv_triangle, p.uv_vertices = m.uv_vertices;
+        p.material = drape_material_defaults();
+        examine_piece(h, &p, true);
+    }
+    drape_i_arena_free(h->d.ctx, &arena);
+    return status;
+}
+
+static bool is_mesh(const char *name) {
+    static const char *const endings[] = {".obj", ".ply", ".OBJ", ".PLY"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (length > 4 && strcmp(name + length - 4, endings[i]) == 0) return true;
+    return false;
+}
+
+drape_status drape_check(drape_context *ctx, const char *name, const drape_check_options *options,
+                         drape_check_summary *summary) {
+    static const drape_check_options none;
+    drape_check_summary own;
+    hearing h = {.d = {.ctx = ctx, .options = options ? options : &none, .summary = summary ? summary : &own}};
+    void (*log)(void *, drape_log_level, const char *) = ctx->log;
+    void *log_user = ctx->log_user;
+    *h.d.summary = (drape_check_summary){0};
+    h.noted = (drape_i_ailment){DRAPE_SEVERITY_WARNING, "noted", NULL, 0};
+    h.d.place.file = h.name = name;
+    ctx->log = hear_log, ctx->log_user = &h;
+    drape_status status = is_mesh(name) ? check_mesh(&h, name) : check_scene(&h, name);
+    ctx->log = log, ctx->log_user = log_user;
+    drape_i_found_all(&h.d, &h.noted);
+    if (!status && h.status) return drape_i_fail(ctx, h.status, "%s: out of memory", name);
+    return status;
+}
