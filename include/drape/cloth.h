@@ -28,6 +28,13 @@ typedef struct drape_material {
     double damping_stretch; /* s, >= 0: damping of the stretch conditions is this times their stiffness */
     double damping_shear;   /* s, >= 0 */
     double damping_bend;    /* s, >= 0; defaults 2e-4 each */
+    /* For models of springs only (docs/models.md). The first three, where above 0, are those of every spring, in
+     * place of what stretch, shear and bend give, as papers state them; they make the result depend on the mesh. */
+    double spring_stretch; /* N/m, >= 0; default 0 */
+    double spring_shear;   /* N/m, >= 0; default 0 */
+    double spring_bend;    /* choi_ko: rigidity of an arc, N m^2; provot: of a flexion spring, N/m; >= 0; default 0 */
+    double strain_limit;   /* >= 0: no spring of stretch or shear stays longer than 1 + this times its length at rest
+                              after a step (drape_cloth_limit_strain); default 0: no limit */
 } drape_material;
 
 DRAPE_API drape_material drape_material_defaults(void); /* cotton, see below */
@@ -56,8 +63,10 @@ typedef struct drape_piece {
 } drape_piece;
 
 typedef enum drape_jacobian {
-    DRAPE_JACOBIAN_PSD, /* every element matrix positive semidefinite: what an implicit step wants */
-    DRAPE_JACOBIAN_FULL /* exact, may be indefinite under compression */
+    DRAPE_JACOBIAN_PSD,   /* every element matrix positive semidefinite: what an implicit step wants */
+    DRAPE_JACOBIAN_FULL,  /* exact, may be indefinite under compression */
+    DRAPE_JACOBIAN_LINEAR /* constant: a multiple of the identity a spring, in K and in D (Hauth's linear
+                             approximation); models of springs only */
 } drape_jacobian;
 
 /* A condition C damped by the force -kd dC/dt dC/dx gives K the parts kd dC/dt d2C/dx2, which counts as elastic
@@ -68,8 +77,9 @@ typedef enum drape_damping_jacobian {
 } drape_damping_jacobian;
 
 typedef struct drape_cloth_settings {
-    const char *model;                       /* "baraff_witkin"; see drape_model_name; default "baraff_witkin" */
-    drape_jacobian jacobian;                 /* default DRAPE_JACOBIAN_PSD */
+    const char *model;       /* "baraff_witkin", "choi_ko" or "provot"; docs/models.md says which is for what; see
+                                drape_model_name; default "baraff_witkin" */
+    drape_jacobian jacobian; /* default DRAPE_JACOBIAN_PSD */
     drape_damping_jacobian damping_jacobian; /* default DRAPE_DAMPING_SYMMETRIC */
 } drape_cloth_settings;
 
@@ -77,6 +87,8 @@ DRAPE_API drape_cloth_settings drape_cloth_defaults(void);
 
 /* Names of the models, in the order of their table; NULL past the end. */
 DRAPE_API const char *drape_model_name(int32_t index);
+/* "psd", "full", "linear", in the order of drape_jacobian; NULL past the end. */
+DRAPE_API const char *drape_jacobian_name(int32_t index);
 
 typedef struct drape_cloth drape_cloth;
 
@@ -138,6 +150,15 @@ DRAPE_API drape_status drape_cloth_assemble(drape_cloth *cloth, const drape_asse
 DRAPE_API double drape_cloth_energy(drape_cloth *cloth, const double *x);
 /* Largest of |w_u| and |w_v| over all triangles: 1 at rest, 1.05 where a thread is 5 % longer. */
 DRAPE_API double drape_cloth_stretch(drape_cloth *cloth, const double *x);
+
+/* Whether a piece has a strain_limit. */
+DRAPE_API int drape_cloth_limits_strain(const drape_cloth *cloth);
+/* Moves the ends of springs that are longer than their strain_limit allows together, after Provot (1995), and changes
+ * v by what was moved over h (s, > 0, the step that led to x). x and v are 3 numbers a vertex. inverse_mass, one a
+ * vertex, 1/kg: 0 for vertices that are held and stay where they are; NULL: all are free. Does nothing without a
+ * limit. Where held vertices are too far apart, or a hundred sweeps are not enough, springs stay too long. */
+DRAPE_API drape_status drape_cloth_limit_strain(drape_cloth *cloth, const double *inverse_mass, double h, double *x,
+                                                double *v);
 
 #ifdef __cplusplus
 }

@@ -43,7 +43,8 @@ drape_status drape_cloth_assemble(drape_cloth *c, const drape_assembly *what, dr
     for (int32_t t = 0; t < c->term_count; t++) {
         kernels[t] = c->terms[t].batch[c->ctx->simd];
         data[t] = c->terms[t].data;
-        unsymmetric[t] = c->terms[t].damped && settings->damping_jacobian == DRAPE_DAMPING_FULL;
+        unsymmetric[t] = c->terms[t].damped && settings->damping_jacobian == DRAPE_DAMPING_FULL &&
+                         settings->jacobian != DRAPE_JACOBIAN_LINEAR;
     }
     if (c->forces.drag == 0) kernels[c->term_count - 1] = NULL;
     drape_i_assembly_run(c->plan, &(drape_i_assembly_job){.A = view,

@@ -69,4 +69,4 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
     return DRAPE_OK;
 }
 
-const drape_i_model drape_i_baraff_witkin = {"baraff_witkin", create, destroy};
+const drape_i_model drape_i_baraff_witkin = {"baraff_witkin", create, destroy, NULL};

@@ -100,6 +100,9 @@ static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const 
     if (!DRAPE_NEW(ctx, rest, c->hinges.count)) return DRAPE_ERROR_MEMORY;
     find_rest_hinges(c, pieces, piece_of, rest);
     drape_i_model_input input = {.triangles = c->triangles,
+                                 .vertices = c->vertices,
+                                 .piece_count = c->piece_count,
+                                 .area = c->area,
                                  .triangle = (const int32_t(*)[3])c->triangle,
                                  .hinges = &c->hinges,
                                  .rest_triangle = c->rest_triangle,
@@ -127,9 +130,24 @@ static drape_status make_plan(drape_cloth *c) {
     return drape_i_assembly_create(c->ctx, &pattern, sets, c->term_count, &c->plan);
 }
 
+/* Not every model has everything that can be asked for. */
+static drape_status check_model(drape_cloth *c, const drape_piece *pieces, int32_t count) {
+    const char *name = c->model->name;
+    if (c->settings.jacobian == DRAPE_JACOBIAN_LINEAR && !c->model->springs)
+        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
+                            "the model %s has no linear jacobian; models of springs (choi_ko, provot) have one",
+                            name);
+    for (int32_t p = 0; p < count; p++) c->limited |= pieces[p].material.strain_limit > 0;
+    if (c->limited && !c->model->springs)
+        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
+                            "the model %s has no strain_limit; models of springs (choi_ko, provot) have one", name);
+    return DRAPE_OK;
+}
+
 static drape_status build(drape_cloth *c, const drape_piece *pieces, int32_t count) {
     drape_context *ctx = c->ctx;
     drape_status status = count_pieces(ctx, pieces, count, c);
+    if (!status) status = check_model(c, pieces, count);
     if (status) return status;
     int32_t *piece_of;
     if (!DRAPE_NEW(ctx, piece_of, c->triangles)) return DRAPE_ERROR_MEMORY;

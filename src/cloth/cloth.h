@@ -21,6 +21,7 @@ struct drape_cloth {
 
     const drape_i_model *model;
     void *model_state;
+    bool limited;                  /* a material has a limit of strain */
     drape_i_evaluation evaluation; /* what the kernels look at during an assembly */
     drape_forces forces;
     drape_i_wind_data wind;

@@ -45,15 +45,18 @@ typedef struct drape_i_rest_hinge {
 
 /* What a model is made from. The arrays outlive the model, but for `rest_*`, which it copies from. */
 typedef struct drape_i_model_input {
-    int32_t triangles;
+    int32_t triangles, vertices, piece_count;
     const int32_t (*triangle)[3];
     const drape_i_hinges *hinges;
     const drape_i_rest_triangle *rest_triangle;
     const drape_i_rest_hinge *rest_hinge;
     const int32_t *piece_of_triangle;
     const drape_piece *pieces;
+    const double *area;                   /* m^2, one a vertex */
     const drape_i_evaluation *evaluation; /* lives at this address as long as the cloth */
 } drape_i_model_input;
+
+typedef struct drape_i_springs drape_i_springs; /* springs.h */
 
 typedef struct drape_i_model {
     const char *name;
@@ -61,10 +64,12 @@ typedef struct drape_i_model {
     drape_status (*create)(drape_context *ctx, const drape_i_model_input *input, drape_i_term *terms,
                            int32_t *term_count, void **state);
     void (*destroy)(drape_context *ctx, void *state);
+    /* What it is made of; NULL: not of springs, so it has neither a linear Jacobian nor a limit of strain. */
+    const drape_i_springs *(*springs)(const void *state);
 } drape_i_model;
 
 const drape_i_model *drape_i_model_find(const char *name);
 
-extern const drape_i_model drape_i_baraff_witkin;
+extern const drape_i_model drape_i_baraff_witkin, drape_i_choi_ko, drape_i_provot;
 
 #endif

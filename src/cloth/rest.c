@@ -27,6 +27,10 @@ static drape_status check_material(drape_context *ctx, int32_t piece, const drap
                   {"shear", m->shear, false},
                   {"bend", m->bend, false},
                   {"bend_hinge", m->bend_hinge, false},
+                  {"spring_stretch", m->spring_stretch, false},
+                  {"spring_shear", m->spring_shear, false},
+                  {"spring_bend", m->spring_bend, false},
+                  {"strain_limit", m->strain_limit, false},
                   {"damping_stretch", m->damping_stretch, false},
                   {"damping_shear", m->damping_shear, false},
                   {"damping_bend", m->damping_bend, false}};

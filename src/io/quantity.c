@@ -35,6 +35,7 @@ static const struct dimension {
     int8_t power[BASES];
 } dimensions[] = {
     [DRAPE_I_PLAIN] = {"", {0, 0, 0}},
+    [DRAPE_I_SHARE] = {"", {0, 0, 0}},
     [DRAPE_I_LENGTH] = {"m", {1, 0, 0}},
     [DRAPE_I_TIME] = {"s", {0, 0, 1}},
     [DRAPE_I_MASS] = {"kg", {0, 1, 0}},
@@ -46,6 +47,7 @@ static const struct dimension {
     [DRAPE_I_DENSITY] = {"kg/m^3", {-3, 1, 0}},
     [DRAPE_I_STIFFNESS] = {"N/m", {0, 1, -2}},
     [DRAPE_I_RIGIDITY] = {"N m", {2, 1, -2}},
+    [DRAPE_I_BEAM] = {"N m^2", {3, 1, -2}},
     [DRAPE_I_AIR_DRAG] = {"N s/m^3", {-2, 1, -1}},
     [DRAPE_I_ANGLE] = {"deg", {0, 0, 0}},
 };
@@ -161,6 +163,8 @@ bool drape_i_quantity_parse(const char *text, drape_i_dimension dimension, doubl
     while (*end == ' ') end++;
     if (*end && dimension == DRAPE_I_ANGLE) {
         if (!read_angle(end, &value, why, why_size)) return false;
+    } else if (dimension == DRAPE_I_SHARE && strcmp(end, "%") == 0) {
+        value /= 100;
     } else if (*end) {
         double scale = 1;
         int power[BASES] = {0};

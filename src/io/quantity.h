@@ -8,6 +8,7 @@
 /* Powers of m, kg, s; angles are apart. */
 typedef enum drape_i_dimension {
     DRAPE_I_PLAIN,        /* no unit */
+    DRAPE_I_SHARE,        /* no unit, or % */
     DRAPE_I_LENGTH,       /* m */
     DRAPE_I_TIME,         /* s */
     DRAPE_I_MASS,         /* kg */
@@ -19,6 +20,7 @@ typedef enum drape_i_dimension {
     DRAPE_I_DENSITY,      /* kg/m^3 */
     DRAPE_I_STIFFNESS,    /* N/m */
     DRAPE_I_RIGIDITY,     /* N m */
+    DRAPE_I_BEAM,         /* N m^2 */
     DRAPE_I_AIR_DRAG,     /* N s/m^3 */
     DRAPE_I_ANGLE         /* degrees; "rad" is converted */
 } drape_i_dimension;

@@ -71,7 +71,7 @@ static json_t *settings(const drape_scene *s) {
         "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, s:f, s:f, s:b}",
         "step", s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
         f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag, "air_drag",
-        f->air_drag, "model", s->cloth.model, "jacobian", s->cloth.jacobian == DRAPE_JACOBIAN_PSD ? "psd" : "full",
+        f->air_drag, "model", s->cloth.model, "jacobian", drape_jacobian_name((int32_t)s->cloth.jacobian),
         "damping_jacobian", s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method",
         v->method, "precond", v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance", v->tol,
         "max_iterations", v->max_iterations, "stop", drape_stop_name((int32_t)v->stop), "floor", v->floor, "omega",

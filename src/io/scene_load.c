@@ -148,21 +148,22 @@ static void read_solver(reader_t *r, const drape_i_node *map) {
     read_amg(r, drape_i_node_find(map, "amg"), &s->amg);
 }
 
-/* Whether `key` says full; else it must be the other word, or not be there. */
-static bool read_full(reader_t *r, const drape_i_node *root, const char *key, const char *other) {
-    const char *word;
-    if (!drape_i_read_text(r, root, key, &word) || strcmp(word, other) == 0) return false;
-    if (strcmp(word, "full") == 0) return true;
-    drape_i_problem_at(&r->problems, drape_i_node_find(root, key), false, "%s is %s; %s or full is wanted", key, word,
-                       other);
-    return false;
+static void read_damping_jacobian(reader_t *r, const drape_i_node *root, drape_cloth_settings *c) {
+    const char *word, *key = "damping_jacobian";
+    if (!drape_i_read_text(r, root, key, &word) || strcmp(word, "symmetric") == 0) return;
+    if (strcmp(word, "full") == 0) c->damping_jacobian = DRAPE_DAMPING_FULL;
+    else
+        drape_i_problem_at(&r->problems, drape_i_node_find(root, key), false, "%s is %s; symmetric or full is wanted",
+                           key, word);
 }
 
 static void read_model(reader_t *r, const drape_i_node *root) {
     drape_cloth_settings *c = &r->out->scene.cloth;
     read_name(r, root, "model", drape_model_name, &c->model);
-    if (read_full(r, root, "jacobian", "psd")) c->jacobian = DRAPE_JACOBIAN_FULL;
-    if (read_full(r, root, "damping_jacobian", "symmetric")) c->damping_jacobian = DRAPE_DAMPING_FULL;
+    int32_t jacobian = (int32_t)c->jacobian;
+    read_index(r, root, "jacobian", drape_jacobian_name, &jacobian);
+    c->jacobian = (drape_jacobian)jacobian;
+    read_damping_jacobian(r, root, c);
 }
 
 static void unknown_format(reader_t *r, const drape_i_node *node) {

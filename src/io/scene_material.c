@@ -44,9 +44,20 @@ static void read_damping(reader_t *r, const drape_i_node *node, drape_material *
     }
 }
 
+/* What models of springs have beside the moduli. What a bend spring is made of is the model's. */
+static void read_springs(reader_t *r, const drape_i_node *node, drape_material *out) {
+    bool straight = strcmp(r->out->scene.cloth.model, "provot") == 0;
+    drape_i_read_number(r, node, "spring_stretch", DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out->spring_stretch);
+    drape_i_read_number(r, node, "spring_shear", DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out->spring_shear);
+    drape_i_read_number(r, node, "spring_bend", straight ? DRAPE_I_STIFFNESS : DRAPE_I_BEAM, DRAPE_I_NOT_NEGATIVE,
+                        &out->spring_bend);
+    drape_i_read_number(r, node, "strain_limit", DRAPE_I_SHARE, DRAPE_I_NOT_NEGATIVE, &out->strain_limit);
+}
+
 bool drape_i_read_material(reader_t *r, const drape_i_node *node, drape_material *out) {
-    static const char *const keys[] = {"fabric", "density",    "stretch", "shear",
-                                       "bend",   "bend_hinge", "damping", NULL};
+    static const char *const keys[] = {"fabric",      "density",      "stretch",        "shear",
+                                       "bend",        "bend_hinge",   "spring_stretch", "spring_shear",
+                                       "spring_bend", "strain_limit", "damping",        NULL};
     if (node->kind == DRAPE_I_SCALAR) return take_fabric(r, node, out);
     if (!drape_i_read_map(r, node, keys)) return false;
     const drape_i_node *fabric = drape_i_node_find(node, "fabric");
@@ -56,6 +67,7 @@ bool drape_i_read_material(reader_t *r, const drape_i_node *node, drape_material
     drape_i_read_number(r, node, "shear", DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out->shear);
     drape_i_read_number(r, node, "bend", DRAPE_I_RIGIDITY, DRAPE_I_NOT_NEGATIVE, &out->bend);
     drape_i_read_number(r, node, "bend_hinge", DRAPE_I_RIGIDITY, DRAPE_I_NOT_NEGATIVE, &out->bend_hinge);
+    read_springs(r, node, out);
     read_damping(r, drape_i_node_find(node, "damping"), out);
     return true;
 }

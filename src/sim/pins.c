@@ -66,6 +66,7 @@ drape_status drape_i_sim_constrain(drape_sim *sim) {
             }
         }
     }
+    sim->holding = held;
     return drape_constraints_set(sim->constraints, sim->held, held);
 }
 

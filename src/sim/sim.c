@@ -24,6 +24,8 @@ static drape_status allocate(drape_sim *sim) {
     for (int32_t i = 0; (vector = vectors(sim, i)); i++)
         if (!DRAPE_NEW(sim->ctx, *vector, 3 * (int64_t)sim->vertices)) return DRAPE_ERROR_MEMORY;
     sim->b = sim->f;
+    if (drape_cloth_limits_strain(sim->cloth) && !DRAPE_NEW(sim->ctx, sim->inverse_mass, sim->vertices))
+        return DRAPE_ERROR_MEMORY;
     return DRAPE_OK;
 }
 
@@ -77,6 +79,7 @@ void drape_sim_destroy(drape_sim *sim) {
     drape_solver_destroy(sim->solver);
     drape_matrix_destroy(sim->A);
     for (int32_t i = 0; (vector = vectors(sim, i)); i++) DRAPE_FREE(ctx, *vector, 3 * (int64_t)sim->vertices);
+    DRAPE_FREE(ctx, sim->inverse_mass, sim->vertices);
     drape_cloth_destroy(sim->cloth);
     DRAPE_FREE(ctx, sim, 1);
 }

@@ -30,6 +30,8 @@ struct drape_sim {
     double *anchor;                 /* where each pinned vertex's motion begins, 3 each */
     drape_pin *pins;                /* the scene's, with `count` only */
     drape_motion_key *keys;         /* of all pins */
+    int32_t holding;                /* how many of `held` there are in this step */
+    double *inverse_mass;           /* one a vertex, zero where held: for the limit of strain, else NULL */
     const double *constraint_force; /* of the last step; NULL before it */
 };
 

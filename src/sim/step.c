@@ -1,7 +1,9 @@
 /* step.c: one linearised step of backward Euler (Baraff and Witkin 1998, eq. 16):
  *
  *     (M + h D + h^2 K) dv = h (f - h K v),   K = -df/dx, D = -df/dv,
- *     v <- v + dv,   x <- x + h v. */
+ *     v <- v + dv,   x <- x + h v,
+ *
+ * then the limit of strain, where a material has one. */
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "sim/sim.h"
@@ -56,6 +58,15 @@ static void advance_chunk(void *data, int64_t begin, int64_t end) {
 static void advance(drape_sim *sim) {
     drape_i_loop(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, advance_chunk, sim);
     sim->steps++;
+}
+
+/* Vertices that are held, in whatever directions, are not moved by the limit of strain. */
+static drape_status limit_strain(drape_sim *sim) {
+    const double *mass = drape_cloth_mass(sim->cloth);
+    if (!drape_cloth_limits_strain(sim->cloth)) return DRAPE_OK;
+    for (int32_t i = 0; i < sim->vertices; i++) sim->inverse_mass[i] = 1 / mass[i];
+    for (int32_t i = 0; i < sim->holding; i++) sim->inverse_mass[sim->held[i].vertex] = 0;
+    return drape_cloth_limit_strain(sim->cloth, sim->inverse_mass, sim->h, sim->x, sim->v);
 }
 
 static void count_wrong(void *data, int64_t begin, int64_t end, double *sums) {
@@ -134,7 +145,8 @@ drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
     if (status) return status;
     double updating = drape_i_seconds();
     advance(sim);
-    status = check(sim, solved.reason);
+    status = limit_strain(sim);
+    if (!status) status = check(sim, solved.reason);
     if (status || !certificate) return status;
     certify(sim, &solved, certificate);
     certificate->assemble_seconds = assembled - begin;

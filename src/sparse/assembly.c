@@ -207,6 +207,7 @@ DRAPE_INLINE void scatter_lanes(const drape_i_assembly_job *job, const set_plan 
                                 int32_t end) {
     const int32_t k = set->elements.nodes_per_element;
     for (int32_t l = 0; l < count; l++) switch (k) {
+        case 2: scatter(job, set, 2, unsymmetric, elements[l], l, batch, begin, end); break;
         case 3: scatter(job, set, 3, unsymmetric, elements[l], l, batch, begin, end); break;
         case 4: scatter(job, set, 4, unsymmetric, elements[l], l, batch, begin, end); break;
         default: scatter(job, set, k, unsymmetric, elements[l], l, batch, begin, end);

@@ -1,0 +1,105 @@
+/* spring_lanes.h: a spring between two vertices, one a lane, whatever its energy phi of the length l.
+ *
+ * With n the unit vector from x0 to x1, w = v1 - v0 and damping c along the spring, the tension is
+ * T = phi'(l) + c n.w, the force on x1 is -T n and that on x0 is T n: no net force, no torque, nothing for a rigid
+ * motion. (Choi and Ko damp by c w, which brakes a sheet that merely turns.) With K = -df/dx, D = -df/dv both are
+ * [B -B; -B B], where
+ *     K:  B = phi'' n n' + T/l (I - n n') + c n (w - (n.w) n)'/l        D:  B = c n n'
+ * The last part of K is not symmetric and only there with DRAPE_DAMPING_FULL. DRAPE_JACOBIAN_PSD takes T/l where it
+ * is positive alone: a spring that pushes would make the system indefinite (Choi and Ko 2002; phi'' is
+ * never negative here). DRAPE_JACOBIAN_LINEAR has B = k I, k constant, and B = c I in D: f is taken as
+ * -k (x1 - x0), Hauth's eq. 50 with the sign that it lacks, which bounds both from above.
+ * Cost: some 120 flops a spring. */
+#ifndef DRAPE_CLOTH_SPRING_LANES_H
+#define DRAPE_CLOTH_SPRING_LANES_H
+
+#include "cloth/lanes.h"
+#include "cloth/spring_model.h"
+
+typedef struct spring_shape {
+    vd3 n;
+    vd length;
+} spring_shape;
+
+/* What a kernel finds out about phi. */
+typedef struct spring_law {
+    vd pull;      /* phi', N */
+    vd stiffness; /* phi'' >= 0, N/m */
+    vd linear;    /* k of DRAPE_JACOBIAN_LINEAR, N/m */
+    vd damping;   /* c, N s/m */
+} spring_law;
+
+/* Ends that are in one point have no direction, and count as endlessly far apart where something is divided by l;
+ * *actual is their distance in any case. */
+DRAPE_INLINE spring_shape spring_load(const drape_i_spring_data *d, const int32_t *e, vd *actual) {
+    vd3 a = vd3_sub(lanes_gather(d->at->x, d->nodes, 2, 1, e), lanes_gather(d->at->x, d->nodes, 2, 0, e));
+    vd l = vd_sqrt(vd3_dot(a, a));
+    *actual = l;
+    vd length = vd_select(l > vd_set1(1e-150), l, vd_set1(1e150));
+    return (spring_shape){vd3_scale(vd_set1(1) / length, a), length};
+}
+
+/* B becomes the element matrix; Bw is B w of each part alone, for K v. */
+DRAPE_INLINE void spring_store_blocks(vd33 B, int lane, drape_i_batch *out) {
+    vd33 minus;
+    for (int i = 0; i < 9; i++) minus.m[i] = -B.m[i];
+    lanes_store_block(out->blocks, 0, lane, B);
+    lanes_store_block(out->blocks, 1, lane, minus);
+    lanes_store_block(out->blocks, 2, lane, B);
+}
+
+DRAPE_INLINE void spring_store_pair(double (*to)[DRAPE_I_LANES], int lane, vd3 at_1) {
+    lanes_store_vector(to, 0, lane, vd3_scale(vd_set1(-1), at_1));
+    lanes_store_vector(to, 1, lane, at_1);
+}
+
+/* Adds the unsymmetric part R = c n q', q = (w - (n.w) n)/l, and gives R w. */
+DRAPE_INLINE vd3 spring_add_unsymmetric(const spring_shape *s, vd c, vd3 w, vd rate, double stiffness, int lane,
+                                        drape_i_batch *out) {
+    vd3 q = vd3_scale(vd_set1(1) / s->length, vd3_sub(w, vd3_scale(rate, s->n)));
+    vd33 R = vd33_add_outer(vd33_zero(), vd_set1(stiffness) * c, s->n, q);
+    vd33 minus = vd33_add_outer(vd33_zero(), -(vd_set1(stiffness) * c), s->n, q);
+    lanes_add_unsymmetric(out, 0, lane, R, R);
+    lanes_add_unsymmetric(out, 1, lane, minus, minus);
+    lanes_add_unsymmetric(out, 2, lane, R, R);
+    return vd3_scale(c * vd3_dot(q, w), s->n);
+}
+
+/* Force, element matrix and K v from the law. jacobian and unsymmetric are known where it is inlined. */
+DRAPE_INLINE void spring_store(const drape_i_spring_data *d, const int32_t *e, const spring_shape *s,
+                               const spring_law *law, int lane, drape_jacobian jacobian, int unsymmetric,
+                               drape_i_batch *out) {
+    const vd zero = vd_set1(0), stiffness = vd_set1(d->at->stiffness), damping = vd_set1(d->at->damping);
+    vd3 w = vd3_sub(lanes_gather(d->at->v, d->nodes, 2, 1, e), lanes_gather(d->at->v, d->nodes, 2, 0, e));
+    vd rate = vd3_dot(s->n, w), tension = law->pull + law->damping * rate;
+    spring_store_pair(out->vectors[0], lane, vd3_scale(-tension, s->n));
+    if (jacobian == DRAPE_JACOBIAN_LINEAR) {
+        spring_store_blocks(vd33_add_identity(vd33_zero(), stiffness * law->linear + damping * law->damping), lane,
+                            out);
+        spring_store_pair(out->vectors[1], lane, vd3_scale(law->linear, w));
+        return;
+    }
+    vd across = tension / s->length;
+    if (jacobian == DRAPE_JACOBIAN_PSD) across = vd_max(across, zero);
+    vd along = law->stiffness - across;
+    vd33 B = vd33_add_identity(vd33_zero(), stiffness * across);
+    spring_store_blocks(vd33_add_outer(B, stiffness * along + damping * law->damping, s->n, s->n), lane, out);
+    vd3 Kw = vd3_add(vd3_scale(across, w), vd3_scale(along * rate, s->n));
+    if (unsymmetric) Kw = vd3_add(Kw, spring_add_unsymmetric(s, law->damping, w, rate, d->at->stiffness, lane, out));
+    spring_store_pair(out->vectors[1], lane, Kw);
+}
+
+/* Calls evaluate(d, elements, lane, jacobian, unsymmetric, out) for all lanes, with as much known as can be. */
+#define SPRING_DISPATCH(evaluate, d, elements, out)                                                                  \
+    do {                                                                                                             \
+        const int full_ = (d)->at->damping_jacobian == DRAPE_DAMPING_FULL;                                           \
+        for (int lane_ = 0; lane_ < DRAPE_I_LANES; lane_ += DRAPE_W) {                                               \
+            const int32_t *e_ = (elements) + lane_;                                                                  \
+            if ((d)->at->jacobian == DRAPE_JACOBIAN_LINEAR) evaluate(d, e_, lane_, DRAPE_JACOBIAN_LINEAR, 0, out);   \
+            else if ((d)->at->jacobian == DRAPE_JACOBIAN_PSD)                                                        \
+                evaluate(d, e_, lane_, DRAPE_JACOBIAN_PSD, full_, out);                                              \
+            else evaluate(d, e_, lane_, DRAPE_JACOBIAN_FULL, full_, out);                                            \
+        }                                                                                                            \
+    } while (0)
+
+#endif

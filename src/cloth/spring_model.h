@@ -1,0 +1,42 @@
+/* spring_model.h: what the models made of springs share, and what their kernels read. */
+#ifndef DRAPE_CLOTH_SPRING_MODEL_H
+#define DRAPE_CLOTH_SPRING_MODEL_H
+
+#include "cloth/springs.h"
+
+/* A straight spring's record: m, N/m, N s/m. */
+enum { SPRING_LENGTH, SPRING_STIFFNESS, SPRING_DAMPING, SPRING_SIZE };
+
+/* An arc's record; arc.h says what they are. Length m, rigidity N m^2, stiffness N/m, energy J, damping N s/m. */
+enum { ARC_LENGTH, ARC_RIGIDITY, ARC_FIRST, ARC_SWITCH, ARC_OFFSET, ARC_DAMPING, ARC_SIZE };
+
+typedef struct drape_i_spring_data {
+    const drape_i_evaluation *at;
+    const int32_t *nodes;
+    double *records;
+} drape_i_spring_data;
+
+/* One term of straight springs and, where there are two, one of another kind for the bend springs. */
+typedef struct drape_i_spring_model {
+    drape_i_springs springs;
+    drape_i_spring_data straight, arcs;
+    int32_t straight_count, arc_count;
+} drape_i_spring_model;
+
+/* Finds the springs; the first `straight_count` of them get records of their own, the others are arcs: all are
+ * straight unless `arcs`. Records are zero. */
+drape_status drape_i_spring_model_create(drape_context *ctx, const drape_i_model_input *input, bool tension_only,
+                                         bool arcs, drape_i_spring_model **out);
+void drape_i_spring_model_destroy(drape_context *ctx, void *state);
+const drape_i_springs *drape_i_spring_model_springs(const void *state);
+/* Fills the record of straight spring i with its stiffness and the damping of its kind. */
+void drape_i_spring_fill(drape_i_spring_model *model, const drape_piece *pieces, int32_t i, double stiffness);
+
+DRAPE_I_KERNEL(void, drape_i_spring, (const void *data, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_spring_energy, (const void *data, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_thread, (const void *data, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_thread_energy, (const void *data, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_arc, (const void *data, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_arc_energy, (const void *data, const int32_t *elements, double *energy));
+
+#endif
