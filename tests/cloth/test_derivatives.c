@@ -359,5 +359,5 @@ int main(void) {
         cmocka_unit_test(test_a_is_the_sum_of_its_parts),
         cmocka_unit_test(test_vectors_alone_have_the_same_bits),
     };
-    return cmocka_run_group_tests_name("cloth.derivatives", tests, NULL, NULL);
+    CRUMPLED_RUN("cloth.derivatives", tests);
 }
