@@ -2,15 +2,18 @@
  * resist being stretched but not compressed, and arcs that bend at once where the sheet is compressed. springs.c says
  * which there are and how stiff, spring_simd.c and arc_simd.c have the formulas.
  *
- * An arc of length L over a vertex that carries so much area of a sheet of rigidity B has k_b L kappa^2/2 = B/2
- * kappa^2 area: k_b = B area/L. */
+ * Arcs push, and so keep the edges below them taut: bent, a strip is a polygon. Two edges of L/2 that make the small
+ * angle a have a chord shorter by u = a^2/8 of L, over which the arc has t^2 = 6 u and the energy 2 k_b t^2/L =
+ * 3/2 k_b a^2/L. A sheet of rigidity B has B/2 (2 a/L)^2 on the area that the vertex carries, so k_b = 4/3 B area/L.
+ */
 #include "cloth/arc.h"
 #include "cloth/spring_model.h"
 
 #include <math.h>
 
-/* Of the straight spring that an arc begins as: at least so stiff that it is an arc from 1 % of compression. */
-static const double LEAST_FIRST = 1200; /* times k_b/L^3 */
+/* Of the straight spring that an arc begins as: at least so stiff that it is an arc from 0.1 % of compression, which
+ * is an angle of 0.09 rad between two edges. Below that a sheet bends too easily. */
+static const double LEAST_FIRST = 12000; /* times k_b/L^3 */
 
 /* c_b: as stiff as the sheet is in tension, which is what Choi and Ko say of it. */
 static double first_stiffness(const drape_i_spring *s, const drape_material *m, double k_b) {
@@ -22,7 +25,7 @@ static double first_stiffness(const drape_i_spring *s, const drape_material *m, 
 static arc arc_at(double u) { return arc_over(vd_set1(u)); }
 
 /* u_c with c_b L u = 2 k_b q'(u)/L^2. The right side is 12 to 17 k_b/L^2 where c_b is as above, so that iterating
- * contracts by 100 and more. */
+ * contracts by 1000 and more. */
 static double switch_point(double L, double k_b, double c_b) {
     double u = 0;
     for (int32_t i = 0; i < 12; i++) u = 2 * k_b * arc_at(u).first[0] / (c_b * L * L * L);
@@ -30,7 +33,7 @@ static double switch_point(double L, double k_b, double c_b) {
 }
 
 static void fill_arc(const drape_i_spring *s, const drape_material *m, double *r) {
-    double L = s->length, k_b = m->spring_bend > 0 ? m->spring_bend : m->bend * s->area / L;
+    double L = s->length, k_b = m->spring_bend > 0 ? m->spring_bend : 4.0 / 3 * m->bend * s->area / L;
     r[ARC_LENGTH] = L;
     r[ARC_RIGIDITY] = k_b;
     r[ARC_DAMPING] = m->damping_bend * 12 * k_b / (L * L * L); /* the buckling load over the length */

@@ -65,9 +65,9 @@ static double crumpled_distance_to_a_jump(const crumpled *c) {
     const drape_i_spring_model *m = c->cloth->model_state;
     for (int32_t i = 0; i < m->springs.count; i++) {
         double length = crumpled_length(c->x, m->springs.node[i]), rest = m->springs.spring[i].length;
-        const double *arc = m->arcs.records + ARC_SIZE * (i - m->straight_count);
+        const double *record = m->arcs.records + ARC_SIZE * (i - m->straight_count);
         least = fmin(least, fabs(length - rest));
-        if (i >= m->straight_count) least = fmin(least, fabs(length - rest * (1 - arc[ARC_SWITCH])));
+        if (i >= m->straight_count) least = fmin(least, fabs(length - rest * (1 - record[ARC_SWITCH])));
     }
     return least;
 }

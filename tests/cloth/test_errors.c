@@ -173,6 +173,10 @@ static void test_models(void **state) {
         drape_cloth_destroy(cloth);
         drape_context_destroy(ctx);
     }
+    REFUSED(s.settings.jacobian = DRAPE_JACOBIAN_LINEAR, "baraff_witkin has no linear jacobian");
+    REFUSED(s.piece.material.strain_limit = 0.1, "baraff_witkin has no strain_limit");
+    assert_null(drape_jacobian_name(-1));
+    assert_null(drape_jacobian_name(3));
     assert_null(drape_model_name(-1));
     assert_string_equal(drape_model_name(0), "baraff_witkin");
 }
@@ -241,15 +245,17 @@ static void test_assembly(void **state) {
 
 /* ---- memory ---- */
 
-static drape_status create_all(drape_context *ctx, const test_mesh *m, drape_cloth **cloth, drape_matrix **A) {
+static drape_status create_all(drape_context *ctx, const char *model, const test_mesh *m, drape_cloth **cloth,
+                               drape_matrix **A) {
     drape_piece piece[2] = {test_mesh_piece(m), test_mesh_piece(m)};
+    drape_cloth_settings settings = drape_cloth_defaults();
+    settings.model = model;
     *A = NULL;
-    drape_status status = drape_cloth_create(ctx, piece, 2, NULL, cloth);
+    drape_status status = drape_cloth_create(ctx, piece, 2, &settings, cloth);
     return status ? status : drape_cloth_matrix(*cloth, A);
 }
 
-static void test_every_allocation_may_fail(void **state) {
-    (void)state;
+static void check_allocations(const char *model) {
     test_mesh m = test_mesh_grid(4, 3, 1, 1);
     int64_t n = 0;
     for (bool failed = true; failed; n++) {
@@ -259,7 +265,7 @@ static void test_every_allocation_may_fail(void **state) {
         drape_cloth *cloth;
         drape_matrix *A;
         memory.left = n;
-        drape_status status = create_all(ctx, &m, &cloth, &A);
+        drape_status status = create_all(ctx, model, &m, &cloth, &A);
         failed = memory.failed;
         memory.left = -1;
         assert_int_equal(status, failed ? DRAPE_ERROR_MEMORY : DRAPE_OK);
@@ -270,20 +276,24 @@ static void test_every_allocation_may_fail(void **state) {
         drape_context_destroy(ctx);
         assert_int_equal(memory.live, 0);
     }
-    print_message("%d allocations\n", (int)n - 1);
+    print_message("%s: %d allocations\n", model, (int)n - 1);
     assert_true(n > 15);
     test_mesh_clear(&m);
 }
 
-/* Assembly allocates nothing, and a matrix outlives its cloth. */
-static void test_assembly_allocates_nothing(void **state) {
+static void test_every_allocation_may_fail(void **state) {
     (void)state;
+    for (int32_t i = 0; drape_model_name(i); i++) check_allocations(drape_model_name(i));
+}
+
+/* Assembly allocates nothing, and a matrix outlives its cloth. */
+static void check_assembly_allocates_nothing(const char *model) {
     test_mesh m = test_mesh_grid(4, 3, 1, 1);
     counting_allocator memory = {.left = -1};
     drape_context *ctx = counting_context(&memory);
     drape_cloth *cloth;
     drape_matrix *A;
-    ASSERT_OK(ctx, create_all(ctx, &m, &cloth, &A));
+    ASSERT_OK(ctx, create_all(ctx, model, &m, &cloth, &A));
     double x[2 * 3 * 20], f[2 * 3 * 20];
     assert_int_equal(drape_cloth_vertices(cloth), 2 * m.vertices);
     for (int32_t i = 0; i < 6 * m.vertices; i++) x[i] = m.rest[i % (3 * m.vertices)];
@@ -300,6 +310,11 @@ static void test_assembly_allocates_nothing(void **state) {
     assert_int_equal(drape_context_bytes(ctx), 0);
     drape_context_destroy(ctx);
     test_mesh_clear(&m);
+}
+
+static void test_assembly_allocates_nothing(void **state) {
+    (void)state;
+    for (int32_t i = 0; drape_model_name(i); i++) check_assembly_allocates_nothing(drape_model_name(i));
 }
 
 int main(void) {
