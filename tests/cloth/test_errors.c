@@ -133,6 +133,10 @@ static void test_materials(void **state) {
     REFUSED(s.piece.material.shear = INFINITY, "shear is inf");
     REFUSED(s.piece.material.bend = -1, "piece 1: material: bend is -1");
     REFUSED(s.piece.material.bend_hinge = -2, "bend_hinge is -2");
+    REFUSED(s.piece.material.spring_stretch = -1, "spring_stretch is -1");
+    REFUSED(s.piece.material.spring_shear = -1, "spring_shear is -1");
+    REFUSED(s.piece.material.spring_bend = NAN, "spring_bend is");
+    REFUSED(s.piece.material.strain_limit = -0.5, "strain_limit is -0.5");
     REFUSED(s.piece.material.damping_stretch = -1, "damping_stretch is -1");
     REFUSED(s.piece.material.damping_shear = -1, "damping_shear is -1");
     REFUSED(s.piece.material.damping_bend = NAN, "damping_bend");

@@ -101,6 +101,16 @@ static void test_powers_and_products(void **state) {
     reads("3 m/m", DRAPE_I_PLAIN, 3);
 }
 
+static void test_shares(void **state) {
+    (void)state;
+    reads("10 %", DRAPE_I_SHARE, 0.1);
+    reads("250%", DRAPE_I_SHARE, 2.5);
+    reads("0.1", DRAPE_I_SHARE, 0.1);
+    refuses("10 %%", DRAPE_I_SHARE, "is no unit");
+    refuses("10 %", DRAPE_I_PLAIN, "is no unit");
+    refuses("10 m", DRAPE_I_SHARE, "a plain number is wanted");
+}
+
 static void test_spaces(void **state) {
     (void)state;
     reads("2ms", DRAPE_I_TIME, 0.002);
@@ -199,17 +209,12 @@ static void test_units_of_dimensions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_numbers),
-        cmocka_unit_test(test_every_unit),
-        cmocka_unit_test(test_every_prefix),
-        cmocka_unit_test(test_powers_and_products),
-        cmocka_unit_test(test_spaces),
-        cmocka_unit_test(test_wrong_dimensions),
-        cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_unfinished_units),
-        cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_long_texts),
-        cmocka_unit_test(test_units_of_dimensions),
+        cmocka_unit_test(test_plain_numbers),    cmocka_unit_test(test_every_unit),
+        cmocka_unit_test(test_every_prefix),     cmocka_unit_test(test_powers_and_products),
+        cmocka_unit_test(test_shares),           cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_wrong_dimensions), cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_unfinished_units), cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_long_texts),       cmocka_unit_test(test_units_of_dimensions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,6 +308,15 @@ static void test_materials(void **state) {
     want.damping_stretch = 1, want.damping_shear = 2, want.damping_bend = 3;
     changed = "    material: {damping: {stretch: 1 s, shear: 2 s, bend: 3 s}}\n";
     assert_memory_equal(&read_piece(f, changed)->pieces[0].material, &want, sizeof want);
+    want = drape_material_defaults();
+    want.spring_stretch = 130, want.spring_shear = 120, want.spring_bend = 2e-5, want.strain_limit = 0.1;
+    changed =
+        "    material: {spring_stretch: 130 N/m, spring_shear: 120, spring_bend: 2e-5 N m^2, strain_limit: 10 %}\n"
+        "model: choi_ko\n";
+    assert_memory_equal(&read_piece(f, changed)->pieces[0].material, &want, sizeof want);
+    changed = "    material: {spring_stretch: 130, spring_shear: 120, spring_bend: 2e-5 N/m, strain_limit: 0.1}\n"
+              "model: provot\n";
+    assert_memory_equal(&read_piece(f, changed)->pieces[0].material, &want, sizeof want);
 }
 
 static void test_every_fabric(void **state) {
@@ -630,6 +639,9 @@ static void test_solver_and_model(void **state) {
     s = read_piece(f, "jacobian: psd\ndamping_jacobian: symmetric\n");
     assert_int_equal(s->cloth.jacobian, DRAPE_JACOBIAN_PSD);
     assert_int_equal(s->cloth.damping_jacobian, DRAPE_DAMPING_SYMMETRIC);
+    s = read_piece(f, "model: provot\njacobian: linear\n");
+    assert_string_equal(s->cloth.model, "provot");
+    assert_int_equal(s->cloth.jacobian, DRAPE_JACOBIAN_LINEAR);
     assert_int_equal(read_piece(f, "jacobian: full\n")->cloth.damping_jacobian, DRAPE_DAMPING_SYMMETRIC);
 }
 
