@@ -68,6 +68,25 @@ static void test_a_grid_has_the_springs_of_provot(void **state) {
     check_grid(7, 5, true);
 }
 
+/* Cells that are folded at rest: also the other diagonals and the bend springs are as long as there. */
+static void test_a_curved_grid_is_at_rest(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    test_mesh m = test_mesh_grid(8, 6, 0.8, 0.6);
+    for (int32_t i = 0; i < m.vertices; i++) m.rest[3 * i + 2] = 0.03 * sin(20 * m.rest[3 * i]);
+    free(m.uv), m.uv = NULL;
+    for (int32_t k = 0; k < MODELS; k++) {
+        drape_cloth *cloth = make(ctx, models[k], DRAPE_JACOBIAN_PSD, &m, drape_material_defaults());
+        int32_t count[3];
+        count_kinds(springs_of(cloth), count);
+        assert_true(count[DRAPE_I_SPRING_SHEAR] == 2 * 8 * 6 && count[DRAPE_I_SPRING_BEND] > 0);
+        ASSERT_NEAR(drape_cloth_energy(cloth, m.rest), 0, 1e-20);
+        drape_cloth_destroy(cloth);
+    }
+    test_mesh_clear(&m);
+    drape_context_destroy(ctx);
+}
+
 /* ---- moduli ---- */
 
 typedef struct strain {
@@ -432,6 +451,7 @@ static void test_without_a_limit_nothing_moves(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_grid_has_the_springs_of_provot),
+        cmocka_unit_test(test_a_curved_grid_is_at_rest),
         cmocka_unit_test(test_a_grid_has_the_moduli_of_its_material),
         cmocka_unit_test(test_an_irregular_mesh_nearly_has_them),
         cmocka_unit_test(test_given_constants_are_taken_as_they_are),
