@@ -30,6 +30,7 @@ typedef struct run {
     drape_writer *writers[MOST_OUTPUTS];
     drape_report *report;
     int32_t frames_done;
+    bool began; /* to write: what fails from here on is no bad input */
 } run;
 
 /* Set by Ctrl-C; looked at between steps. */
@@ -106,6 +107,7 @@ static drape_status open_writers(run *r) {
                             .title = r->scene->name,
                             .pieces = r->scene->pieces};
     drape_status status = DRAPE_OK;
+    r->began = true;
     for (int32_t i = 0; i < r->output_count && !status; i++)
         status = drape_writer_open(r->ctx, r->outputs[i], &what, &r->writers[i]);
     return status ? status : write_frame(r);
@@ -227,7 +229,7 @@ int command_run(int argc, char **argv) {
     run r = {.options = {.frames = -1}};
     parse_result parsed = parse(&r.options, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
-    int code = prepare(&r) ? finish(&r, simulate(&r)) : EXIT_BAD_INPUT;
+    int code = prepare(&r) ? finish(&r, simulate(&r)) : r.began ? EXIT_RUN_FAILED : EXIT_BAD_INPUT;
     release(&r);
     return code;
 }

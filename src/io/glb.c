@@ -187,6 +187,7 @@ static drape_status write_glb(drape_context *ctx, void *user, drape_i_file *file
     drape_status status = drape_i_glb_json(ctx, g, file);
     if (status) return status;
     int64_t end = (int64_t)ftello(file->stream);
+    if (end < 0) return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot write: %s", file->path, strerror(errno));
     for (; end % 4; end++) fputc(' ', file->stream);
     status = put_all(ctx, g, file);
     if (!status) status = patch(ctx, file, JSON_LENGTH_AT, end - HEADER_SIZE - CHUNK_HEAD);
