@@ -29,6 +29,13 @@ static void print_help(FILE *to) {
             "warnings only,\n2 bad input (nothing was written), 130 interrupted.\n");
 }
 
+/* What was printed must have arrived: a full disk behind `>` is a failure like any other. */
+static int finish_output(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    complain("cannot write to the standard output");
+    return code == EXIT_GOOD ? EXIT_RUN_FAILED : code;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         print_help(stderr);
@@ -36,14 +43,14 @@ int main(int argc, char **argv) {
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help(stdout);
-        return EXIT_GOOD;
+        return finish_output(EXIT_GOOD);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("drape %s\n", drape_version());
-        return EXIT_GOOD;
+        return finish_output(EXIT_GOOD);
     }
     for (int i = 0; i < COUNT; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);
+        if (strcmp(argv[1], commands[i].name) == 0) return finish_output(commands[i].run(argc - 2, argv + 2));
     complain("there is no command %s; drape --help lists them", argv[1]);
     return EXIT_BAD_INPUT;
 }

@@ -107,9 +107,9 @@ static drape_status open_writers(run *r) {
                             .title = r->scene->name,
                             .pieces = r->scene->pieces};
     drape_status status = DRAPE_OK;
-    r->began = true;
     for (int32_t i = 0; i < r->output_count && !status; i++)
         status = drape_writer_open(r->ctx, r->outputs[i], &what, &r->writers[i]);
+    r->began = !status;
     return status ? status : write_frame(r);
 }
 
@@ -174,6 +174,8 @@ static drape_status simulate(run *r) {
     drape_status status = DRAPE_OK;
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);
+    signal(SIGHUP, interrupt);
+    signal(SIGPIPE, SIG_IGN); /* nobody reads on: no reason to lose the files */
     while (r->frames_done < r->scene->frames && !status && !interrupted) {
         int64_t iterations;
         double begin = seconds_now();

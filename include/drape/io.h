@@ -25,8 +25,8 @@ typedef struct drape_scene_options {
     bool irregular;         /* every grid becomes an irregular mesh */
     const char *const *set; /* "path=value" each, as in "time.step=1 ms"; overrides what the scene says */
     int32_t set_count;
-    bool trust_paths;                              /* mesh files may lie outside the scene file's folder */
-    bool no_files;                                 /* the scene may not name mesh files at all */
+    bool trust_paths; /* mesh files may lie outside the scene file's folder, outputs outside the present one */
+    bool no_files;    /* the scene may not name mesh files at all */
     void (*problem)(void *user, const char *text); /* gets every problem that is found, not only the first; or NULL */
     void *problem_user;
 } drape_scene_options;
@@ -127,6 +127,31 @@ DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const double *po
 /* Finishes what there is to finish and frees the writer, also on failure. Formats with one file for all frames put it
  * in its place here; where there was no frame, or a frame failed, they leave no file. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
+
+/* ---- Point caches, read: .pc2 and .mdd of any program ---- */
+
+typedef struct drape_cache drape_cache;
+
+typedef struct drape_cache_info {
+    int32_t vertices, frames; /* of each frame; at least 1 both */
+    bool has_times;           /* .mdd: every frame has its time; .pc2: they follow from start and rate */
+    double start;             /* .pc2: number of the first frame; else 0 */
+    double rate;              /* .pc2: frames from one sample to the next, > 0; else 0 */
+} drape_cache_info;
+
+/* The format follows from the path's ending. The size must be exactly what head and frames take, and every number
+ * finite, else DRAPE_ERROR_FORMAT. Memory: the size of the file. The context must live on until the cache is closed.
+ */
+DRAPE_API drape_status drape_cache_open(drape_context *ctx, const char *path, drape_cache **out);
+/* The same from bytes, which are copied; name stands in messages, and its ending says the format. */
+DRAPE_API drape_status drape_cache_parse(drape_context *ctx, const char *name, const void *data, int64_t size,
+                                         drape_cache **out);
+DRAPE_API const drape_cache_info *drape_cache_describe(const drape_cache *cache);
+/* positions: 3 a vertex, in the units of the file (m, where drape wrote it). Frames count from 0. */
+DRAPE_API drape_status drape_cache_frame(const drape_cache *cache, int32_t frame, double *positions);
+/* .mdd: s; .pc2: the number of a frame, whose rate the file does not hold. NaN where there is no such frame. */
+DRAPE_API double drape_cache_time(const drape_cache *cache, int32_t frame);
+DRAPE_API void drape_cache_close(drape_cache *cache); /* NULL is fine */
 
 /* ---- Reports: JSON with machine, settings, and a record of every step ---- */
 

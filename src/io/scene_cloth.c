@@ -130,6 +130,14 @@ static bool make_irregular(reader_t *r, const drape_i_node *grid, drape_i_grid *
     return true;
 }
 
+/* A few words may ask for any number of grids: a limit keeps what they take in memory known. */
+static bool has_room(reader_t *r, const drape_i_node *node, const drape_i_grid *g) {
+    if ((int64_t)g->nx * g->ny <= DRAPE_I_MOST_VERTICES - (int64_t)r->vertices) return true;
+    drape_i_problem_at(&r->problems, node, false, "with this grid of %d by %d there are more than %d vertices", g->nx,
+                       g->ny, DRAPE_I_MOST_VERTICES);
+    return false;
+}
+
 static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
     static const char *const keys[] = {"width",     "height", "resolution", "diagonals",
                                        "irregular", "seed",   "cut",        NULL};
@@ -144,7 +152,7 @@ static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece,
     if (r->problems.count > before) return false;
     read_cut(r, node, g);
     read_diagonals(r, node, g);
-    if (r->problems.count > before) return false;
+    if (r->problems.count > before || !has_room(r, node, g)) return false;
     if (drape_i_grid_make(r->ctx, &r->out->arena, g)) {
         r->problems.status = DRAPE_ERROR_MEMORY;
         return false;
@@ -158,27 +166,29 @@ static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece,
 
 /* ---- mesh files ---- */
 
-/* A name in a scene is looked for beside the scene file; it may not climb out with ".." or start at the root, unless
- * the caller trusts the scene. */
+static const char *refuse_path(reader_t *r, const drape_i_node *node) {
+    drape_i_problem_at(&r->problems, node, false, "mesh: %s leads out of the scene's folder; --trust-paths allows it",
+                       node->text);
+    return NULL;
+}
+
+/* A name in a scene is looked for beside the scene file; it may not climb out with "..", by a link, or start at the
+ * root, unless the caller trusts the scene. */
 static const char *beside(reader_t *r, const drape_i_node *node) {
     const char *slash = strrchr(r->path, '/');
     size_t folder = slash ? (size_t)(slash - r->path) + 1 : 0, length = strlen(node->text);
-    bool climbs = node->text[0] == '/' || strstr(node->text, "..");
+    bool trust = r->options->trust_paths;
     if (r->options->no_files) {
         drape_i_problem_at(&r->problems, node, false, "mesh: files cannot be read here");
         return NULL;
     }
-    if (climbs && !r->options->trust_paths) {
-        drape_i_problem_at(&r->problems, node, false,
-                           "mesh: %s leads out of the scene's folder; --trust-paths allows it", node->text);
-        return NULL;
-    }
-    if (climbs && node->text[0] == '/') folder = 0;
+    if (!trust && drape_i_path_climbs(node->text)) return refuse_path(r, node);
+    if (node->text[0] == '/') folder = 0;
     char *path = drape_i_scene_get(r, (int64_t)(folder + length) + 1, 1);
     if (!path) return NULL;
     memcpy(path, r->path, folder);
     memcpy(path + folder, node->text, length);
-    return path;
+    return trust || !drape_i_path_leads_out(r, path) ? path : refuse_path(r, node);
 }
 
 static double area_of(const double *x, int32_t dimension, const int32_t (*triangle)[3], int32_t count) {

@@ -8,6 +8,7 @@
 #include "sim/grid.h"
 
 enum { DRAPE_I_LEAST_RESOLUTION = 2, DRAPE_I_MOST_RESOLUTION = 8192 }; /* of a grid, vertices along a side */
+enum { DRAPE_I_MOST_VERTICES = 1 << 26 };                              /* of all grids: one of 8192 by 8192 */
 
 /* A scene and the memory of everything in it. */
 typedef struct drape_i_owned_scene {
@@ -96,6 +97,14 @@ void drape_i_join(const char *const *list, char *out, size_t size);
 void *drape_i_scene_get(reader_t *r, int64_t count, size_t size); /* memory; NULL is noted */
 /* Notes the context's message as a problem at node (lack of memory without a place); always false. */
 bool drape_i_scene_failed(reader_t *r, const drape_i_node *node, drape_status status);
+
+/* ---- scene_paths.c: names of files in a scene ---- */
+
+/* Whether a name starts at the root or has ".." in it. */
+bool drape_i_path_climbs(const char *path);
+/* Whether there is a file of this name, and it lies elsewhere than in the scene's folder or below, by way of a link.
+ */
+bool drape_i_path_leads_out(reader_t *r, const char *path);
 
 /* ---- the parts of a scene ---- */
 

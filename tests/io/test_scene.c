@@ -654,6 +654,20 @@ static void test_output(void **state) {
     assert_int_equal(s->output_count, 2);
     assert_string_equal(s->output[1], "out/b.html");
     assert_int_equal(read_piece(f, "output: []\n")->output_count, 0);
+    assert_int_equal(read_piece(f, "output: [a..b.html, x/..y/c.obj]\n")->output_count, 2);
+}
+
+/* A scene may not write where it likes; who calls the program may. */
+static void test_output_elsewhere(void **state) {
+    fixture *f = *state;
+    static const char *const names[] = {"/tmp/a.html", "../a.html", "x/../../a.html"};
+    drape_scene_options trust = {.trust_paths = true};
+    char text[200];
+    for (int32_t i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "drape: 1\ncloth: [{grid: {resolution: 2}}]\noutput: %s\n", names[i]);
+        refuse(f, text, NULL, "leads out of the present folder");
+        assert_string_equal(read_with(f, text, &trust)->output[0], names[i]);
+    }
 }
 
 /* ---- overrides ---- */
@@ -902,6 +916,26 @@ static void test_paths(void **state) {
     refuse(f, "drape: 1\ncloth: [{mesh: plain.obj}]", &none, "files cannot be read here");
 }
 
+/* A link beside the scene may lead within its folder, not out of it. */
+static void test_links(void **state) {
+    fixture *f = *state;
+    drape_scene_options trust = {.trust_paths = true};
+    char outside[] = "/tmp/drape-test-outside-XXXXXX";
+    const char *text = "drape: 1\ncloth: [{mesh: outside.obj}]";
+    int file = mkstemp(outside);
+    assert_true(file >= 0 && write(file, "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n", 32) == 32);
+    close(file);
+    write_mesh(f, "plain.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n");
+    assert_int_equal(symlink("plain.obj", path_in(f, "inside.obj")), 0);
+    assert_int_equal(symlink(outside, path_in(f, "outside.obj")), 0);
+    assert_int_equal(read_text(f, "drape: 1\ncloth: [{mesh: inside.obj}]")->pieces[0].vertices, 3);
+    refuse(f, text, NULL, "leads out of the scene's folder");
+    assert_int_equal(read_with(f, text, &trust)->pieces[0].vertices, 3);
+    unlink(outside);
+    unlink(path_in(f, "inside.obj"));
+    unlink(path_in(f, "outside.obj"));
+}
+
 /* A scene file, and scenes by name. */
 static void test_load(void **state) {
     fixture *f = *state;
@@ -1074,6 +1108,7 @@ int main(void) {
         TEST(test_time),
         TEST(test_solver_and_model),
         TEST(test_output),
+        TEST(test_output_elsewhere),
         TEST(test_overrides),
         TEST(test_wrong_overrides),
         TEST(test_all_problems),
@@ -1085,6 +1120,7 @@ int main(void) {
         TEST(test_mesh_of_ply),
         TEST(test_mesh_groups),
         TEST(test_paths),
+        TEST(test_links),
         TEST(test_load),
         TEST(test_comma_locale),
         TEST(test_every_request_may_fail),
