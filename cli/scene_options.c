@@ -13,8 +13,9 @@ void scene_option_table(scene_arguments *a, option *table) {
         {"--irregular", NULL, NULL, "turn every grid into an irregular mesh", OPTION_FLAG, &a->irregular, 0, 0},
         {"--resolution", NULL, "N", "vertices along the width of every grid; default: the scene's", OPTION_NUMBER,
          &a->resolution, 2, MOST_RESOLUTION},
-        {"--trust-paths", NULL, NULL, "mesh files may lie outside the scene's folder", OPTION_FLAG, &a->trust_paths,
-         0, 0},
+        {"--trust-paths", NULL, NULL,
+         "meshes and outputs that the scene names may lie outside its folder and this one", OPTION_FLAG,
+         &a->trust_paths, 0, 0},
         {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
          &a->threads, 1, MOST_THREADS},
     };

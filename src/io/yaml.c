@@ -13,7 +13,8 @@ enum {
     SOURCE_WIDTH = 160,
     PROBLEM_SIZE = 1000,
     MOST_PROBLEMS = 100,
-    MOST_DOUBLED = 4
+    MOST_DOUBLED = 4,
+    MOST_BRACKETS = 1000
 };
 
 typedef struct reader {
@@ -295,20 +296,30 @@ static int32_t character_length(const unsigned char *text, int64_t left) {
     return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : length;
 }
 
-/* What libfyaml should not see: bytes that are no text, which it takes for an end or for nothing; and many doubled
- * quotes in a line, whose memory its version 0.7.12 does not free. */
+/* How many brackets are open behind this character; quotes are not looked at, so it is a guess, good for a limit far
+ * beyond what any scene has. */
+static int32_t open_brackets(int32_t before, char c) {
+    if (c == '[' || c == '{') return before + 1;
+    return before > 0 && (c == ']' || c == '}') ? before - 1 : before;
+}
+
+/* What libfyaml should not see: bytes that are no text, which it takes for an end or for nothing; many doubled quotes
+ * in a line, whose memory its version 0.7.12 does not free; and very many open brackets, of which each takes it some
+ * 350 bytes before the first one is told of. */
 static bool is_text(reader *r) {
-    int32_t line = 1, column = 1, length, doubled = 0;
+    int32_t line = 1, column = 1, length, doubled = 0, brackets = 0;
     char what[100] = "";
     for (int64_t i = 0; i < r->size && !*what; i += length, column++) {
         const char *at = r->text + i;
         length = character_length((const unsigned char *)at, r->size - i);
         doubled += *at == '\'' && i > 0 && at[-1] == '\'';
+        brackets = open_brackets(brackets, *at);
         if (!length)
             snprintf(what, sizeof what, "the byte 0x%02x is no UTF-8 text; is this a scene file?",
                      (unsigned char)*at);
         else if (doubled > MOST_DOUBLED)
             snprintf(what, sizeof what, "more than %d doubled quotes in a line", MOST_DOUBLED);
+        else if (brackets > MOST_BRACKETS) snprintf(what, sizeof what, "nested too deeply");
         else if (*at == '\n') line++, column = 0, doubled = 0;
         if (*what) add_placed(r->problems, r->file, line, column, NULL, what);
     }

@@ -657,6 +657,23 @@ static void test_output(void **state) {
     assert_int_equal(read_piece(f, "output: [a..b.html, x/..y/c.obj]\n")->output_count, 2);
 }
 
+/* However deep a text is nested, what it takes in memory is little. */
+static void test_deep_nesting(void **state) {
+    fixture *f = *state;
+    enum { SIZE = 1 << 20 };
+    char *text = malloc(SIZE + 1);
+    memset(text, '[', SIZE);
+    text[SIZE] = 0;
+    refuse(f, text, NULL, "1:1001: nested too deeply");
+    for (int32_t i = 0; i + 4 <= SIZE; i += 4) memcpy(text + i, "{a: ", 4);
+    refuse(f, text, NULL, "nested too deeply");
+    strcpy(text, "drape: 1\ncloth: ");
+    memset(text + 16, '[', 40);
+    text[56] = 0;
+    refuse(f, text, NULL, "nested too deeply");
+    free(text);
+}
+
 /* A scene may not write where it likes; who calls the program may. */
 static void test_output_elsewhere(void **state) {
     fixture *f = *state;
@@ -1109,6 +1126,7 @@ int main(void) {
         TEST(test_solver_and_model),
         TEST(test_output),
         TEST(test_output_elsewhere),
+        TEST(test_deep_nesting),
         TEST(test_overrides),
         TEST(test_wrong_overrides),
         TEST(test_all_problems),
