@@ -174,7 +174,7 @@ static drape_status simulate(run *r) {
     drape_status status = DRAPE_OK;
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);
-    signal(SIGHUP, interrupt);
+    if (signal(SIGHUP, interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup */
     signal(SIGPIPE, SIG_IGN); /* nobody reads on: no reason to lose the files */
     while (r->frames_done < r->scene->frames && !status && !interrupted) {
         int64_t iterations;

@@ -86,6 +86,16 @@ signal_keeps_whole_files() {
     [ "$(ls)" = "$(printf '%s\n' a.html a.pc2 a_rest.obj log r.json said)" ]
 }
 
+nohup_goes_on() {
+    folder nohup
+    begins env --ignore-signal=HUP "$program" run pinned --resolution 6 --frames 20000 -o a.pc2
+    kill -HUP "$run"
+    sleep 0.3
+    kill -0 "$run"
+    kill -TERM "$run"
+    ends_with_code 130
+}
+
 killed_leaves_old_files() {
     folder killed
     for format in "${formats[@]}"; do echo old >"a.$format"; done
@@ -154,6 +164,7 @@ run_test folder_removed_meanwhile folder_removed_meanwhile
 run_test interrupted signal_keeps_whole_files INT
 run_test terminated signal_keeps_whole_files TERM
 run_test hung_up signal_keeps_whole_files HUP
+run_test nohup_goes_on nohup_goes_on
 run_test killed_leaves_old_files killed_leaves_old_files
 run_test nobody_reads_on nobody_reads_on
 run_test full_standard_output full_standard_output
