@@ -209,6 +209,9 @@ DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
  * turns to something it has not used before). A's values, b and the constraints may be others every time. */
 DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                           drape_solve_result *result);
+/* Drops preconditioners and all that was learnt from earlier solves: the next one gives the bits of a new solver's
+ * first. What `tune` found fastest stays. */
+DRAPE_API void drape_solver_forget(drape_solver *solver);
 
 /* What takes time on a level: parts of a set-up, with patterns where they were made anew, and parts of a cycle. */
 enum {

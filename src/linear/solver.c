@@ -94,6 +94,23 @@ static drape_status allocate(drape_solver *solver, const drape_bsr3 *A) {
     return status;
 }
 
+/* As one that has solved nothing yet. */
+static void begin_learning(drape_solver *solver, double pass) {
+    solver->used = solver->auto_precond ? DRAPE_I_BLOCK_DIAGONAL : DRAPE_I_NAMED;
+    solver->unsymmetric = false;
+    solver->fixed = -1;
+    drape_i_choice_begin(&solver->choice, pass, solver->settings.tol);
+}
+
+/* Work vectors, forces and a direct solver's analysis stay: they hold nothing of the solves before. */
+void drape_solver_forget(drape_solver *solver) {
+    int64_t bytes = solver->ctx->bytes;
+    if (solver->pattern.rows < 0) return;
+    for (int32_t k = 0; k < DRAPE_I_SEATS; k++) drape_i_solver_leave(solver, k);
+    begin_learning(solver, solver->choice.pass);
+    solver->bytes += solver->ctx->bytes - bytes;
+}
+
 /* Everything that depends on the pattern alone is kept while that stays the same. */
 static drape_status prepare(drape_solver *solver, const drape_bsr3 *A) {
     drape_context *ctx = solver->ctx;
@@ -102,11 +119,8 @@ static drape_status prepare(drape_solver *solver, const drape_bsr3 *A) {
     drape_status status = drape_bsr3_check(ctx, A);
     if (status) return status;
     solver->pattern = drape_i_pattern_key_of(ctx, A);
-    solver->used = solver->auto_precond ? DRAPE_I_BLOCK_DIAGONAL : DRAPE_I_NAMED;
-    solver->unsymmetric = false;
-    solver->fixed = -1;
     solver->tuned = solver->settings.tune ? -1 : 0;
-    drape_i_choice_begin(&solver->choice, drape_i_pass(A), solver->settings.tol);
+    begin_learning(solver, drape_i_pass(A));
     status = allocate(solver, A);
     if (status) release(solver);
     return status;

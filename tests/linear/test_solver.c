@@ -61,6 +61,34 @@ static void check_reference(const drape_solve_settings *settings, const random_s
 }
 
 /* The same pattern again and again: nothing is allocated. Another one may be, and is solved as well. */
+/* A solver that has forgotten is a new one, whatever it solved before; also one that never solved. */
+static void check_forgets(drape_context *ctx, const drape_solve_settings *settings) {
+    test_random r = {3};
+    random_system s = small_system(ctx, 30, 5);
+    drape_solver *solver;
+    ASSERT_OK(ctx, drape_solver_create(ctx, settings, &solver));
+    drape_solver_forget(solver);
+    for (int k = 0; k < 4; k++) {
+        double x[90] = {0}, fresh[90] = {0};
+        drape_problem problem = problem_of(&s);
+        drape_solve_result a, b;
+        ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, &a)); /* something to forget */
+        change_values(ctx, &s, &r);
+        drape_solver_forget(solver);
+        ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, &a));
+        ASSERT_OK(ctx, drape_solve(ctx, &problem, settings, fresh, &b));
+        PAIR_TRUE(settings, a.iterations == b.iterations && a.bytes == b.bytes);
+        assert_memory_equal(x, fresh, sizeof x);
+    }
+    drape_solver_destroy(solver);
+    random_system_destroy(&s);
+}
+
+static void forgetting_makes_it_new(void **state) {
+    (void)state;
+    for_every_pair(check_forgets);
+}
+
 static void check_warm(const drape_solve_settings *settings) {
     counting_allocator memory = {.left = -1};
     drape_context *ctx = counting_context(&memory);
@@ -433,6 +461,7 @@ static void threads_and_levels_change_no_bit(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_sizes),
+        cmocka_unit_test(forgetting_makes_it_new),
         cmocka_unit_test(warm_solves_allocate_nothing),
         cmocka_unit_test(pattern_changed_in_place),
         cmocka_unit_test(failing_allocations),
