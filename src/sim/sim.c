@@ -39,6 +39,7 @@ static void place(drape_sim *sim, const drape_scene *scene) {
     memcpy(sim->start, sim->x, 3 * (size_t)sim->vertices * sizeof *sim->x);
     if (scene->velocity) memcpy(sim->v, scene->velocity, 3 * (size_t)sim->vertices * sizeof *sim->v);
     drape_i_sim_anchor(sim);
+    sim->scene = drape_i_scene_hash(scene);
 }
 
 static drape_status build(drape_sim *sim, const drape_scene *scene) {
@@ -95,7 +96,8 @@ const double *drape_sim_constraint_forces(const drape_sim *sim) { return sim->co
 drape_status drape_sim_export_system(drape_sim *sim, const char *path) {
     drape_context *ctx = sim->ctx;
     double *S = NULL, *z = NULL;
-    if (sim->steps == 0) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: there was no step yet");
+    if (sim->steps == sim->steps_before)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: there was no step yet");
     drape_status status = DRAPE_ERROR_MEMORY;
     if (DRAPE_NEW(ctx, S, 9 * (int64_t)sim->vertices) && DRAPE_NEW(ctx, z, 3 * (int64_t)sim->vertices)) {
         drape_constraints_filter(sim->constraints, S, z);

@@ -14,7 +14,9 @@ struct drape_sim {
     int32_t vertices;
     double h; /* s */
     int64_t steps;
-    double gravity[3]; /* m/s^2 */
+    int64_t steps_before; /* done elsewhere: before a checkpoint that was restored */
+    uint64_t scene;       /* drape_i_scene_hash of what it was made of */
+    double gravity[3];    /* m/s^2 */
 
     double *x, *v; /* state: m, m/s */
     double *start; /* positions at time 0, where weight is zero */
@@ -41,5 +43,8 @@ drape_status drape_i_sim_constrain(drape_sim *sim);
 drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene);
 void drape_i_sim_anchor(drape_sim *sim); /* motions begin at the present positions */
 void drape_i_sim_release(drape_sim *sim);
+
+/* The same for scenes that are simulated alike, another for others. */
+uint64_t drape_i_scene_hash(const drape_scene *scene);
 
 #endif

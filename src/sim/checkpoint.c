@@ -1,0 +1,270 @@
+/* checkpoint.c: the state of a simulation in a file, from which another one goes on with the same bits.
+ *
+ * Little-endian, without gaps:
+ *
+ *   header                            what follows is of which scene, and how much
+ *   for each section:
+ *     char   name[8]                  filled up with zeros
+ *     int64  bytes
+ *     double values[bytes / 8]
+ *   uint64 checksum                   of everything before it (base/hash.h)
+ *
+ * What a solver remembers of earlier solves is not in it. Instead it is dropped on both sides, here by saving and
+ * there by restoring, so that both go on from the same: a solver that knows nothing.
+ *
+ * A reader knows the size before it reads, because it has the scene: memory does not depend on what the file claims.
+ */
+#include "sim/checkpoint.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "checkpoints are copied to and from memory, which wants a little-endian host"
+#endif
+
+static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};
+enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 8 };
+static const int64_t MOST_STEPS = INT64_C(1) << 53; /* beyond it the time steps * h is no longer exact */
+
+typedef struct header {
+    char magic[8];
+    uint32_t version, byte_order;
+    int64_t size;   /* of the file */
+    uint64_t scene; /* drape_i_scene_hash */
+    int64_t steps, sections;
+    uint64_t checksum; /* of what stands before it */
+} header;
+_Static_assert(sizeof(header) == 56, "the header has no gaps");
+
+typedef struct section_head {
+    char name[8];
+    int64_t bytes;
+} section_head;
+
+/* An array of the simulation that is part of its state. */
+typedef struct section {
+    const char *name; /* up to 8 letters */
+    double *values;
+    int64_t count;
+} section;
+
+/* Everything that a step finds and that does not come from the scene. To add something: a line here, and another
+ * VERSION. An integrator with a memory of its own goes through drape_ode_save before, drape_ode_restore after. */
+static int32_t list_sections(drape_sim *sim, section out[MOST_SECTIONS]) {
+    int64_t n = 3 * (int64_t)sim->vertices;
+    int32_t count = 0;
+    out[count++] = (section){"x", sim->x, n};
+    out[count++] = (section){"v", sim->v, n};
+    out[count++] = (section){"dv", sim->dv, n};
+    out[count++] = (section){"anchor", sim->anchor, 3 * (int64_t)sim->held_count};
+    return count;
+}
+
+static section_head head_of(const section *s) {
+    section_head head = {.bytes = s->count * (int64_t)sizeof *s->values};
+    memcpy(head.name, s->name, strlen(s->name));
+    return head;
+}
+
+int64_t drape_i_checkpoint_size(drape_sim *sim) {
+    section list[MOST_SECTIONS];
+    int32_t count = list_sections(sim, list);
+    int64_t size = (int64_t)(sizeof(header) + sizeof(uint64_t));
+    for (int32_t i = 0; i < count; i++) size += (int64_t)sizeof(section_head) + head_of(&list[i]).bytes;
+    return size;
+}
+
+/* ---- Writing ---- */
+
+static uint64_t header_checksum(const void *data) {
+    return drape_i_hash(DRAPE_I_HASH_SEED, data, offsetof(header, checksum));
+}
+
+static uint64_t file_checksum(const void *data, int64_t size) {
+    return drape_i_hash(DRAPE_I_HASH_SEED, data, (size_t)size - sizeof(uint64_t));
+}
+
+void drape_i_checkpoint_seal(char *data, int64_t size) {
+    uint64_t sum = header_checksum(data);
+    memcpy(data + offsetof(header, checksum), &sum, sizeof sum);
+    sum = file_checksum(data, size);
+    memcpy(data + size - sizeof sum, &sum, sizeof sum);
+}
+
+static char *put(char *to, const void *from, int64_t bytes) {
+    memcpy(to, from, (size_t)bytes);
+    return to + bytes;
+}
+
+void drape_i_checkpoint_make(drape_sim *sim, char *out) {
+    section list[MOST_SECTIONS];
+    header head = {.version = VERSION,
+                   .byte_order = BYTE_ORDER_MARK,
+                   .size = drape_i_checkpoint_size(sim),
+                   .scene = sim->scene,
+                   .steps = sim->steps,
+                   .sections = list_sections(sim, list)};
+    memcpy(head.magic, MAGIC, sizeof MAGIC);
+    char *to = put(out, &head, sizeof head);
+    for (int32_t i = 0; i < head.sections; i++) {
+        section_head own = head_of(&list[i]);
+        to = put(to, &own, sizeof own);
+        to = put(to, list[i].values, own.bytes);
+    }
+    drape_i_checkpoint_seal(out, head.size);
+}
+
+drape_status drape_sim_save(drape_sim *sim, const char *path) {
+    drape_context *ctx = sim->ctx;
+    int64_t size = drape_i_checkpoint_size(sim);
+    drape_i_file file;
+    char *data;
+    drape_solver_forget(sim->solver);
+    if (!DRAPE_NEW_RAW(ctx, data, size)) return DRAPE_ERROR_MEMORY;
+    drape_i_checkpoint_make(sim, data);
+    drape_status status = drape_i_file_create(ctx, path, &file);
+    if (!status) {
+        drape_i_file_write(&file, data, (size_t)size);
+        status = drape_i_file_commit(ctx, &file);
+    }
+    DRAPE_FREE(ctx, data, size);
+    return status;
+}
+
+/* ---- Reading ---- */
+
+/* A checkpoint on its way in. */
+typedef struct source {
+    drape_context *ctx;
+    const char *name, *data;
+    int64_t have, size;
+} source;
+
+static drape_status damaged(const source *from, const char *what) {
+    return drape_i_fail(from->ctx, DRAPE_ERROR_FORMAT, "%s: the checkpoint is damaged: %s", from->name, what);
+}
+
+/* What can be told before the header's checksum is of use. */
+static drape_status check_kind(const source *from, const header *head) {
+    drape_context *ctx = from->ctx;
+    if (memcmp(head->magic, MAGIC, sizeof MAGIC) != 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: no checkpoint: it does not begin with DRAPECKP",
+                            from->name);
+    if (head->byte_order != BYTE_ORDER_MARK)
+        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: a checkpoint in another byte order, or damaged",
+                            from->name);
+    if (head->version != VERSION)
+        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: a checkpoint of version %u, and this program knows %d only",
+                            from->name, head->version, VERSION);
+    return DRAPE_OK;
+}
+
+static drape_status check_size(const source *from, int64_t promised, int64_t wanted) {
+    if (from->size < promised)
+        return drape_i_fail(from->ctx, DRAPE_ERROR_FORMAT,
+                            "%s: the checkpoint is cut short: %lld bytes are there of %lld", from->name,
+                            (long long)from->size, (long long)promised);
+    if (from->size > promised) return damaged(from, "there is more behind its end");
+    return promised == wanted ? DRAPE_OK : damaged(from, "its size is not that of this scene");
+}
+
+static drape_status check_header(const source *from, const drape_sim *sim, const header *head) {
+    drape_status status = check_kind(from, head);
+    if (status) return status;
+    if (head->checksum != header_checksum(head)) return damaged(from, "its header is not as it was written");
+    if (head->scene != sim->scene)
+        return drape_i_fail(
+            from->ctx, DRAPE_ERROR_FORMAT,
+            "%s: a checkpoint of another scene: its mesh, material, pins, forces, solver or time step "
+            "is not this one's",
+            from->name);
+    return head->steps >= 0 && head->steps <= MOST_STEPS ? DRAPE_OK : damaged(from, "the number of steps is absurd");
+}
+
+static bool all_finite(const char *values, int64_t count) {
+    double value;
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(&value, values + i * (int64_t)sizeof value, sizeof value);
+        if (!isfinite(value)) return false;
+    }
+    return true;
+}
+
+/* The sections must be just those that are expected: their sizes add up to that of the file, which was checked. */
+static drape_status check_sections(const source *from, const section *list, int32_t count) {
+    const char *at = from->data + sizeof(header);
+    for (int32_t i = 0; i < count; i++) {
+        section_head want = head_of(&list[i]);
+        if (memcmp(at, &want, sizeof want) != 0) return damaged(from, "a section is not what it should be");
+        at += sizeof want;
+        if (!all_finite(at, list[i].count)) return damaged(from, "it holds a number that is not finite");
+        at += want.bytes;
+    }
+    return DRAPE_OK;
+}
+
+static void take_sections(const source *from, const section *list, int32_t count) {
+    const char *at = from->data + sizeof(header);
+    for (int32_t i = 0; i < count; i++) {
+        size_t bytes = (size_t)head_of(&list[i]).bytes;
+        memcpy(list[i].values, at + sizeof(section_head), bytes);
+        at += sizeof(section_head) + bytes;
+    }
+}
+
+drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const void *data, int64_t have, int64_t size) {
+    source from = {sim->ctx, name, data, have, size};
+    section list[MOST_SECTIONS];
+    header head;
+    uint64_t sum;
+    if (have < (int64_t)sizeof head) return check_size(&from, (int64_t)sizeof head, 0);
+    memcpy(&head, data, sizeof head);
+    int32_t count = list_sections(sim, list);
+    drape_status status = check_header(&from, sim, &head);
+    if (!status) status = check_size(&from, head.size, drape_i_checkpoint_size(sim));
+    if (status) return status;
+    memcpy(&sum, from.data + size - sizeof sum, sizeof sum);
+    if (sum != file_checksum(data, size)) return damaged(&from, "its bytes are not those that were written");
+    if (head.sections != count) return damaged(&from, "it has not the sections that it should have");
+    status = check_sections(&from, list, count);
+    if (status) return status;
+    take_sections(&from, list, count);
+    sim->steps = sim->steps_before = head.steps;
+    sim->constraint_force = NULL;
+    drape_solver_forget(sim->solver);
+    return DRAPE_OK;
+}
+
+/* The first `most` bytes of a file, or all of a shorter one; *size is that of the file. */
+static drape_status read_beginning(drape_context *ctx, const char *path, int64_t most, char *data, int64_t *size) {
+    struct stat info;
+    FILE *stream = fopen(path, "rb");
+    if (!stream) return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
+    drape_status status = DRAPE_OK;
+    *size = 0;
+    if (fstat(fileno(stream), &info) != 0 || !S_ISREG(info.st_mode))
+        status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: not a regular file", path);
+    else *size = (int64_t)info.st_size;
+    size_t wanted = (size_t)(*size < most ? *size : most);
+    if (!status && fread(data, 1, wanted, stream) != wanted)
+        status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot read: the size changed or the disk failed", path);
+    fclose(stream);
+    return status;
+}
+
+drape_status drape_sim_restore(drape_sim *sim, const char *path) {
+    drape_context *ctx = sim->ctx;
+    int64_t most = drape_i_checkpoint_size(sim), size = 0;
+    char *data;
+    if (!DRAPE_NEW_RAW(ctx, data, most)) return DRAPE_ERROR_MEMORY;
+    drape_status status = read_beginning(ctx, path, most, data, &size);
+    if (!status) status = drape_i_checkpoint_take(sim, path, data, size < most ? size : most, size);
+    DRAPE_FREE(ctx, data, most);
+    return status;
+}

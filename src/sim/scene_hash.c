@@ -1,0 +1,96 @@
+/* scene_hash.c: a number that tells one scene from another: of everything that the course of a simulation depends on,
+ * and of nothing else (names, outputs, the number of frames). Field by field, because padding may hold anything. */
+#include "base/hash.h"
+#include "sim/sim.h"
+
+#include <string.h>
+
+/* A new field changes a size: it belongs into the hash, if it changes what is simulated, and the number here. */
+#define FIELDS_ARE_HASHED(type, bytes)                                                                               \
+    _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), "a field of " #type " is not hashed")
+FIELDS_ARE_HASHED(drape_piece, 176);
+FIELDS_ARE_HASHED(drape_material, 104);
+FIELDS_ARE_HASHED(drape_motion, 88);
+FIELDS_ARE_HASHED(drape_pin, 200);
+FIELDS_ARE_HASHED(drape_forces, 72);
+FIELDS_ARE_HASHED(drape_cloth_settings, 16);
+FIELDS_ARE_HASHED(drape_solve_settings, 112);
+FIELDS_ARE_HASHED(drape_amg_settings, 40);
+FIELDS_ARE_HASHED(drape_scene, 280);
+
+static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
+
+static uint64_t reals(uint64_t hash, const double *values, int64_t count) {
+    return drape_i_hash(hash, values, values ? (size_t)count * sizeof *values : 0);
+}
+
+static uint64_t indices(uint64_t hash, const int32_t *values, int64_t count) {
+    return drape_i_hash(hash, values, values ? (size_t)count * sizeof *values : 0);
+}
+
+static uint64_t text(uint64_t hash, const char *words) {
+    return drape_i_hash(hash, words, words ? strlen(words) : 0);
+}
+
+static uint64_t hash_piece(uint64_t hash, const drape_piece *p) {
+    int32_t uv = p->uv_triangle ? p->uv_vertices : p->vertices;
+    hash = reals(whole(hash, p->vertices), p->rest, 3 * (int64_t)p->vertices);
+    hash = indices(whole(hash, p->triangles), p->triangle, 3 * (int64_t)p->triangles);
+    hash = reals(hash, p->uv, 2 * (int64_t)uv);
+    hash = indices(hash, p->uv_triangle, 3 * (int64_t)p->triangles);
+    hash = reals(hash, p->mass, p->vertices);
+    return drape_i_hash(hash, &p->material, sizeof p->material); /* doubles only: no padding */
+}
+
+static uint64_t hash_motion(uint64_t hash, const drape_motion *m) {
+    hash = whole(hash, m->kind);
+    hash = reals(reals(hash, m->velocity, 3), m->amplitude, 3);
+    hash = reals(reals(hash, &m->frequency, 1), &m->phase, 1);
+    for (int32_t i = 0; m->kind == DRAPE_MOTION_KEYS && i < m->key_count; i++)
+        hash = reals(reals(hash, &m->key[i].time, 1), m->key[i].offset, 3);
+    return hash;
+}
+
+static uint64_t hash_pin(uint64_t hash, const drape_pin *pin) {
+    hash = indices(whole(hash, pin->count), pin->vertices, pin->count);
+    hash = whole(hash, pin->directions);
+    for (int32_t k = 0; pin->directions < 3 && k < pin->directions; k++) hash = reals(hash, pin->direction[k], 3);
+    hash = reals(reals(hash, &pin->from, 1), &pin->until, 1);
+    return hash_motion(hash, &pin->motion);
+}
+
+static uint64_t hash_forces(uint64_t hash, const drape_forces *f, int64_t vertices) {
+    hash = reals(reals(hash, f->gravity, 3), f->wind, 3);
+    hash = reals(reals(hash, &f->drag, 1), &f->air_drag, 1);
+    return reals(hash, f->vertex, 3 * vertices);
+}
+
+static uint64_t hash_amg(uint64_t hash, const drape_amg_settings *a) {
+    hash = whole(whole(reals(hash, &a->theta, 1), a->modes), a->levels);
+    hash = whole(whole(whole(hash, a->smoother), a->degree), a->cycle);
+    return whole(whole(hash, a->unfiltered), a->reuse);
+}
+
+/* Without what is kept of the history, which is only shown. */
+static uint64_t hash_solve(uint64_t hash, const drape_solve_settings *s) {
+    hash = text(text(hash, s->method), s->precond);
+    hash = whole(reals(hash, &s->tol, 1), s->max_iterations);
+    hash = reals(reals(whole(hash, s->stop), &s->floor, 1), &s->omega, 1);
+    return hash_amg(whole(hash, s->tune), &s->amg);
+}
+
+uint64_t drape_i_scene_hash(const drape_scene *scene) {
+    uint64_t hash = DRAPE_I_HASH_SEED;
+    int64_t vertices = 0;
+    hash = whole(hash, scene->piece_count);
+    for (int32_t p = 0; p < scene->piece_count; p++) {
+        hash = hash_piece(hash, &scene->pieces[p]);
+        vertices += scene->pieces[p].vertices;
+    }
+    hash = whole(hash, scene->pin_count);
+    for (int32_t p = 0; p < scene->pin_count; p++) hash = hash_pin(hash, &scene->pins[p]);
+    hash = hash_forces(reals(hash, scene->velocity, 3 * vertices), &scene->forces, vertices);
+    hash = whole(whole(text(hash, scene->cloth.model), scene->cloth.jacobian), scene->cloth.damping_jacobian);
+    hash = hash_solve(hash, &scene->solve);
+    return whole(reals(hash, &scene->step, 1), scene->steps_per_frame);
+}
