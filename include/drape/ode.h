@@ -224,6 +224,18 @@ DRAPE_API drape_ode_counts drape_ode_count(const drape_ode *ode);
  * was done. Never NULL. */
 DRAPE_API const char *drape_ode_explain(const drape_ode *ode);
 
+/* ---- Saving and restoring ---- */
+
+/* Bytes that drape_ode_save fills: the same all the time. A multiple of 8. */
+DRAPE_API int64_t drape_ode_save_size(const drape_ode *ode);
+/* State, past, control and counts. DRAPE_ODE_SIMPLIFIED drops its matrix here, so that this integrator and one that
+ * restores the bytes go on with the same bits; other kinds of Newton's method keep none. */
+DRAPE_API void drape_ode_save(drape_ode *ode, void *out);
+/* Into an integrator with the same method, system and settings, which goes on as the saved one does; drape_ode_start
+ * is not needed. DRAPE_ERROR_FORMAT: the bytes do not fit or are damaged, and nothing has changed. They have no
+ * checksum: who keeps them gives them one. */
+DRAPE_API drape_status drape_ode_restore(drape_ode *ode, const void *data, int64_t bytes);
+
 /* ---- Stability, measured by stepping ---- */
 
 /* What a method makes of y' = lambda y with z = h lambda: Y_1 = sum_j factor[j] Y_-j. */

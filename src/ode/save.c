@@ -1,0 +1,119 @@
+/* save.c: what an integrator remembers, as bytes: the state with its past, slopes, the control of the step length,
+ * the rate of Newton's iteration, and the counts.
+ *
+ *   saved_head
+ *   double past_step[room], past[count][length], slope[length] where it is known
+ *
+ * Little-endian, as it lies in memory. The matrix of DRAPE_ODE_SIMPLIFIED is not in it: it is dropped by saving as by
+ * restoring, so that both go on alike. Everything else is computed anew in every step. */
+#include "ode/ode.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NAME = 32 };
+
+typedef struct saved_head {
+    char method[NAME]; /* filled up with zeros */
+    int64_t length;
+    int32_t room, count, slope_known, equal;
+    double t, rate, proposal, error;
+    drape_ode_counts counts;
+} saved_head;
+_Static_assert(sizeof(saved_head) % sizeof(double) == 0,
+               "what follows the head is aligned, and the head has no gaps");
+
+int64_t drape_ode_save_size(const drape_ode *ode) {
+    int64_t numbers = ode->past_room + (ode->past_room + 1) * ode->length;
+    return (int64_t)sizeof(saved_head) + numbers * (int64_t)sizeof(double);
+}
+
+static void name_method(const drape_ode *ode, char name[NAME]) {
+    memset(name, 0, NAME);
+    for (int32_t i = 0; i + 1 < NAME && ode->method.name[i]; i++) name[i] = ode->method.name[i];
+}
+
+static char *put(char *to, const double *from, int64_t count) {
+    memcpy(to, from, (size_t)count * sizeof *from);
+    return to + count * (int64_t)sizeof *from;
+}
+
+void drape_ode_save(drape_ode *ode, void *out) {
+    saved_head head = {.length = ode->length,
+                       .room = ode->past_room,
+                       .count = ode->past_count,
+                       .slope_known = ode->slope_known,
+                       .equal = ode->control.equal,
+                       .t = ode->t,
+                       .rate = ode->newton.rate,
+                       .proposal = ode->control.proposal,
+                       .error = ode->control.error,
+                       .counts = ode->counts};
+    name_method(ode, head.method);
+    memset(out, 0, (size_t)drape_ode_save_size(ode)); /* also what is not known yet has a value */
+    memcpy(out, &head, sizeof head);
+    char *to = put((char *)out + sizeof head, ode->past_step, ode->past_room);
+    for (int32_t j = 0; j < ode->past_count; j++) to = put(to, ode->past[j], ode->length);
+    if (ode->slope_known) put(to, ode->slope, ode->length);
+    ode->newton.made_c = 0;
+}
+
+/* ---- Restoring ---- */
+
+static drape_status bad(drape_ode *ode, const char *what) {
+    return drape_i_fail(ode->ctx, DRAPE_ERROR_FORMAT, "ode: what was saved %s", what);
+}
+
+static bool sound_numbers(const saved_head *h) {
+    return isfinite(h->t) && h->rate >= 0 && isfinite(h->rate) && h->proposal >= 0 && isfinite(h->proposal) &&
+           h->error >= 0 && isfinite(h->error) && h->equal >= 0;
+}
+
+static drape_status check(drape_ode *ode, const saved_head *h, int64_t bytes) {
+    char own[NAME];
+    name_method(ode, own);
+    if (bytes != drape_ode_save_size(ode)) return bad(ode, "is of another size");
+    if (memcmp(h->method, own, NAME) != 0) return bad(ode, "is of another method");
+    if (h->length != ode->length || h->room != ode->past_room) return bad(ode, "is of another system");
+    if (h->count < 0 || h->count > h->room || (h->slope_known != 0 && h->slope_known != 1) || !sound_numbers(h))
+        return bad(ode, "is damaged");
+    return DRAPE_OK;
+}
+
+/* Steps must be positive, states finite. */
+static bool sound_past(const saved_head *h, const char *data) {
+    int64_t states = (int64_t)h->room + (h->count + h->slope_known) * h->length;
+    double value;
+    for (int64_t i = 0; i < states; i++) {
+        memcpy(&value, data + i * (int64_t)sizeof value, sizeof value);
+        if (!isfinite(value) || (i + 1 < h->count && !(value > 0))) return false;
+    }
+    return true;
+}
+
+static const char *get(const char *from, double *to, int64_t count) {
+    memcpy(to, from, (size_t)count * sizeof *to);
+    return from + count * (int64_t)sizeof *to;
+}
+
+drape_status drape_ode_restore(drape_ode *ode, const void *data, int64_t bytes) {
+    saved_head head;
+    const char *from = (const char *)data + sizeof head;
+    if (bytes < (int64_t)sizeof head) return bad(ode, "is of another size");
+    memcpy(&head, data, sizeof head);
+    drape_status status = check(ode, &head, bytes);
+    if (!status && !sound_past(&head, from)) status = bad(ode, "is damaged");
+    if (status) return status;
+    from = get(from, ode->past_step, head.room);
+    for (int32_t j = 0; j < head.count; j++) from = get(from, ode->past[j], ode->length);
+    if (head.slope_known) get(from, ode->slope, ode->length);
+    ode->t = head.t;
+    ode->past_count = head.count;
+    ode->slope_known = head.slope_known == 1;
+    ode->newton.made_c = 0;
+    ode->newton.rate = head.rate;
+    ode->control = (drape_i_ode_control_memory){head.proposal, head.error, head.equal, false};
+    ode->counts = head.counts;
+    ode->text[0] = 0;
+    return DRAPE_OK;
+}
