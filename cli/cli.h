@@ -102,7 +102,8 @@ bool output_end(output_file *file);
 typedef struct progress {
     bool quiet, terminal;
     int32_t frames;
-    double begin; /* s */
+    int32_t before; /* frames that were there when it began */
+    double begin;   /* s */
 } progress;
 
 typedef struct frame_summary {
@@ -113,7 +114,7 @@ typedef struct frame_summary {
 } frame_summary;
 
 double seconds_now(void);
-progress progress_begin(int32_t frames, bool quiet);
+progress progress_begin(int32_t before, int32_t frames, bool quiet);
 void progress_frame(const progress *p, const frame_summary *f); /* a bar on a terminal, a line elsewhere */
 void progress_end(const progress *p);
 

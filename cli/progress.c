@@ -13,8 +13,12 @@ double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-progress progress_begin(int32_t frames, bool quiet) {
-    return (progress){.quiet = quiet, .terminal = isatty(STDOUT_FILENO), .frames = frames, .begin = seconds_now()};
+progress progress_begin(int32_t before, int32_t frames, bool quiet) {
+    return (progress){.quiet = quiet,
+                      .terminal = isatty(STDOUT_FILENO),
+                      .frames = frames,
+                      .before = before,
+                      .begin = seconds_now()};
 }
 
 static double energy(const drape_certificate *c) { return c->kinetic + c->elastic + c->weight; }
@@ -30,9 +34,10 @@ static void print_bar(const progress *p, const frame_summary *f) {
     int filled = (int)((int64_t)BAR_WIDTH * f->frame / p->frames);
     for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < filled ? '=' : i == filled ? '>' : ' ';
     bar[BAR_WIDTH] = 0;
-    double passed = seconds_now() - p->begin, left = passed / f->frame * (p->frames - f->frame);
+    double passed = seconds_now() - p->begin, each = passed / (f->frame - p->before);
     printf("\r[%s] %d/%d  iterations %lld  energy %+.3e J  %.2f s a frame  %.0f s left  %s\033[K", bar, f->frame,
-           p->frames, (long long)f->iterations, energy(f->last), f->seconds, left, trouble(f->last));
+           p->frames, (long long)f->iterations, energy(f->last), f->seconds, each * (p->frames - f->frame),
+           trouble(f->last));
 }
 
 static void print_line(const progress *p, const frame_summary *f) {

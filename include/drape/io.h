@@ -153,10 +153,45 @@ DRAPE_API drape_status drape_cache_frame(const drape_cache *cache, int32_t frame
 DRAPE_API double drape_cache_time(const drape_cache *cache, int32_t frame);
 DRAPE_API void drape_cache_close(drape_cache *cache); /* NULL is fine */
 
+/* ---- Journals: runs that survive being cut off; docs/checkpoints.md ----
+ *
+ *   drape_journal_begin(ctx, "sheet.ckpt", sim, 10, &journal);          // or drape_journal_resume
+ *   ...                                                                 // the steps of a frame
+ *   drape_journal_frame(journal);
+ *   drape_journal_finish(journal);
+ *
+ * "sheet.ckpt" is the newest checkpoint, "sheet.ckpt.1" the one before it, and "sheet.ckpt.frames" has the positions
+ * of every frame: 24 bytes a vertex and frame. Frames are on the disk when drape_journal_frame returns. */
+
+typedef struct drape_journal drape_journal;
+
+/* Takes the present state as frame 0. interval: frames from one checkpoint to the next, >= 1. Refuses where there is
+ * a checkpoint of that name. The simulation must outlive the journal. */
+DRAPE_API drape_status drape_journal_begin(drape_context *ctx, const char *path, drape_sim *sim, int32_t interval,
+                                           drape_journal **out);
+/* Brings the simulation, which is of the same scene, to the newest checkpoint that is whole and whose frames are.
+ * Later frames stay in the file until the same ones are written over them. On failure the message says what is wrong
+ * with each file, and the simulation may stand at any checkpoint. */
+DRAPE_API drape_status drape_journal_resume(drape_context *ctx, const char *path, drape_sim *sim,
+                                            drape_journal **out);
+/* Why newer checkpoints were passed over, on one line; empty where none was. Never NULL. */
+DRAPE_API const char *drape_journal_note(const drape_journal *journal);
+DRAPE_API int32_t drape_journal_interval(const drape_journal *journal);
+/* How many frames there are, that at the start included. */
+DRAPE_API int64_t drape_journal_frames(const drape_journal *journal);
+/* The positions of one of them, m, 3 a vertex: to be written anew. */
+DRAPE_API drape_status drape_journal_read(drape_journal *journal, int64_t frame, double *positions);
+/* Adds the simulation's present state as the next frame, and a checkpoint where it is time for one. */
+DRAPE_API drape_status drape_journal_frame(drape_journal *journal);
+/* The run is complete: removes the files. The other one keeps them, to resume from. NULL is fine. */
+DRAPE_API void drape_journal_finish(drape_journal *journal);
+DRAPE_API void drape_journal_close(drape_journal *journal);
+
 /* ---- Reports: JSON with machine, settings, and a record of every step ---- */
 
 typedef struct drape_report drape_report;
 
+/* A simulation that was restored from a checkpoint before gets a report from there on, which says so. */
 DRAPE_API drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, drape_sim *sim,
                                            drape_report **out);
 DRAPE_API drape_status drape_report_step(drape_report *report, const drape_certificate *certificate);

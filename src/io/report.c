@@ -89,8 +89,9 @@ drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, d
     *out = NULL;
     if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
     r->ctx = ctx;
-    r->root = json_pack("{s:o, s:o, s:o, s:o, s:[]}", "scene", utf8(scene->name), "machine", machine(ctx), "cloth",
-                        cloth(sim), "settings", settings(scene), "steps");
+    r->root = json_pack("{s:o, s:o, s:o, s:o, s:I, s:[]}", "scene", utf8(scene->name), "machine", machine(ctx),
+                        "cloth", cloth(sim), "settings", settings(scene), "resumed_after",
+                        (json_int_t)drape_sim_steps(sim), "steps");
     r->steps = json_object_get(r->root, "steps");
     if (!r->steps) {
         drape_report_destroy(r);

@@ -1,0 +1,60 @@
+/* run.h: drape run from inside: what was asked for, what a run holds, and its files. */
+#ifndef DRAPE_CLI_RUN_H
+#define DRAPE_CLI_RUN_H
+
+#include "cli.h"
+
+enum { MOST_OUTPUTS = 16 };
+
+typedef struct run_options {
+    scene_arguments scene;
+    word_list output; /* none: the scene's own */
+    const char *report, *export_system, *checkpoint_file;
+    int32_t frames;     /* -1: the scene's */
+    int32_t checkpoint; /* frames from one to the next; 0: none */
+    bool quiet, tune, resume;
+    int64_t export_step;     /* 0: none */
+    const char *export_path; /* part of export_system */
+    int argc;                /* the words behind `drape run`, to be shown again */
+    char **argv;
+} run_options;
+
+/* Everything that a run holds. */
+typedef struct run {
+    run_options options;
+    drape_context *ctx;
+    drape_scene *scene;
+    drape_sim *sim;
+    const char *const *outputs;
+    int32_t output_count;
+    drape_writer *writers[MOST_OUTPUTS];
+    drape_report *report;
+    char *checkpoint_path; /* owned; NULL: no checkpoints */
+    drape_journal *journal;
+    int32_t frames_done;
+    bool began; /* to write: what fails from here on is no bad input */
+} run;
+
+/* ---- run_options.c ---- */
+
+parse_result run_parse(run_options *o, int argc, char **argv);
+/* Finds step and file in "12:step.sys"; false after a complaint. */
+bool run_parse_export(run_options *o, int64_t steps);
+/* Checks what is said of checkpoints, and gives them their name; false after a complaint. */
+bool run_name_checkpoint(run *r);
+/* The command that goes on from the checkpoint, for the user to type; to be freed. */
+char *run_resume_command(const run_options *o);
+
+/* ---- run_files.c ---- */
+
+/* Whether everything that will be written can be, as far as one can tell; false after a complaint. */
+bool run_can_write(const run *r);
+drape_status run_open_writers(run *r);
+/* Begins a journal, or brings simulation and writers to where the last run was; false after a complaint. */
+bool run_open_journal(run *r);
+/* The present state as the next frame of every output and of the journal. */
+drape_status run_write_frame(run *r);
+/* Also after a failure or Ctrl-C: the frames that there are, are worth seeing. */
+drape_status run_close_writers(run *r);
+
+#endif

@@ -1,0 +1,120 @@
+/* run_options.c: the command line of drape run. */
+#include "run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FRAMES = 1000000, OWN_OPTIONS = 9 };
+
+static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+
+parse_result run_parse(run_options *o, int argc, char **argv) {
+    option options[SCENE_OPTIONS + OWN_OPTIONS + 1] = {
+        {"--output", "-o", "OUT",
+         "OUT.html (a page that plays it), .glb, .usda, .pc2, .mdd, .obj or .ply; may be repeated", OPTION_LIST,
+         &o->output, 0, 0},
+        {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &o->frames, 0,
+         MOST_FRAMES},
+        {"--report", NULL, "FILE.json", "write machine, settings and a record of every step", OPTION_TEXT, &o->report,
+         0, 0},
+        {"--export-system", NULL, "STEP:FILE", "write the linear system of that step (the first is 1)", OPTION_TEXT,
+         &o->export_system, 0, 0},
+        {"--tune", NULL, NULL, "choose the preconditioner by the clock in the first step; other machines, other bits",
+         OPTION_FLAG, &o->tune, 0, 0},
+        {"--checkpoint", NULL, "N", "every N frames write all that is needed to go on after the run was cut off",
+         OPTION_NUMBER, &o->checkpoint, 1, MOST_FRAMES},
+        {"--checkpoint-file", NULL, "FILE", "where; default: the first OUT with .ckpt behind it", OPTION_TEXT,
+         &o->checkpoint_file, 0, 0},
+        {"--resume", NULL, NULL, "go on from the last checkpoint; the files will be those of a run never cut off",
+         OPTION_FLAG, &o->resume, 0, 0},
+        {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &o->quiet, 0, 0}};
+    scene_option_table(&o->scene, options + OWN_OPTIONS);
+    command_line line = {.usage = "drape run SCENE.yaml|NAME [options]",
+                         .about =
+                             "Simulates a scene file, or a scene that ships (`drape scenes` lists them). Shows time, "
+                             "iterations of the\nlinear solver, energy (kinetic, elastic and weight together), "
+                             "largest stretch and seconds of each frame.",
+                         .options = options,
+                         .positional = &o->scene.name,
+                         .positional_count = 1};
+    o->argc = argc;
+    o->argv = argv;
+    parse_result parsed = parse_arguments(&line, argc, argv);
+    if (parsed == PARSE_GOOD && !o->scene.name) {
+        complain("which scene? (usage: %s; `drape scenes` lists them)", line.usage);
+        return PARSE_BAD;
+    }
+    return parsed;
+}
+
+bool run_parse_export(run_options *o, int64_t steps) {
+    char *end;
+    if (!o->export_system) return true;
+    errno = 0;
+    long long step = strtoll(o->export_system, &end, 10);
+    if (end == o->export_system || *end != ':' || !end[1] || errno || step < 1 || step > steps) {
+        complain("--export-system %s: STEP:FILE is wanted, the step from 1 to %lld", o->export_system,
+                 (long long)steps);
+        return false;
+    }
+    o->export_step = step;
+    o->export_path = end + 1;
+    return true;
+}
+
+/* ---- Checkpoints ---- */
+
+/* What cannot be meant; NULL: nothing. */
+static const char *nonsense(const run *r) {
+    const run_options *o = &r->options;
+    bool wanted = o->checkpoint > 0 || o->resume;
+    if (!wanted) return o->checkpoint_file ? "--checkpoint-file is of use with --checkpoint or --resume only" : NULL;
+    if (r->scene->solve.tune)
+        return "--tune chooses by the clock, so that a resumed run would not be the same: not with checkpoints";
+    if (!o->checkpoint_file && r->output_count == 0)
+        return "there is no output to put checkpoints beside: name a place with --checkpoint-file";
+    return NULL;
+}
+
+bool run_name_checkpoint(run *r) {
+    const run_options *o = &r->options;
+    const char *why = nonsense(r);
+    if (why) {
+        complain("%s", why);
+        return false;
+    }
+    if (o->checkpoint == 0 && !o->resume) return true;
+    const char *stem = o->checkpoint_file ? o->checkpoint_file : r->outputs[0];
+    const char *ending = o->checkpoint_file ? "" : ".ckpt";
+    size_t room = strlen(stem) + strlen(ending) + 1;
+    r->checkpoint_path = malloc(room);
+    if (r->checkpoint_path) snprintf(r->checkpoint_path, room, "%s%s", stem, ending);
+    else complain("out of memory");
+    return r->checkpoint_path != NULL;
+}
+
+/* As a shell wants it: as it is, or in single quotes. */
+static void print_word(FILE *out, const char *word) {
+    if (*word && strspn(word, PLAIN) == strlen(word)) {
+        fprintf(out, " %s", word);
+        return;
+    }
+    fputs(" '", out);
+    for (; *word; word++)
+        if (*word == '\'') fputs("'\\''", out);
+        else fputc(*word, out);
+    fputc('\'', out);
+}
+
+char *run_resume_command(const run_options *o) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    fputs("drape run", out);
+    for (int i = 0; i < o->argc; i++) print_word(out, o->argv[i]);
+    if (!o->resume) fputs(" --resume", out);
+    fclose(out);
+    return text;
+}
