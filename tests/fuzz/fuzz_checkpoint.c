@@ -1,0 +1,71 @@
+/* Any bytes as a checkpoint: as they are; with the checksums, the scene and the size that they should have; and cut
+ * or filled up to the length that they should have as well. Refused with a message and nothing changed, or taken, and
+ * then the state is those bytes and can be stepped on from. */
+#include "drape/io.h"
+#include "sim/checkpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZE_AT = 16, SCENE_AT = 24, X_AT = 72, LEAST = 64, RESOLUTION = 3 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void demand(int condition) {
+    if (!condition) abort();
+}
+
+/* One for the process, one thread. */
+static drape_sim *shared_sim(void) {
+    static drape_sim *sim;
+    drape_context_settings settings = drape_context_defaults();
+    drape_context *ctx;
+    drape_scene *scene;
+    if (sim) return sim;
+    settings.threads = 1;
+    demand(drape_context_create(&settings, &ctx) == DRAPE_OK);
+    demand(drape_scene_builtin(ctx, "drooping", RESOLUTION, &scene) == DRAPE_OK);
+    demand(drape_sim_create(ctx, scene, &sim) == DRAPE_OK);
+    drape_scene_destroy(ctx, scene);
+    return sim;
+}
+
+static void try(drape_sim *sim, const char *data, int64_t size) {
+    size_t bytes = 3 * (size_t)sim->vertices * sizeof(double);
+    int64_t steps = sim->steps;
+    double before = sim->x[0];
+    drape_status status = drape_i_checkpoint_take(sim, "fuzz", data, size, size);
+    demand(status == DRAPE_OK || status == DRAPE_ERROR_FORMAT);
+    if (status) {
+        demand(strncmp(drape_message(sim->ctx), "fuzz:", 5) == 0);
+        demand(sim->steps == steps && sim->x[0] == before);
+        return;
+    }
+    demand(memcmp(sim->x, data + X_AT, bytes) == 0);
+    status = drape_sim_step(sim, NULL);
+    /* finite, but so far off that a step overflows, or a pin's way back to its target does */
+    demand(status == DRAPE_OK || status == DRAPE_ERROR_NUMBER || status == DRAPE_ERROR_ARGUMENT);
+    memset(sim->x, 0, bytes); /* the next input shall not find what this one left */
+}
+
+/* As if written by somebody who knows the format. */
+static void try_dressed(drape_sim *sim, char *data, int64_t size) {
+    if (size < LEAST) return;
+    memcpy(data + SIZE_AT, &size, sizeof size);
+    memcpy(data + SCENE_AT, &sim->scene, sizeof sim->scene);
+    drape_i_checkpoint_seal(data, size);
+    try(sim, data, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    drape_sim *sim = shared_sim();
+    size_t whole = (size_t)drape_i_checkpoint_size(sim), room = size > whole ? size : whole;
+    char *copy = calloc(1, room);
+    demand(copy != NULL);
+    if (size) memcpy(copy, data, size);
+    try(sim, copy, (int64_t)size);
+    try_dressed(sim, copy, (int64_t)size);
+    try_dressed(sim, copy, (int64_t)whole);
+    free(copy);
+    return 0;
+}
