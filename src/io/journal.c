@@ -171,7 +171,9 @@ drape_status drape_journal_resume(drape_context *ctx, const char *path, drape_si
     if (status) return status;
     drape_i_frame_log_kind kind = kind_of(sim, 1);
     if (access(j->newest, F_OK) != 0 && access(j->before, F_OK) != 0)
-        status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: there is no checkpoint to resume from (a run that finished has removed its own)", path);
+        status =
+            drape_i_fail(ctx, DRAPE_ERROR_IO,
+                         "%s: there is no checkpoint to resume from (a run that finished has removed its own)", path);
     if (!status) status = drape_i_frame_log_open(ctx, j->frames, &kind, &j->log);
     if (!status) status = find_checkpoint(j);
     if (status) release(j);

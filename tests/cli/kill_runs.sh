@@ -63,7 +63,10 @@ resume_it() {
     if [ $((run % 3)) -eq 0 ]; then
         if kill_within "$span" --resume; then return; fi
         no_frame_is_lost
-        [ -e a.html.ckpt ] || return 0 # it was removing its files
+        if [ ! -e a.html.ckpt ]; then # it was removing its files
+            rm -f a.html.ckpt.frames
+            return
+        fi
         twice=$((twice + 1))
     fi
     drape --resume --threads $((1 + (run + 1) % 3)) || die "does not resume"
