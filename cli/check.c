@@ -52,6 +52,10 @@ static void print_summary(const drape_check_summary *s) {
     if (s->errors > 0) print_count(s->errors, "error", s->warnings ? ", " : "; ");
     if (s->warnings > 0) print_count(s->warnings, "warning", "; ");
     printf("%lld vert%s, ", (long long)s->vertices, s->vertices == 1 ? "ex" : "ices");
+    if (s->pieces == 0 && s->frames > 0) { /* a point cache */
+        print_count(s->frames, "frame", "\n");
+        return;
+    }
     print_count(s->triangles, "triangle", " in ");
     print_count(s->pieces, "piece", "");
     if (s->step > 0 && s->errors == 0) {
@@ -95,15 +99,15 @@ int command_check(int argc, char **argv) {
     options[SCENE_OPTIONS] =
         (option){"--all", NULL, NULL, "list all of many equal findings", OPTION_FLAG, &all, 0, 0};
     options[SCENE_OPTIONS + 1] = (option){"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &json, 0, 0};
-    command_line line = {
-        .usage = "drape check SCENE|MESH [options]",
-        .about =
-            "Looks at a scene file (or a scene that ships) and its meshes, or at a mesh file (.obj, .ply), writes\n"
-            "nothing, and reports every problem it finds with file, line and column, or vertex and triangle, and\n"
-            "what to do about it. Exit code 0: good, 1: warnings only, 2: errors.",
-        .options = options,
-        .positional = &a.name,
-        .positional_count = 1};
+    command_line line = {.usage = "drape check SCENE|MESH|CACHE [options]",
+                         .about = "Looks at a scene file (or a scene that ships) and its meshes, at a mesh file "
+                                  "(.obj, .ply) or a point cache\n"
+                                  "(.pc2, .mdd), writes nothing, and reports every problem it finds with file, line "
+                                  "and column, or vertex and triangle, and\n"
+                                  "what to do about it. Exit code 0: good, 1: warnings only, 2: errors.",
+                         .options = options,
+                         .positional = &a.name,
+                         .positional_count = 1};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     if (!a.name) {

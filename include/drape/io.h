@@ -86,13 +86,14 @@ typedef struct drape_check_summary {
     int64_t errors, warnings;
     int32_t pieces;
     int64_t vertices, triangles;
-    int32_t frames, steps_per_frame; /* of a scene that could be read; else 0 */
+    int32_t frames, steps_per_frame; /* of a scene that could be read; frames also of a point cache; else 0 */
     double step;                     /* s, likewise */
     double fastest; /* 1/s: a bound from above of the angular frequencies of stretch and shear at rest (bending is
                        left out); an explicit method needs steps of less than about 2 / fastest */
 } drape_check_summary;
 
-/* Looks at a mesh file (.obj, .ply) or at what drape_scene_load would load, and writes nothing. The status is about
+/* Looks at a mesh file (.obj, .ply), a point cache (.pc2, .mdd) or at what drape_scene_load would load, and writes
+ * nothing. The status is about
  * the looking: DRAPE_OK also where everything is wrong; DRAPE_ERROR_IO where the file cannot be opened. A scene
  * without an error is one that drape_sim_create takes. options and summary may be NULL. */
 DRAPE_API drape_status drape_check(drape_context *ctx, const char *name, const drape_check_options *options,

@@ -189,8 +189,7 @@ static drape_status check_scene(hearing *h, const char *name) {
 /* ---- meshes ---- */
 
 /* A failure that is not about a single line: "name:12: what", or "name: what". */
-static void hear_failure(hearing *h, const char *name) {
-    drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, "bad-mesh", "is it a mesh, and complete? Export it anew", 0};
+static void hear_failure(hearing *h, const char *name, drape_i_ailment kind) {
     const char *message = take_place(drape_message(h->d.ctx), name, &h->d.place.line);
     drape_i_found(&h->d, &kind, NULL, "%s", message);
     h->d.place.line = 0;
@@ -204,7 +203,9 @@ static drape_status check_mesh(hearing *h, const char *path) {
     drape_status status = drape_i_mesh_read_all(h->d.ctx, &arena, path, &listener, &m);
     end_mesh(h);
     if (status == DRAPE_ERROR_FORMAT) {
-        hear_failure(h, path);
+        hear_failure(
+            h, path,
+            (drape_i_ailment){DRAPE_SEVERITY_ERROR, "bad-mesh", "is it a mesh, and complete? Export it anew", 0});
         status = DRAPE_OK;
     } else if (!status) {
         drape_piece p = {.vertices = m.vertices, .rest = m.position, .triangles = m.triangles};
@@ -217,12 +218,34 @@ static drape_status check_mesh(hearing *h, const char *path) {
     return status;
 }
 
-static bool is_mesh(const char *name) {
-    static const char *const endings[] = {".obj", ".ply", ".OBJ", ".PLY"};
+/* ---- point caches ---- */
+
+static drape_status check_cache(hearing *h, const char *path) {
+    drape_check_summary *s = h->d.summary;
+    drape_cache *cache = NULL;
+    drape_status status = drape_cache_open(h->d.ctx, path, &cache);
+    if (status == DRAPE_ERROR_FORMAT) {
+        hear_failure(h, path,
+                     (drape_i_ailment){DRAPE_SEVERITY_ERROR, "bad-cache", "is it complete? Write it anew", 0});
+        return DRAPE_OK;
+    }
+    if (status) return status;
+    s->vertices = drape_cache_describe(cache)->vertices;
+    s->frames = drape_cache_describe(cache)->frames;
+    drape_cache_close(cache);
+    return DRAPE_OK;
+}
+
+/* Endings have four characters, in small or large letters. */
+static bool ends_in(const char *name, const char *small, const char *large) {
     size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (length > 4 && strcmp(name + length - 4, endings[i]) == 0) return true;
-    return false;
+    return length > 4 && (strcmp(name + length - 4, small) == 0 || strcmp(name + length - 4, large) == 0);
+}
+
+static drape_status check_any(hearing *h, const char *name) {
+    if (ends_in(name, ".obj", ".OBJ") || ends_in(name, ".ply", ".PLY")) return check_mesh(h, name);
+    if (ends_in(name, ".pc2", ".PC2") || ends_in(name, ".mdd", ".MDD")) return check_cache(h, name);
+    return check_scene(h, name);
 }
 
 drape_status drape_check(drape_context *ctx, const char *name, const drape_check_options *options,
@@ -236,7 +259,7 @@ drape_status drape_check(drape_context *ctx, const char *name, const drape_check
     h.noted = (drape_i_ailment){DRAPE_SEVERITY_WARNING, "noted", NULL, 0};
     h.d.place.file = h.name = name;
     ctx->log = hear_log, ctx->log_user = &h;
-    drape_status status = is_mesh(name) ? check_mesh(&h, name) : check_scene(&h, name);
+    drape_status status = check_any(&h, name);
     ctx->log = log, ctx->log_user = log_user;
     drape_i_found_all(&h.d, &h.noted);
     if (!status && h.status) return drape_i_fail(ctx, h.status, "%s: out of memory", name);

@@ -53,6 +53,17 @@ errors_give_2() {
     says '3 errors; '
 }
 
+point_caches() {
+    "$program" run drooping --resolution 5 --frames 2 --quiet -o a.pc2 -o a.mdd
+    for cache in a.pc2 a.mdd; do
+        checks 0 "$cache"
+        [ "$(cat "$scratch/out")" = "good: 25 vertices, 3 frames" ] || fail "$(cat "$scratch/out")"
+        head -c 300 "$cache" >"cut.${cache##*.}"
+        checks 2 "cut.${cache##*.}"
+        says '[bad-cache]'
+    done
+}
+
 # A scene that runs and still deserves a word.
 warnings_of_scenes() {
     cat >odd.yaml <<'SCENE'
@@ -166,7 +177,7 @@ in_folder() {
     "$1"
 }
 
-for test in scenes_that_ship_are_good good_mesh warnings_give_1 errors_give_2 warnings_of_scenes \
+for test in scenes_that_ship_are_good good_mesh warnings_give_1 errors_give_2 point_caches warnings_of_scenes \
     every_problem_of_a_scene many_are_summed_up json_holds_everything nothing_to_look_at codes_are_documented \
     outside_meshes_are_recounted; do
     run_test "$test" in_folder "$test"
