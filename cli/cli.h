@@ -60,9 +60,10 @@ typedef struct scene_arguments {
     word_list set;
     int32_t resolution, threads; /* 0: not given */
     bool irregular, trust_paths;
+    const char *integrator; /* NULL: the scene's */
 } scene_arguments;
 
-enum { SCENE_OPTIONS = 5 };
+enum { SCENE_OPTIONS = 6 };
 /* Fills the first SCENE_OPTIONS entries of a table. */
 void scene_option_table(scene_arguments *a, option *table);
 drape_scene_options scene_options(const scene_arguments *a);

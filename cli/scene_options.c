@@ -16,6 +16,9 @@ void scene_option_table(scene_arguments *a, option *table) {
         {"--trust-paths", NULL, NULL,
          "meshes and outputs that the scene names may lie outside its folder and this one", OPTION_FLAG,
          &a->trust_paths, 0, 0},
+        {"--integrator", NULL, "NAME",
+         "linearised-euler, implicit-euler, bdf2, rk4, ...; default: the scene's (`drape ode --list` has them all)",
+         OPTION_TEXT, &a->integrator, 0, 0},
         {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
          &a->threads, 1, MOST_THREADS},
     };
@@ -27,7 +30,8 @@ drape_scene_options scene_options(const scene_arguments *a) {
                                  .irregular = a->irregular,
                                  .set = a->set.words,
                                  .set_count = a->set.count,
-                                 .trust_paths = a->trust_paths};
+                                 .trust_paths = a->trust_paths,
+                                 .integrator = a->integrator};
 }
 
 static bool choose_simd(drape_simd *simd) {

@@ -27,6 +27,7 @@ typedef struct drape_scene_options {
     int32_t set_count;
     bool trust_paths; /* mesh files may lie outside the scene file's folder, outputs outside the present one */
     bool no_files;    /* the scene may not name mesh files at all */
+    const char *integrator; /* one of drape_integrator_name, in place of the scene's; NULL: the scene's */
     void (*problem)(void *user, const char *text); /* gets every problem that is found, not only the first; or NULL */
     void *problem_user;
 } drape_scene_options;

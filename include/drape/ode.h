@@ -82,9 +82,14 @@ typedef struct drape_ode_system {
      * V(x) + c R(v); first order, f = -grad V(y): c V(y). The line search then goes down in the incremental
      * potential, (v - psi_v)' M (v - psi_v) / 2 + this; without it, in the norm of the residual. */
     drape_status (*potential)(void *user, const drape_ode_point *at, double *out);
-    /* Takes out of a residual what the constraints carry, so that it does not count as unbalanced. The solve is
-     * expected to give a d that keeps them. */
+    /* Takes out of a residual what the constraints carry, so that it does not count as unbalanced; and out of an
+     * estimate of the error what is prescribed. The solve is expected to give a d that keeps them. */
     void (*filter)(void *user, double *r);
+    /* Second order: sets those parts of v that are prescribed, so that at->x + at->c v is where it must be at the
+     * time at->t (at->v is NULL). Asked once a stage for the guess, from which corrections then do not depart;
+     * explicit methods ask at the beginning of a step, and keep those parts of v where mass_solve gives them no
+     * acceleration. 1: v was changed, 0: it was right. */
+    int32_t (*constrain)(void *user, const drape_ode_point *at, double *v);
     /* The eigenvalue (real, imaginary part, 1/s) of the first order form that limits explicit steps: one with the
      * largest modulus among those that do not grow. Explicit methods then refuse steps beyond their limit. */
     void (*stiffest)(void *user, double t, const double *x, const double *v, double lambda[2]);
@@ -129,6 +134,17 @@ typedef enum drape_ode_newton_kind {
 
 DRAPE_API const char *drape_ode_newton_name(int32_t kind); /* "newton", "inexact", ...; NULL past the end */
 
+/* How far to go along a correction s of Newton's iteration: corrections are halved until */
+typedef enum drape_ode_search {
+    DRAPE_ODE_SEARCH_OFF,     /* never */
+    DRAPE_ODE_SEARCH_DESCENT, /* the potential goes down where the system has one, else the norm of the residual G */
+    DRAPE_ODE_SEARCH_SLOPE    /* the potential goes down, or without one G's has shrunk or is still below 0. For
+                                 symmetric positive definite matrices: s then goes down in any potential that G, but
+                                 for a small part of it, is the gradient of */
+} drape_ode_search;
+
+DRAPE_API const char *drape_ode_search_name(int32_t search); /* "off", "descent", "slope"; NULL past the end */
+
 typedef struct drape_ode_newton {
     drape_ode_newton_kind kind; /* default DRAPE_ODE_NEWTON */
     double eta;                 /* relative residual of linear solves, in (0, 1); 0, the default: 0.02, or 1e-10 for
@@ -137,9 +153,11 @@ typedef struct drape_ode_newton {
     /* Converged where the error left in the unknown, as estimated from the last correction and the rate, is below
      * atol + rtol |unknown| in the root mean square. Steps controlled by the error take a tenth of their tolerance.
      */
-    double rtol, atol;        /* >= 0, not both 0; default 1e-9, 1e-12 (unit of the unknown) */
-    int32_t line_search;      /* 1: corrections are halved until they go down; default 1 */
-    int32_t guess_from_state; /* 1: starts from the state before; default 0: from extrapolation */
+    double rtol, atol;            /* >= 0, not both 0; default 1e-9, 1e-12 (unit of the unknown) */
+    drape_ode_search line_search; /* default DRAPE_ODE_SEARCH_DESCENT */
+    int32_t guess_from_state;     /* 1: starts from the state before; default 0: from extrapolation */
+    int32_t keep_unconverged; /* 1: with DRAPE_ODE_FIXED, a stage that does not converge is taken as far as it came,
+                                 and counted; default 0: it ends the run */
 } drape_ode_newton;
 
 typedef enum drape_ode_control {
@@ -187,15 +205,18 @@ typedef struct drape_ode_counts {
     int64_t jacobians; /* calls of prepare */
     int64_t linear_solves, linear_iterations;
     int64_t mass_solves, potentials;
-    int64_t cuts; /* corrections halved by the line search */
+    int64_t cuts;        /* corrections halved by the line search */
+    int64_t unconverged; /* stages that were taken though Newton's iteration had not converged */
 } drape_ode_counts;
 
 typedef struct drape_ode_result {
     drape_ode_reason reason;
-    double t;       /* s, where it stands */
-    double step;    /* s, the last step */
-    double error;   /* estimate of its local error over the tolerance; -1 where there is none */
-    int32_t newton; /* Newton iterations of the last step */
+    double t;            /* s, where it stands */
+    double step;         /* s, the last step */
+    double error;        /* estimate of its local error over the tolerance; -1 where there is none */
+    int32_t newton;      /* Newton iterations of the last step */
+    double newton_error; /* estimate of the error that Newton's iteration left in it, over newton.rtol and atol; the
+                            largest of its stages; 0 for explicit methods, -1 where it was not estimated */
 } drape_ode_result;
 
 typedef struct drape_ode drape_ode;

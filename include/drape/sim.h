@@ -10,6 +10,7 @@
 #define DRAPE_SIM_H
 
 #include "drape/cloth.h"
+#include "drape/ode.h"
 #include "drape/solve.h"
 
 #ifdef __cplusplus
@@ -53,6 +54,40 @@ typedef struct drape_pin {
                            hold later holds its vertices where they are then, and moves them from there */
 } drape_pin;
 
+/* What the linear systems of implicit steps are solved for. */
+typedef enum drape_unknowns {
+    DRAPE_UNKNOWN_VELOCITY, /* the change of velocities: (M + c D + c^2 K) dv = ... */
+    DRAPE_UNKNOWN_POSITION /* the change of positions: (M/c^2 + D/c + K) dx = ..., as Ascher and Boxerman do. The same
+                              to rounding and the solver's tolerance, which is relative to another right-hand side
+                              in "linearised-euler" */
+} drape_unknowns;
+
+typedef enum drape_mass_matrix {
+    DRAPE_MASS_LUMPED,    /* diagonal: a third of each triangle at each of its corners */
+    DRAPE_MASS_CONSISTENT /* of linear finite elements: density area (1 + delta_ij) / 12 for each triangle */
+} drape_mass_matrix;
+
+/* The name that is not in drape/ode.h's table: one linearised step of backward Euler. */
+#define DRAPE_LINEARISED_EULER "linearised-euler"
+
+/* How a scene is stepped. With "linearised-euler" only `unknowns` and `mass` are looked at; a struct of zeros is
+ * that, too. docs/integrators.md says which method is for what. */
+typedef struct drape_integration {
+    /* method: "linearised-euler" (or NULL), the default, or one of drape_ode_method_name. step is not looked at: the
+     * scene's is taken, which is the longest step under a control. newton.eta 0 with DRAPE_ODE_LINEARISED: the
+     * tolerance of the scene's linear solver. rtol, atol (m), atol_v (m/s): of steps controlled by the error.
+     * newton.rtol, newton.atol (m/s; m for what they leave in positions). */
+    drape_ode_settings ode;
+    drape_unknowns unknowns; /* default DRAPE_UNKNOWN_VELOCITY */
+    drape_mass_matrix mass;  /* default DRAPE_MASS_LUMPED; the other not where a piece has masses of its own */
+} drape_integration;
+
+/* "linearised-euler"; for the others Newton's method to a millionth of the velocities, or 1e-9 m/s, with the slope's
+ * line search; steps of one length. */
+DRAPE_API drape_integration drape_integration_defaults(void);
+/* "linearised-euler", then the methods of drape/ode.h; NULL past the end. */
+DRAPE_API const char *drape_integrator_name(int32_t index);
+
 typedef struct drape_scene {
     const char *name;
     drape_piece *pieces; /* positions at the start are the pieces' rest positions */
@@ -63,6 +98,7 @@ typedef struct drape_scene {
     drape_forces forces;
     drape_cloth_settings cloth;
     drape_solve_settings solve;
+    drape_integration integration;
     double step;               /* s, > 0 */
     int32_t steps_per_frame;   /* >= 1 */
     int32_t frames;            /* >= 0, after the one at the start */
@@ -83,6 +119,13 @@ typedef struct drape_certificate {
     int32_t modes;                  /* of "amg"; 0 with any other */
     int32_t fallbacks;              /* what was given up before that, see drape_solve_result */
     drape_fallback fallback[DRAPE_MOST_FALLBACKS];
+    /* What the integrator did in this step; with "linearised-euler" one step of it, and no more. */
+    drape_ode_reason ode_reason; /* DRAPE_ODE_DONE; or why Newton's iteration stopped where newton.keep_unconverged */
+    int32_t substeps, rejected;  /* steps of a control that were kept, and those that were not */
+    int32_t evaluations;         /* of the forces */
+    int32_t newton_iterations, cuts; /* cuts: corrections halved by the line search */
+    int32_t unconverged;             /* stages that were kept though Newton's iteration had not converged */
+    double newton_error; /* what it left, estimated, over its tolerance; -1: not estimated, as after one iteration */
     double kinetic, elastic, weight; /* J; weight: - sum m g.(x - x at the start) */
     double stretch;                  /* the largest; 1 at rest */
     double assemble_seconds, precondition_seconds, solve_seconds, update_seconds;
@@ -94,9 +137,12 @@ typedef struct drape_sim drape_sim;
 DRAPE_API drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drape_sim **out);
 DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
 
-/* One linearised backward Euler step; see docs/architecture.md. certificate may be NULL. Allocates nothing from the
+/* One step of the scene, by its integrator: one linearised backward Euler step, or one of another method, or as many
+ * as a control takes. Which pins hold is looked at in its beginning. Changes of the state and of the pins make
+ * multistep methods begin anew. certificate may be NULL. Allocates nothing from the
  * second step on, but where the solver builds or turns to something new (drape_solver_solve). DRAPE_ERROR_NUMBER: the
- * state went wrong; the message names step and vertex, and the state is that of before the step. */
+ * state went wrong, the step is too long for an explicit method, or Newton's iteration does not converge; the message
+ * names step and vertex or says why, and the state is that of before the step. */
 DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
 
 DRAPE_API drape_cloth *drape_sim_cloth(drape_sim *sim);
@@ -108,7 +154,8 @@ DRAPE_API double *drape_sim_velocities(drape_sim *sim);  /* m/s, likewise */
 DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim); /* N s, 3 a vertex: what held the pins in
                                                                               the last step; NULL before it and
                                                                               after a step that failed */
-/* The linear system of the last step, as a system file (drape/sparse.h); the unknown is the velocity change. */
+/* The linear system of the last step, as a system file (drape/sparse.h): the last one that was solved. The unknown is
+ * the change of velocities or positions; from integrators other than "linearised-euler" Newton's correction of it. */
 DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path);
 
 /* ---- Checkpoints: docs/checkpoints.md ---- */

@@ -47,6 +47,7 @@ typedef struct drape_problem {
     const double *guess;                  /* y, 3 a vertex, a guess for the case without constraints; NULL: zero.
                                              The methods "mpcg-original" and "mpcg-printed" start from (I-S) z */
     const double *positions;              /* 3 a vertex, m, for the preconditioner "amg"; NULL: it does without */
+    double tol;                           /* of this solve, in (0, 1); 0: that of the settings */
 } drape_problem;
 
 /* Why the iteration stopped: not an error, an answer. */

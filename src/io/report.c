@@ -64,18 +64,27 @@ static json_t *fallbacks(const drape_certificate *c) {
     return list;
 }
 
+/* What the integrator did in a step. */
+static json_t *integrator(const drape_certificate *c) {
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "reason", drape_ode_reason_name(c->ode_reason),
+                     "substeps", c->substeps, "rejected", c->rejected, "evaluations", c->evaluations, "newton",
+                     c->newton_iterations, "cuts", c->cuts, "unconverged", c->unconverged, "newton_error",
+                     number(c->newton_error));
+}
+
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
     const drape_solve_settings *v = &s->solve;
     return json_pack(
-        "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, s:f, s:f, s:b}",
+        "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, s:f, s:f, s:b, s:s}",
         "step", s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
         f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag, "air_drag",
         f->air_drag, "model", s->cloth.model, "jacobian", drape_jacobian_name((int32_t)s->cloth.jacobian),
         "damping_jacobian", s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method",
         v->method, "precond", v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance", v->tol,
         "max_iterations", v->max_iterations, "stop", drape_stop_name((int32_t)v->stop), "floor", v->floor, "omega",
-        v->omega > 0 ? v->omega : 1, "tune", v->tune != DRAPE_TUNE_OFF);
+        v->omega > 0 ? v->omega : 1, "tune", v->tune != DRAPE_TUNE_OFF, "integrator",
+        s->integration.ode.method ? s->integration.ode.method : DRAPE_LINEARISED_EULER);
 }
 
 static json_t *cloth(drape_sim *sim) {
@@ -110,7 +119,10 @@ drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
                   number(c->kinetic), "elastic", number(c->elastic), "weight", number(c->weight), "stretch",
                   number(c->stretch), "seconds", "assemble", c->assemble_seconds, "precondition",
                   c->precondition_seconds, "solve", c->solve_seconds, "update", c->update_seconds);
-    return step && json_array_append_new(r->steps, step) == 0 ? DRAPE_OK : no_memory(r->ctx);
+    if (!step || json_object_set_new(step, "integrator", integrator(c)) != 0 ||
+        json_array_append_new(r->steps, step) != 0)
+        return no_memory(r->ctx);
+    return DRAPE_OK;
 }
 
 static int write_text(const char *text, size_t size, void *file) {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16, MOST_NAMES = 32, MOST_LEVELS = 16, MOST_DEGREE = 8 };
+enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16, MOST_NAMES = DRAPE_I_MOST_NAMES, MOST_LEVELS = 16, MOST_DEGREE = 8 };
 
 static const int64_t MOST_BYTES = 64 << 20; /* of a scene file: vertex lists can be long, but not that long */
 
@@ -53,9 +53,8 @@ static void read_time(reader_t *r, const drape_i_node *map) {
     s->step = 1 / (fps * s->steps_per_frame);
 }
 
-/* A word that must be in a table of names; false where it is not, after a problem. */
-static bool read_name(reader_t *r, const drape_i_node *map, const char *key, const char *(*name)(int32_t),
-                      const char **out) {
+bool drape_i_read_name(reader_t *r, const drape_i_node *map, const char *key, const char *(*name)(int32_t),
+                       const char **out) {
     const char *names[MOST_NAMES + 1] = {0}, *word;
     const drape_i_node *node = drape_i_node_find(map, key);
     for (int32_t i = 0; i < MOST_NAMES && name(i); i++) names[i] = name(i);
@@ -71,11 +70,10 @@ static bool read_name(reader_t *r, const drape_i_node *map, const char *key, con
     return false;
 }
 
-/* The same, for what is known by its index in the table; it stays where there is no such key. */
-static bool read_index(reader_t *r, const drape_i_node *map, const char *key, const char *(*name)(int32_t),
-                       int32_t *out) {
+bool drape_i_read_index(reader_t *r, const drape_i_node *map, const char *key, const char *(*name)(int32_t),
+                        int32_t *out) {
     const char *word = NULL;
-    bool good = read_name(r, map, key, name, &word);
+    bool good = drape_i_read_name(r, map, key, name, &word);
     for (int32_t i = 0; word && name(i); i++)
         if (strcmp(name(i), word) == 0) *out = i;
     return good;
@@ -118,11 +116,11 @@ static void read_amg(reader_t *r, const drape_i_node *map, drape_amg_settings *s
     read_modes(r, map, &s->modes);
     drape_i_read_number(r, map, "theta", DRAPE_I_PLAIN, theta, &s->theta);
     drape_i_read_whole(r, map, "levels", 1, MOST_LEVELS, &s->levels);
-    read_index(r, map, "smoother", drape_smoother_name, &smoother);
+    drape_i_read_index(r, map, "smoother", drape_smoother_name, &smoother);
     drape_i_read_whole(r, map, "degree", 1, MOST_DEGREE, &s->degree);
-    read_index(r, map, "cycle", drape_cycle_name, &cycle);
+    drape_i_read_index(r, map, "cycle", drape_cycle_name, &cycle);
     drape_i_read_truth(r, map, "unfiltered", &unfiltered);
-    read_index(r, map, "reuse", drape_amg_reuse_name, &reuse);
+    drape_i_read_index(r, map, "reuse", drape_amg_reuse_name, &reuse);
     s->smoother = (drape_smoother)smoother;
     s->cycle = (drape_cycle)cycle;
     s->unfiltered = unfiltered;
@@ -136,9 +134,9 @@ static void read_solver(reader_t *r, const drape_i_node *map) {
     const drape_i_range tolerance = {1e-15, 0.5, false}, omega = {0, 1.99, true};
     int32_t stop = (int32_t)s->stop;
     if (!map || !drape_i_read_map(r, map, keys)) return;
-    bool known = read_name(r, map, "method", method_name, &s->method);
-    known &= read_name(r, map, "precond", precond_name, &s->precond);
-    known &= read_index(r, map, "stop", drape_stop_name, &stop);
+    bool known = drape_i_read_name(r, map, "method", method_name, &s->method);
+    known &= drape_i_read_name(r, map, "precond", precond_name, &s->precond);
+    known &= drape_i_read_index(r, map, "stop", drape_stop_name, &stop);
     s->stop = (drape_stop)stop;
     if (known) check_pairs(r, map, s);
     drape_i_read_number(r, map, "tolerance", DRAPE_I_PLAIN, tolerance, &s->tol);
@@ -159,9 +157,9 @@ static void read_damping_jacobian(reader_t *r, const drape_i_node *root, drape_c
 
 static void read_model(reader_t *r, const drape_i_node *root) {
     drape_cloth_settings *c = &r->out->scene.cloth;
-    read_name(r, root, "model", drape_model_name, &c->model);
+    drape_i_read_name(r, root, "model", drape_model_name, &c->model);
     int32_t jacobian = (int32_t)c->jacobian;
-    read_index(r, root, "jacobian", drape_jacobian_name, &jacobian);
+    drape_i_read_index(r, root, "jacobian", drape_jacobian_name, &jacobian);
     c->jacobian = (drape_jacobian)jacobian;
     read_damping_jacobian(r, root, c);
 }
@@ -217,7 +215,8 @@ static void begin_part(reader_t *r, const char *code) { r->problems.code = code;
 
 static void read_root(reader_t *r, const drape_i_node *root) {
     static const char *const keys[] = {"drape",  "name",   "up",    "cloth",    "forces",           "time",
-                                       "solver", "output", "model", "jacobian", "damping_jacobian", NULL};
+                                       "solver", "output", "model", "jacobian", "damping_jacobian", "integrator",
+                                       NULL};
     if (!drape_i_read_map(r, root, keys)) return;
     read_head(r, root);
     begin_part(r, "bad-forces");
@@ -228,6 +227,8 @@ static void read_root(reader_t *r, const drape_i_node *root) {
     read_solver(r, drape_i_node_find(root, "solver"));
     begin_part(r, "bad-model");
     read_model(r, root);
+    begin_part(r, "bad-integrator");
+    drape_i_read_integrator(r, root);
     begin_part(r, "bad-output");
     read_output(r, drape_i_node_find(root, "output"));
     begin_part(r, "bad-cloth");
@@ -266,8 +267,10 @@ static drape_status parse(reader_t *r, const char *name, const char *text, int64
     drape_status status = drape_i_c_locale_enter(r->ctx, &locale);
     if (status) return status;
     drape_scene *s = &r->out->scene;
-    *s = (drape_scene){
-        .forces = drape_forces_defaults(), .cloth = drape_cloth_defaults(), .solve = drape_solve_defaults()};
+    *s = (drape_scene){.forces = drape_forces_defaults(),
+                       .cloth = drape_cloth_defaults(),
+                       .solve = drape_solve_defaults(),
+                       .integration = drape_integration_defaults()};
     s->name = stem(r, name);
     drape_i_node *root = drape_i_yaml_parse(&r->problems, name, text, size);
     for (int32_t i = 0; root && i < r->options->set_count; i++)

@@ -7,6 +7,7 @@
 #include "io/yaml.h"
 #include "sim/grid.h"
 
+enum { DRAPE_I_MOST_NAMES = 32 };                                      /* of a table of names */
 enum { DRAPE_I_LEAST_RESOLUTION = 2, DRAPE_I_MOST_RESOLUTION = 8192 }; /* of a grid, vertices along a side */
 enum { DRAPE_I_MOST_VERTICES = 1 << 26 };                              /* of all grids: one of 8192 by 8192 */
 
@@ -106,10 +107,20 @@ bool drape_i_path_climbs(const char *path);
  */
 bool drape_i_path_leads_out(reader_t *r, const char *path);
 
+/* ---- scene_load.c ---- */
+
+/* A word that must be in a table of names; false where it is not, after a problem. */
+bool drape_i_read_name(reader_t *r, const drape_i_node *map, const char *key, const char *(*name)(int32_t),
+                       const char **out);
+/* The same, for what is known by its index in the table; it stays where there is no such key. */
+bool drape_i_read_index(reader_t *r, const drape_i_node *map, const char *key, const char *(*name)(int32_t),
+                        int32_t *out);
+
 /* ---- the parts of a scene ---- */
 
 void drape_i_read_pieces(reader_t *r, const drape_i_node *root);                        /* scene_cloth.c */
 bool drape_i_read_material(reader_t *r, const drape_i_node *node, drape_material *out); /* scene_material.c */
+void drape_i_read_integrator(reader_t *r, const drape_i_node *root);                    /* scene_integrator.c */
 void drape_i_read_pins(reader_t *r, const drape_i_node *cloth);  /* scene_pins.c; after all pieces are there */
 void drape_i_read_loads(reader_t *r, const drape_i_node *cloth); /* scene_pins.c */
 /* Vertices (numbered over all pieces) that the keys where, at, vertices, box and group of the map pick, each once. */

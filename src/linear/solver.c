@@ -136,6 +136,9 @@ static drape_status check_problem(drape_solver *solver, const drape_problem *p, 
     if (p->constraints && p->constraints->vertices != p->A->rows)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: constraints for %d vertices, matrix of %d rows",
                             p->constraints->vertices, p->A->rows);
+    if (!(p->tol >= 0 && p->tol < 1))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: tol of the problem is %g; it must lie between 0 and 1",
+                            p->tol);
     return DRAPE_OK;
 }
 
@@ -171,6 +174,7 @@ static drape_status run(drape_solver *solver, drape_i_try *t) {
     const drape_i_seat *seat = &solver->seat[t->seat];
     drape_solve_settings settings = solver->settings;
     settings.max_iterations = t->limit;
+    if (t->problem.tol > 0) settings.tol = t->problem.tol;
     drape_i_solve s = {.ctx = solver->ctx,
                        .problem = &t->problem,
                        .settings = &settings,

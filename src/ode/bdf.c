@@ -77,7 +77,7 @@ drape_status drape_i_ode_bdf_step(drape_ode *ode, double h, drape_ode_reason *re
     double alpha = set_equation(ode, steps, x);
     drape_i_ode_guess(ode, h, 1);
     if (ode->wants_error) e = guess_for_error(ode, h, steps, x);
-    drape_i_ode_stage stage = {ode->t + h, h / alpha};
+    drape_i_ode_stage stage = {.t = ode->t + h, .c = h / alpha};
     drape_status status = drape_i_ode_solve(ode, &stage, reason);
     if (status || *reason) return status;
     drape_i_ode_copy(ode->ctx, ode->length, ode->newton.Y, ode->next);

@@ -71,6 +71,14 @@ static drape_status step_twice(drape_ode *ode, double h, drape_ode_reason *reaso
     return DRAPE_OK;
 }
 
+/* What is prescribed has no error that shorter steps would make less. */
+static void filter_error(drape_ode *ode) {
+    const drape_ode_system *system = &ode->system;
+    if (!system->filter) return;
+    system->filter(system->user, ode->error);
+    if (drape_i_ode_is_second(ode)) system->filter(system->user, ode->error + ode->size);
+}
+
 drape_status drape_i_ode_try_with_error(drape_ode *ode, double h, double *error, drape_ode_reason *reason) {
     drape_status status = DRAPE_OK;
     *reason = DRAPE_ODE_DONE;
@@ -82,6 +90,7 @@ drape_status drape_i_ode_try_with_error(drape_ode *ode, double h, double *error,
     if (status || *reason) return status;
     status = ode->method.estimates ? drape_i_ode_try(ode, h, reason) : step_twice(ode, h, reason);
     if (status || *reason) return status;
+    if (ode->error_known) filter_error(ode);
     *error = ode->error_known ? drape_i_ode_error_norm(ode, ode->error) : 1;
     return DRAPE_OK;
 }

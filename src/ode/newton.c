@@ -185,6 +185,13 @@ static void remember_rate(drape_ode *ode, const iteration *it, double rate) {
     if (*kept < RATE_LEAST) *kept = RATE_LEAST;
 }
 
+/* The error that is left in the stage, over the tolerance. */
+static void note_left(drape_ode *ode, double left) {
+    double *kept = &ode->newton.left;
+    if (*kept < 0 || left < 0) *kept = -1;
+    else if (left > *kept) *kept = left;
+}
+
 /* Judges the correction s: true where after it no more is needed. */
 static bool is_last(drape_ode *ode, const drape_i_ode_stage *stage, iteration *it, drape_ode_reason *reason) {
     it->s_before = it->s;
@@ -199,6 +206,7 @@ static bool is_last(drape_ode *ode, const drape_i_ode_stage *stage, iteration *i
     double rate = believed_rate(ode, it);
     if ((rate < 1 && rate / (1 - rate) * it->s <= 1) || is_rounding(ode)) {
         remember_rate(ode, it, rate);
+        note_left(ode, rate < 1 ? rate / (1 - rate) * it->s : it->s);
         return true;
     }
     if (it->count > 1 && rate > DIVERGES && !ode->settings.newton.line_search)
@@ -227,6 +235,7 @@ static drape_status iterate(drape_ode *ode, const drape_i_ode_stage *stage, drap
         }
         if (!*reason) status = drape_i_ode_search(ode, stage, reason);
     }
+    if (it.count > 0) note_left(ode, it.s);
     if (!status && !*reason)
         *reason =
             drape_i_ode_stop(ode, DRAPE_ODE_NEWTON_LIMIT,
@@ -264,13 +273,24 @@ static drape_status linearise(drape_ode *ode, const drape_i_ode_stage *stage, dr
     if (!status && !*reason) status = prepare(ode, stage, reason);
     if (!status && !*reason) status = correct(ode, stage, forcing(ode, &it), reason);
     if (!status && !*reason) drape_i_ode_move(ode, stage, 1);
+    note_left(ode, -1);
     return status;
 }
 
-drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+/* Takes what does not converge as far as it came, where that is wanted. */
+static bool is_forgiven(drape_ode *ode, drape_ode_reason reason) {
+    bool newtons =
+        reason == DRAPE_ODE_NEWTON_LIMIT || reason == DRAPE_ODE_NEWTON_DIVERGED || reason == DRAPE_ODE_SEARCH_FAILED;
+    bool wanted = ode->settings.newton.keep_unconverged && ode->settings.control == DRAPE_ODE_FIXED;
+    if (!newtons || !wanted) return false;
+    ode->counts.unconverged++;
+    ode->newton.forgiven = reason;
+    ode->text[0] = 0;
+    return true;
+}
+
+static drape_status solve_checked(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
-    m->made_here = false;
-    if (ode->settings.newton.kind == DRAPE_ODE_LINEARISED) return linearise(ode, stage, reason);
     complete(ode, stage);
     drape_i_ode_copy(ode->ctx, ode->length, m->Y, m->first);
     drape_status status = iterate(ode, stage, reason);
@@ -282,4 +302,15 @@ drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, d
     *reason = DRAPE_ODE_DONE;
     drape_i_ode_copy(ode->ctx, ode->length, m->first, m->Y);
     return iterate(ode, stage, reason);
+}
+
+drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    m->made_here = false;
+    drape_i_ode_prescribe(ode, stage->held_c > 0 ? stage->held_t : stage->t,
+                          stage->held_c > 0 ? stage->held_c : stage->c, m->psi, m->Y);
+    if (ode->settings.newton.kind == DRAPE_ODE_LINEARISED) return linearise(ode, stage, reason);
+    drape_status status = solve_checked(ode, stage, reason);
+    if (!status && is_forgiven(ode, *reason)) *reason = DRAPE_ODE_DONE;
+    return status;
 }

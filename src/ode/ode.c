@@ -16,7 +16,7 @@ drape_ode_settings drape_ode_defaults(void) {
         .max_steps = 10000000,
         .few = 2,
         .many = 6,
-        .newton = {.max_iterations = 20, .rtol = 1e-9, .atol = 1e-12, .line_search = 1},
+        .newton = {.max_iterations = 20, .rtol = 1e-9, .atol = 1e-12, .line_search = DRAPE_ODE_SEARCH_DESCENT},
     };
 }
 
@@ -38,6 +38,11 @@ const char *drape_ode_newton_name(int32_t kind) {
     return (uint32_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
+const char *drape_ode_search_name(int32_t search) {
+    static const char *const names[] = {"off", "descent", "slope"};
+    return (uint32_t)search < sizeof names / sizeof *names ? names[search] : NULL;
+}
+
 /* ---- Checking what was given ---- */
 
 static drape_status bad(drape_context *ctx, const char *what, double value, const char *wanted) {
@@ -51,6 +56,8 @@ static bool are_tolerances(double rtol, double atol) {
 static drape_status check_newton(drape_context *ctx, const drape_ode_newton *n) {
     if (!drape_ode_newton_name((int32_t)n->kind)) return bad(ctx, "newton.kind", n->kind, "one of the five");
     if (!(n->eta >= 0 && n->eta < 1)) return bad(ctx, "newton.eta", n->eta, "at least 0 and below 1");
+    if (!drape_ode_search_name((int32_t)n->line_search))
+        return bad(ctx, "newton.line_search", n->line_search, "one of the three");
     if (n->max_iterations < 1) return bad(ctx, "newton.max_iterations", n->max_iterations, "at least 1");
     if (!are_tolerances(n->rtol, n->atol))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
@@ -292,6 +299,12 @@ drape_status drape_i_ode_take(drape_ode *ode, drape_status said, const char *who
     if (said != DRAPE_ERROR_NUMBER) return said;
     *reason = drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE, "%s cannot be computed at t = %g s", who, t);
     return DRAPE_OK;
+}
+
+bool drape_i_ode_prescribe(drape_ode *ode, double t, double c, const double *psi_x, double *Y) {
+    drape_ode_point at = {t, c, psi_x, NULL};
+    if (!ode->system.constrain || !drape_i_ode_is_second(ode)) return false;
+    return ode->system.constrain(ode->system.user, &at, Y + ode->size) != 0;
 }
 
 drape_status drape_i_ode_derivative(drape_ode *ode, double t, double *Y, double *out, drape_ode_reason *reason) {

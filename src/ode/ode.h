@@ -46,8 +46,10 @@ typedef struct drape_i_ode_newton_memory {
     double rate;                     /* by which corrections shrink, as last seen; 0: never seen */
     double made_c;                   /* the c of the matrix; 0: there is none */
     uint64_t made_stamp;
-    bool made_here;  /* the matrix was made in this stage */
-    int32_t in_step; /* iterations of the step under way */
+    bool made_here;            /* the matrix was made in this stage */
+    int32_t in_step;           /* iterations of the step under way */
+    drape_ode_reason forgiven; /* why the last stage that was kept unconverged stopped; whoever reads it clears it */
+    double left;               /* see drape_ode_result.newton_error */
 } drape_i_ode_newton_memory;
 
 /* The test equations of stability.c: y' = (re + i im) y, x'' = -stiffness x - damping v. */
@@ -109,6 +111,9 @@ drape_ode_reason drape_i_ode_stop(drape_ode *ode, drape_ode_reason reason, const
 /* What a function of the system said: DRAPE_ERROR_NUMBER becomes a reason, the rest stays a status. */
 drape_status drape_i_ode_take(drape_ode *ode, drape_status said, const char *who, double t, drape_ode_reason *reason);
 
+/* Sets what is prescribed of v in Y so that psi_x + c v is right at t; whether that changed anything. */
+bool drape_i_ode_prescribe(drape_ode *ode, double t, double c, const double *psi_x, double *Y);
+
 /* out = F(t, Y), the first order form; counted. */
 drape_status drape_i_ode_derivative(drape_ode *ode, double t, double *Y, double *out, drape_ode_reason *reason);
 
@@ -121,6 +126,7 @@ void drape_i_ode_pop(drape_ode *ode);
 /* Y = psi + c F(t, Y), with psi in newton.psi, and the guess, then the solution, in newton.Y */
 typedef struct drape_i_ode_stage {
     double t, c;
+    double held_t, held_c; /* psi_x + held_c v is where it is prescribed at held_t; held_c 0: as t and c */
 } drape_i_ode_stage;
 
 drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason);

@@ -5,7 +5,12 @@
  *   E(v) = (v - psi_v)' M (v - psi_v) / 2 + P(v),   E(v + a s) <= E(v) + 1e-4 a G's,
  *
  * if s goes down in it at all; else on the residual, |G(v + a s)| <= (1 - 1e-4 a) |G(v)|. The evaluation of f at the
- * new place is the one that the next iteration needs anyway. */
+ * new place is the one that the next iteration needs anyway.
+ *
+ * DRAPE_ODE_SEARCH_SLOPE, where there is no potential: the slope g(a) = G(v + a s)'s starts below 0 when A is
+ * positive definite, and s is short enough where g(a) <= 0.9 |g(0)|: the lowest place on the way has not been passed,
+ * or not by far. Steps against stiff springs are cut as by a potential, while |G|, in which the stiff part is nearly
+ * all, would forbid the soft ones every move that bends a stiff spring a little. */
 #include "ode/ode.h"
 
 #include <float.h>
@@ -13,6 +18,7 @@
 
 enum { MOST_CUTS = 20 };
 static const double ARMIJO = 1e-4;
+static const double SLOPE = 0.9;                /* of the slope at the beginning: what is enough of a decrease */
 static const double ROUNDING = 8 * DBL_EPSILON; /* differences of E below this share of it say nothing */
 
 /* The incremental potential at newton.Y. */
@@ -38,7 +44,7 @@ static drape_status potential(drape_ode *ode, const drape_i_ode_stage *stage, do
 }
 
 typedef struct merit {
-    bool by_potential;
+    bool by_potential, by_slope;
     double E, slope; /* at the beginning: E, and G's < 0 */
     double G;        /* |G| */
 } merit;
@@ -57,6 +63,10 @@ static drape_status is_lower(drape_ode *ode, const drape_i_ode_stage *stage, con
     }
     status = drape_i_ode_residual(ode, stage, reason);
     if (status || *reason) return status;
+    if (start->by_slope) {
+        *lower = -drape_i_ode_dot(ode->ctx, ode->size, ode->newton.r, ode->newton.s) <= -SLOPE * start->slope;
+        return DRAPE_OK;
+    }
     double G = sqrt(drape_i_ode_dot(ode->ctx, ode->size, ode->newton.r, ode->newton.r));
     *lower = G <= (1 - ARMIJO * alpha) * start->G;
     return DRAPE_OK;
@@ -67,6 +77,7 @@ static drape_status begin(drape_ode *ode, const drape_i_ode_stage *stage, merit 
     start->G = sqrt(drape_i_ode_dot(ode->ctx, ode->size, m->r, m->r));
     start->slope = -drape_i_ode_dot(ode->ctx, ode->size, m->r, m->s);
     start->by_potential = ode->system.potential && start->slope < 0;
+    start->by_slope = ode->settings.newton.line_search == DRAPE_ODE_SEARCH_SLOPE && start->slope < 0;
     return start->by_potential ? potential(ode, stage, &start->E, reason) : DRAPE_OK;
 }
 

@@ -32,7 +32,7 @@ static drape_status check_end(drape_ode *ode, double end) {
 }
 
 static void report(const drape_ode *ode, drape_ode_reason reason, double h, double error, drape_ode_result *out) {
-    if (out) *out = (drape_ode_result){reason, ode->t, h, error, ode->newton.in_step};
+    if (out) *out = (drape_ode_result){reason, ode->t, h, error, ode->newton.in_step, ode->newton.left};
 }
 
 static void accept(drape_ode *ode, double h, double t) {
@@ -47,6 +47,8 @@ drape_status drape_i_ode_try(drape_ode *ode, double h, drape_ode_reason *reason)
     *reason = DRAPE_ODE_DONE;
     ode->next_slope_known = ode->error_known = false;
     ode->error_order = ode->method.order;
+    if (!ode->method.implicit && drape_i_ode_prescribe(ode, ode->t + h, h, ode->past[0], ode->past[0]))
+        ode->slope_known = false; /* it was found with another v */
     drape_status status = ode->method.step(ode, h, reason);
     if (!status && !*reason && !is_finite(ode, ode->next))
         *reason = drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE,
@@ -60,6 +62,7 @@ static drape_status try_stable(drape_ode *ode, double h, drape_ode_reason *reaso
     drape_status status = drape_i_ode_stable_step(ode, h, &longest);
     *reason = DRAPE_ODE_DONE;
     ode->newton.in_step = 0;
+    ode->newton.left = 0;
     if (status) return status;
     if (longest >= h) return drape_i_ode_try(ode, h, reason);
     *reason =
@@ -117,6 +120,7 @@ static drape_status try_controlled(drape_ode *ode, double h, double *proposal, d
                                    drape_ode_reason *reason) {
     drape_status status;
     ode->newton.in_step = 0;
+    ode->newton.left = 0;
     if (ode->settings.control == DRAPE_ODE_ERROR) {
         status = drape_i_ode_try_with_error(ode, h, error, reason);
         if (!status && !*reason) *proposal = drape_i_ode_propose(ode, h, *error, *error <= 1);

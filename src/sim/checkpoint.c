@@ -6,11 +6,11 @@
  *   for each section:
  *     char   name[8]                  filled up with zeros
  *     int64  bytes
- *     double values[bytes / 8]
+ *     double values[bytes / 8]        section "ode": what drape_ode_save gives
  *   uint64 checksum                   of everything before it (base/hash.h)
  *
- * What a solver remembers of earlier solves is not in it. Instead it is dropped on both sides, here by saving and
- * there by restoring, so that both go on from the same: a solver that knows nothing.
+ * What solvers remember of earlier solves, and the eigenvalue that limits explicit steps, are not in it. Instead they
+ * are dropped on both sides, here by saving and there by restoring, so that both go on from the same: nothing.
  *
  * A reader knows the size before it reads, because it has the scene: memory does not depend on what the file claims.
  */
@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "sim/integrate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -47,27 +48,29 @@ typedef struct section_head {
     int64_t bytes;
 } section_head;
 
-/* An array of the simulation that is part of its state. */
+/* An array of the simulation that is part of its state, or the integrator with its own memory. */
 typedef struct section {
     const char *name; /* up to 8 letters */
     double *values;
     int64_t count;
+    drape_ode *ode; /* or NULL */
 } section;
 
 /* Everything that a step finds and that does not come from the scene. To add something: a line here, and another
- * VERSION. An integrator with a memory of its own goes through drape_ode_save before, drape_ode_restore after. */
+ * VERSION. Which pins held in the last step follows from its time. */
 static int32_t list_sections(drape_sim *sim, section out[MOST_SECTIONS]) {
     int64_t n = 3 * (int64_t)sim->vertices;
     int32_t count = 0;
-    out[count++] = (section){"x", sim->x, n};
-    out[count++] = (section){"v", sim->v, n};
-    out[count++] = (section){"dv", sim->dv, n};
-    out[count++] = (section){"anchor", sim->anchor, 3 * (int64_t)sim->held_count};
+    out[count++] = (section){"x", sim->x, n, NULL};
+    out[count++] = (section){"v", sim->v, n, NULL};
+    out[count++] = (section){"dv", sim->dv, n, NULL};
+    out[count++] = (section){"anchor", sim->anchor, 3 * (int64_t)sim->held_count, NULL};
+    if (sim->integrator) out[count++] = (section){"ode", NULL, 0, sim->integrator->ode};
     return count;
 }
 
 static section_head head_of(const section *s) {
-    section_head head = {.bytes = s->count * (int64_t)sizeof *s->values};
+    section_head head = {.bytes = s->ode ? drape_ode_save_size(s->ode) : s->count * (int64_t)sizeof *s->values};
     memcpy(head.name, s->name, strlen(s->name));
     return head;
 }
@@ -115,9 +118,16 @@ void drape_i_checkpoint_make(drape_sim *sim, char *out) {
     for (int32_t i = 0; i < head.sections; i++) {
         section_head own = head_of(&list[i]);
         to = put(to, &own, sizeof own);
-        to = put(to, list[i].values, own.bytes);
+        if (list[i].ode) drape_ode_save(list[i].ode, to);
+        else if (own.bytes > 0) memcpy(to, list[i].values, (size_t)own.bytes);
+        to += own.bytes;
     }
     drape_i_checkpoint_seal(out, head.size);
+}
+
+static void forget(drape_sim *sim) {
+    drape_solver_forget(sim->solver);
+    if (sim->integrator) drape_i_integrator_forget(sim->integrator);
 }
 
 drape_status drape_sim_save(drape_sim *sim, const char *path) {
@@ -125,7 +135,7 @@ drape_status drape_sim_save(drape_sim *sim, const char *path) {
     int64_t size = drape_i_checkpoint_size(sim);
     drape_i_file file;
     char *data;
-    drape_solver_forget(sim->solver);
+    forget(sim);
     if (!DRAPE_NEW_RAW(ctx, data, size)) return DRAPE_ERROR_MEMORY;
     drape_i_checkpoint_make(sim, data);
     drape_status status = drape_i_file_create(ctx, path, &file);
@@ -213,9 +223,21 @@ static void take_sections(const source *from, const section *list, int32_t count
     const char *at = from->data + sizeof(header);
     for (int32_t i = 0; i < count; i++) {
         size_t bytes = (size_t)head_of(&list[i]).bytes;
-        memcpy(list[i].values, at + sizeof(section_head), bytes);
+        if (!list[i].ode && bytes > 0) memcpy(list[i].values, at + sizeof(section_head), bytes);
         at += sizeof(section_head) + bytes;
     }
+}
+
+/* The one section that can still be refused, so it comes before the others are taken. */
+static drape_status take_integrator(const source *from, const section *list, int32_t count) {
+    const char *at = from->data + sizeof(header);
+    for (int32_t i = 0; i < count; i++) {
+        int64_t bytes = head_of(&list[i]).bytes;
+        if (list[i].ode && drape_ode_restore(list[i].ode, at + sizeof(section_head), bytes))
+            return damaged(from, "the memory of its integrator is not sound");
+        at += (int64_t)sizeof(section_head) + bytes;
+    }
+    return DRAPE_OK;
 }
 
 drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const void *data, int64_t have, int64_t size) {
@@ -233,11 +255,13 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     if (sum != file_checksum(data, size)) return damaged(&from, "its bytes are not those that were written");
     if (head.sections != count) return damaged(&from, "it has not the sections that it should have");
     status = check_sections(&from, list, count);
+    if (!status) status = take_integrator(&from, list, count);
     if (status) return status;
     take_sections(&from, list, count);
     sim->steps = sim->steps_before = head.steps;
     sim->constraint_force = NULL;
-    drape_solver_forget(sim->solver);
+    drape_i_sim_regrip(sim);
+    forget(sim);
     return DRAPE_OK;
 }
 

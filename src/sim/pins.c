@@ -2,8 +2,9 @@
  *
  * A held vertex shall be at anchor + d(t) in the held directions. The step moves it by h (v + dv), so the velocity
  * change that is prescribed is z = (anchor + d(t + h) - x) / h - v: it lands there exactly, and errors of rounding do
- * not add up over the steps. The anchor is where the vertex started, or, for a pin that takes hold later, where it
- * was then less d at that time. */
+ * not add up over the steps. Stages of other integrators move it from x by c v, and have the whole of v prescribed.
+ * The anchor is where the vertex started, or, for a pin that takes hold later, where it was then less d at that time.
+ */
 #include "base/elementary.h"
 #include "sim/sim.h"
 
@@ -49,25 +50,46 @@ static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, doubl
                 sim->x[3 * (int64_t)sim->pinned[i].vertex + k] - displacement(&pin->motion, t, k);
 }
 
-drape_status drape_i_sim_constrain(drape_sim *sim) {
+bool drape_i_sim_grip(drape_sim *sim) {
     double now = (double)sim->steps * sim->h, t = (double)(sim->steps + 1) * sim->h;
+    bool changed = false;
+    for (int32_t p = 0, first = 0; p < sim->pin_count; first += sim->pins[p++].count) {
+        bool holding = holds(sim, &sim->pins[p], t);
+        if (holding) take_hold(sim, &sim->pins[p], first, now);
+        changed = changed || holding != sim->holding[p];
+        sim->holding[p] = holding;
+    }
+    return changed;
+}
+
+void drape_i_sim_regrip(drape_sim *sim) {
+    double now = (double)sim->steps * sim->h;
+    for (int32_t p = 0; p < sim->pin_count; p++) sim->holding[p] = sim->steps > 0 && holds(sim, &sim->pins[p], now);
+}
+
+drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim) {
     int32_t held = 0, first = 0;
     for (int32_t p = 0; p < sim->pin_count; first += sim->pins[p++].count) {
         const drape_pin *pin = &sim->pins[p];
-        if (!holds(sim, pin, t)) continue;
-        take_hold(sim, pin, first, now);
+        if (!sim->holding[p]) continue;
         for (int32_t i = first; i < first + pin->count; i++) {
             drape_constraint *c = &sim->held[held++];
             *c = sim->pinned[i];
             int64_t at = 3 * (int64_t)c->vertex;
             for (int32_t k = 0; k < 3; k++) {
-                double target = sim->anchor[3 * (int64_t)i + k] + displacement(&pin->motion, t, k);
-                c->z[k] = (target - sim->x[at + k]) / sim->h - sim->v[at + k];
+                double target = sim->anchor[3 * (int64_t)i + k] + displacement(&pin->motion, aim->t, k);
+                c->z[k] = aim->factor * ((target - aim->x[at + k]) / aim->c - (aim->v ? aim->v[at + k] : 0));
             }
         }
     }
-    sim->holding = held;
+    sim->held_now = held;
     return drape_constraints_set(sim->constraints, sim->held, held);
+}
+
+drape_status drape_i_sim_hold_still(drape_sim *sim) {
+    for (int32_t i = 0; i < sim->held_now; i++)
+        for (int32_t k = 0; k < 3; k++) sim->held[i].z[k] = 0;
+    return drape_constraints_set(sim->constraints, sim->held, sim->held_now);
 }
 
 /* ---- from the scene ---- */
@@ -137,7 +159,7 @@ drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene) {
     if (status) return status;
     if (!DRAPE_NEW(ctx, sim->pinned, sim->held_count) || !DRAPE_NEW(ctx, sim->held, sim->held_count) ||
         !DRAPE_NEW(ctx, sim->anchor, 3 * (int64_t)sim->held_count) || !DRAPE_NEW(ctx, sim->pins, scene->pin_count) ||
-        !DRAPE_NEW(ctx, sim->keys, sim->key_count)) {
+        !DRAPE_NEW(ctx, sim->holding, scene->pin_count) || !DRAPE_NEW(ctx, sim->keys, sim->key_count)) {
         sim->pin_count = scene->pin_count; /* what release() frees by */
         return DRAPE_ERROR_MEMORY;
     }
@@ -164,5 +186,6 @@ void drape_i_sim_release(drape_sim *sim) {
     DRAPE_FREE(sim->ctx, sim->held, sim->held_count);
     DRAPE_FREE(sim->ctx, sim->anchor, 3 * (int64_t)sim->held_count);
     DRAPE_FREE(sim->ctx, sim->pins, sim->pin_count);
+    DRAPE_FREE(sim->ctx, sim->holding, sim->pin_count);
     DRAPE_FREE(sim->ctx, sim->keys, sim->key_count);
 }

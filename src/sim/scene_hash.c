@@ -16,7 +16,11 @@ FIELDS_ARE_HASHED(drape_forces, 72);
 FIELDS_ARE_HASHED(drape_cloth_settings, 16);
 FIELDS_ARE_HASHED(drape_solve_settings, 112);
 FIELDS_ARE_HASHED(drape_amg_settings, 40);
-FIELDS_ARE_HASHED(drape_scene, 280);
+FIELDS_ARE_HASHED(drape_integration, 152);
+FIELDS_ARE_HASHED(drape_ode_settings, 144);
+FIELDS_ARE_HASHED(drape_ode_newton, 56);
+FIELDS_ARE_HASHED(drape_ode_tableau, 56);
+FIELDS_ARE_HASHED(drape_scene, 432);
 
 static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
 
@@ -79,6 +83,29 @@ static uint64_t hash_solve(uint64_t hash, const drape_solve_settings *s) {
     return hash_amg(whole(hash, s->tune), &s->amg);
 }
 
+static uint64_t hash_tableau(uint64_t hash, const drape_ode_tableau *t) {
+    int64_t n = t->stages;
+    hash = whole(whole(whole(hash, n), t->order), t->embedded_order);
+    hash = reals(reals(hash, t->a, n * n), t->b, n);
+    return reals(reals(hash, t->c, n), t->embedded, n);
+}
+
+static uint64_t hash_newton(uint64_t hash, const drape_ode_newton *n) {
+    hash = whole(reals(whole(hash, n->kind), &n->eta, 1), n->max_iterations);
+    hash = reals(reals(hash, &n->rtol, 1), &n->atol, 1);
+    return whole(whole(whole(hash, n->line_search), n->guess_from_state), n->keep_unconverged);
+}
+
+static uint64_t hash_integration(uint64_t hash, const drape_integration *i) {
+    const drape_ode_settings *s = &i->ode;
+    hash = whole(text(hash, s->method), s->control);
+    if (s->tableau) hash = hash_tableau(hash, s->tableau);
+    hash = reals(reals(reals(hash, &s->rtol, 1), &s->atol, 1), &s->atol_v, 1);
+    hash = reals(reals(hash, &s->min_step, 1), &s->max_step, 1);
+    hash = whole(whole(whole(hash, s->max_steps), s->few), s->many);
+    return whole(whole(hash_newton(hash, &s->newton), i->unknowns), i->mass);
+}
+
 uint64_t drape_i_scene_hash(const drape_scene *scene) {
     uint64_t hash = DRAPE_I_HASH_SEED;
     int64_t vertices = 0;
@@ -91,6 +118,6 @@ uint64_t drape_i_scene_hash(const drape_scene *scene) {
     for (int32_t p = 0; p < scene->pin_count; p++) hash = hash_pin(hash, &scene->pins[p]);
     hash = hash_forces(reals(hash, scene->velocity, 3 * vertices), &scene->forces, vertices);
     hash = whole(whole(text(hash, scene->cloth.model), scene->cloth.jacobian), scene->cloth.damping_jacobian);
-    hash = hash_solve(hash, &scene->solve);
+    hash = hash_integration(hash_solve(hash, &scene->solve), &scene->integration);
     return whole(reals(hash, &scene->step, 1), scene->steps_per_frame);
 }

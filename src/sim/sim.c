@@ -1,5 +1,5 @@
 /* sim.c: creating a simulation from a scene, looking at it, exporting its linear system. */
-#include "sim/sim.h"
+#include "sim/integrate.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,6 +29,14 @@ static drape_status allocate(drape_sim *sim) {
     return DRAPE_OK;
 }
 
+/* What steps the scene; needs all else. */
+static drape_status choose_integrator(drape_sim *sim, const drape_scene *scene) {
+    drape_status status = DRAPE_OK;
+    sim->unknowns = scene->integration.unknowns;
+    if (scene->integration.mass == DRAPE_MASS_CONSISTENT) status = drape_i_sim_mass_create(sim, scene);
+    return status ? status : drape_i_integrator_create(sim, scene);
+}
+
 static void place(drape_sim *sim, const drape_scene *scene) {
     double *x = sim->x;
     for (int32_t p = 0; p < scene->piece_count; p++) {
@@ -45,6 +53,8 @@ static void place(drape_sim *sim, const drape_scene *scene) {
 static drape_status build(drape_sim *sim, const drape_scene *scene) {
     drape_context *ctx = sim->ctx;
     drape_status status = check_scene(ctx, scene);
+    drape_solve_settings solve = scene->solve;
+    solve.tol = drape_i_integration_tolerance(scene);
     if (!status) status = drape_cloth_create(ctx, scene->pieces, scene->piece_count, &scene->cloth, &sim->cloth);
     if (status) return status;
     sim->vertices = drape_cloth_vertices(sim->cloth);
@@ -53,10 +63,11 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
     status = allocate(sim);
     if (!status) status = drape_cloth_set_forces(sim->cloth, &scene->forces);
     if (!status) status = drape_cloth_matrix(sim->cloth, &sim->A);
-    if (!status) status = drape_solver_create(ctx, &scene->solve, &sim->solver);
+    if (!status) status = drape_solver_create(ctx, &solve, &sim->solver);
     if (!status) status = drape_constraints_create(ctx, sim->vertices, &sim->constraints);
     if (!status) status = drape_i_sim_hold(sim, scene);
     if (!status) place(sim, scene);
+    if (!status) status = choose_integrator(sim, scene);
     return status;
 }
 
@@ -75,6 +86,8 @@ void drape_sim_destroy(drape_sim *sim) {
     if (!sim) return;
     drape_context *ctx = sim->ctx;
     double **vector;
+    drape_i_integrator_destroy(sim);
+    drape_matrix_destroy(sim->mass_matrix);
     drape_i_sim_release(sim);
     drape_constraints_destroy(sim->constraints);
     drape_solver_destroy(sim->solver);
@@ -98,6 +111,8 @@ drape_status drape_sim_export_system(drape_sim *sim, const char *path) {
     double *S = NULL, *z = NULL;
     if (sim->steps == sim->steps_before)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: there was no step yet");
+    if (!(sim->matrix_c > 0))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: an explicit integrator solves no linear system");
     drape_status status = DRAPE_ERROR_MEMORY;
     if (DRAPE_NEW(ctx, S, 9 * (int64_t)sim->vertices) && DRAPE_NEW(ctx, z, 3 * (int64_t)sim->vertices)) {
         drape_constraints_filter(sim->constraints, S, z);

@@ -1,19 +1,24 @@
 /* step.c: one linearised step of backward Euler (Baraff and Witkin 1998, eq. 16):
  *
  *     (M + h D + h^2 K) dv = h (f - h K v),   K = -df/dx, D = -df/dv,
- *     v <- v + dv,   x <- x + h v,
+ *     v <- v + dv,   x <- x + h v.
  *
- * then the limit of strain, where a material has one. */
+ * or, with positions as unknowns (Ascher and Boxerman 2003), the same divided by h^2 and solved for dx = h (v + dv):
+ *
+ *     (M/h^2 + D/h + K) dx = f + (M/h + D) v = f - h K v + A h v,   v <- dx/h,   x <- x + dx.
+ *
+ * Then the limit of strain, where a material has one. */
 #include "base/parallel.h"
 #include "base/timer.h"
-#include "sim/sim.h"
+#include "sim/integrate.h"
+#include "sparse/multiply.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { GRAIN = 4096 };
 
-static void remember(drape_sim *sim) {
+void drape_i_sim_remember(drape_sim *sim) {
     size_t bytes = 3 * (size_t)sim->vertices * sizeof *sim->x;
     memcpy(sim->x_old, sim->x, bytes);
     memcpy(sim->v_old, sim->v, bytes);
@@ -24,27 +29,84 @@ static void rhs_chunk(void *data, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) sim->b[i] = sim->h * (sim->f[i] - sim->h * sim->Kv[i]);
 }
 
-/* A = M + h D + h^2 K, b = h (f - h K v) */
+/* b = f - h K v, and h v in place of K v */
+static void position_rhs_chunk(void *data, int64_t begin, int64_t end) {
+    drape_sim *sim = data;
+    for (int64_t i = begin; i < end; i++) {
+        sim->b[i] = sim->f[i] - sim->h * sim->Kv[i];
+        sim->Kv[i] = sim->h * sim->v[i];
+    }
+}
+
+static void add_chunk(void *data, int64_t begin, int64_t end) {
+    drape_sim *sim = data;
+    for (int64_t i = begin; i < end; i++) sim->b[i] += sim->dv[i];
+}
+
+static bool solves_for_positions(const drape_sim *sim) { return sim->unknowns == DRAPE_UNKNOWN_POSITION; }
+
+static void form_rhs(drape_sim *sim) {
+    int64_t n = 3 * (int64_t)sim->vertices;
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    if (!solves_for_positions(sim)) {
+        drape_i_loop(sim->ctx, n, GRAIN, rhs_chunk, sim);
+        return;
+    }
+    drape_i_loop(sim->ctx, n, GRAIN, position_rhs_chunk, sim);
+    drape_i_multiply(sim->ctx, &A, sim->Kv, sim->dv);
+    drape_i_loop(sim->ctx, n, GRAIN, add_chunk, sim);
+}
+
+/* A = M + h D + h^2 K, b = h (f - h K v); or both for positions */
 static drape_status assemble(drape_sim *sim) {
-    drape_assembly what = {.x = sim->x,
-                           .v = sim->v,
-                           .mass = 1,
-                           .damping = sim->h,
-                           .stiffness = sim->h * sim->h,
-                           .force = sim->f,
-                           .stiff_v = sim->Kv};
+    double h = sim->h;
+    drape_assembly what = {
+        .x = sim->x, .v = sim->v, .mass = 1, .damping = h, .stiffness = h * h, .force = sim->f, .stiff_v = sim->Kv};
+    if (solves_for_positions(sim)) what.mass = 1 / (h * h), what.damping = 1 / h, what.stiffness = 1;
     drape_status status = drape_cloth_assemble(sim->cloth, &what, sim->A);
-    if (!status) drape_i_loop(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, rhs_chunk, sim);
-    return status;
+    if (status) return status;
+    drape_i_sim_mass_correct(sim, what.mass);
+    sim->matrix_c = h;
+    form_rhs(sim);
+    return DRAPE_OK;
+}
+
+static drape_status constrain(drape_sim *sim) {
+    bool positions = solves_for_positions(sim);
+    drape_i_aim aim = {.t = (double)(sim->steps + 1) * sim->h,
+                       .c = sim->h,
+                       .x = sim->x,
+                       .v = positions ? NULL : sim->v,
+                       .factor = positions ? sim->h : 1};
+    drape_i_sim_grip(sim);
+    return drape_i_sim_constrain(sim, &aim);
+}
+
+/* dx becomes dv; forces become impulses, where h v was. */
+static void to_velocities_chunk(void *data, int64_t begin, int64_t end) {
+    drape_sim *sim = data;
+    for (int64_t i = begin; i < end; i++) {
+        sim->dv[i] = sim->dv[i] / sim->h - sim->v[i];
+        sim->Kv[i] = sim->h * sim->constraint_force[i];
+    }
 }
 
 static drape_status solve(drape_sim *sim, drape_solve_result *result) {
     drape_bsr3 A = drape_matrix_view(sim->A);
-    drape_problem problem = {
-        .A = &A, .b = sim->b, .constraints = sim->constraints, .guess = sim->dv, .positions = sim->x};
+    bool positions = solves_for_positions(sim);
+    drape_problem problem = {.A = &A,
+                             .b = sim->b,
+                             .constraints = sim->constraints,
+                             .guess = positions ? sim->Kv : sim->dv,
+                             .positions = sim->x};
     drape_status status = drape_solver_solve(sim->solver, &problem, sim->dv, result);
-    if (!status) sim->constraint_force = result->constraint_force;
-    return status;
+    if (status) return status;
+    sim->constraint_force = result->constraint_force;
+    if (positions) {
+        drape_i_loop(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, to_velocities_chunk, sim);
+        sim->constraint_force = sim->Kv;
+    }
+    return DRAPE_OK;
 }
 
 static void advance_chunk(void *data, int64_t begin, int64_t end) {
@@ -60,12 +122,11 @@ static void advance(drape_sim *sim) {
     sim->steps++;
 }
 
-/* Vertices that are held, in whatever directions, are not moved by the limit of strain. */
-static drape_status limit_strain(drape_sim *sim) {
+drape_status drape_i_sim_limit_strain(drape_sim *sim) {
     const double *mass = drape_cloth_mass(sim->cloth);
     if (!drape_cloth_limits_strain(sim->cloth)) return DRAPE_OK;
     for (int32_t i = 0; i < sim->vertices; i++) sim->inverse_mass[i] = 1 / mass[i];
-    for (int32_t i = 0; i < sim->holding; i++) sim->inverse_mass[sim->held[i].vertex] = 0;
+    for (int32_t i = 0; i < sim->held_now; i++) sim->inverse_mass[sim->held[i].vertex] = 0;
     return drape_cloth_limit_strain(sim->cloth, sim->inverse_mass, sim->h, sim->x, sim->v);
 }
 
@@ -112,9 +173,17 @@ static void sum_energies(void *data, int64_t begin, int64_t end, double *sums) {
     }
 }
 
-static void certify(drape_sim *sim, const drape_solve_result *solved, drape_certificate *c) {
+void drape_i_sim_energies(drape_sim *sim, drape_certificate *c) {
     double sums[2];
     drape_i_sum(sim->ctx, sim->vertices, GRAIN, sum_energies, sim, 2, sums);
+    if (sim->mass_matrix) sums[0] = drape_i_sim_mass_times(sim, sim->v, sim->v_old); /* which is of no more use */
+    c->kinetic = sums[0] / 2;
+    c->elastic = drape_cloth_energy(sim->cloth, sim->x);
+    c->weight = -sums[1];
+    c->stretch = drape_cloth_stretch(sim->cloth, sim->x);
+}
+
+static void certify(drape_sim *sim, const drape_solve_result *solved, drape_certificate *c) {
     *c = (drape_certificate){.step = sim->steps,
                              .time = drape_sim_time(sim),
                              .reason = solved->reason,
@@ -125,31 +194,36 @@ static void certify(drape_sim *sim, const drape_solve_result *solved, drape_cert
                              .precond = solved->precond,
                              .modes = solved->modes,
                              .fallbacks = solved->fallbacks,
-                             .kinetic = sums[0] / 2,
-                             .elastic = drape_cloth_energy(sim->cloth, sim->x),
-                             .weight = -sums[1],
-                             .stretch = drape_cloth_stretch(sim->cloth, sim->x),
+                             .substeps = 1,
+                             .evaluations = 1,
+                             .newton_iterations = 1,
+                             .newton_error = -1,
                              .precondition_seconds = solved->setup_seconds,
                              .solve_seconds = solved->solve_seconds};
     memcpy(c->fallback, solved->fallback, sizeof c->fallback);
+    drape_i_sim_energies(sim, c);
 }
 
-drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
+static drape_status step_linearised(drape_sim *sim, drape_certificate *certificate) {
     drape_solve_result solved;
     double begin = drape_i_seconds();
-    remember(sim);
+    drape_i_sim_remember(sim);
     drape_status status = assemble(sim);
     double assembled = drape_i_seconds();
-    if (!status) status = drape_i_sim_constrain(sim);
+    if (!status) status = constrain(sim);
     if (!status) status = solve(sim, &solved);
     if (status) return status;
     double updating = drape_i_seconds();
     advance(sim);
-    status = limit_strain(sim);
+    status = drape_i_sim_limit_strain(sim);
     if (!status) status = check(sim, solved.reason);
     if (status || !certificate) return status;
     certify(sim, &solved, certificate);
     certificate->assemble_seconds = assembled - begin;
     certificate->update_seconds = drape_i_seconds() - updating;
     return DRAPE_OK;
+}
+
+drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
+    return sim->integrator ? drape_i_integrator_step(sim, certificate) : step_linearised(sim, certificate);
 }

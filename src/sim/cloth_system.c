@@ -1,0 +1,213 @@
+/* cloth_system.c: a cloth as the system M x'' = f(x, v) that the integrators of drape/ode.h take.
+ *
+ * Newton's matrix is A = M + c D + c^2 K with the cloth's K = -df/dx and D = -df/dv; solved for positions it is
+ * divided by c^2, and the right-hand side by c. Pins: constrain() puts the velocities that they prescribe into the
+ * guess of a stage, and corrections are solved for with z = 0, so that the line search compares like with like. What
+ * pins carry is filtered out of residuals, and kept for drape_sim_constraint_forces. */
+#include "base/parallel.h"
+#include "base/timer.h"
+#include "cloth/cloth.h"
+#include "linear/constraints.h"
+#include "ode/ode.h"
+#include "sim/integrate.h"
+#include "sparse/multiply.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GRAIN = 4096 };
+
+/* A correction whose linear residual is no more than this goes down all the same: better than none. */
+static const double GOOD_FOR_SOMETHING = 0.5;
+
+static int64_t numbers_of(const drape_sim *sim) { return 3 * (int64_t)sim->vertices; }
+
+typedef struct scaling {
+    const double *in;
+    double *out;
+    double factor;
+} scaling;
+
+static void scale_chunk(void *data, int64_t begin, int64_t end) {
+    const scaling *s = data;
+    for (int64_t i = begin; i < end; i++) s->out[i] = s->factor * s->in[i];
+}
+
+static void scale(drape_sim *sim, double factor, const double *in, double *out) {
+    scaling s = {in, out, factor};
+    drape_i_loop(sim->ctx, numbers_of(sim), GRAIN, scale_chunk, &s);
+}
+
+/* ---- Forces and masses ---- */
+
+static drape_status force(void *user, double t, const double *x, const double *v, double *out) {
+    drape_sim *sim = user;
+    double begin = drape_i_seconds();
+    (void)t;
+    drape_status status = drape_cloth_assemble(sim->cloth, &(drape_assembly){.x = x, .v = v, .force = out}, NULL);
+    sim->integrator->spent.assemble_seconds += drape_i_seconds() - begin;
+    return status;
+}
+
+static drape_status mass_times(void *user, const double *in, double *out) {
+    drape_i_sim_mass_times(user, in, out);
+    return DRAPE_OK;
+}
+
+/* What the constraints carry of r, before it is filtered. */
+static void carry(drape_sim *sim, const double *r) {
+    double *carried = sim->integrator->carried;
+    memcpy(carried, r, (size_t)numbers_of(sim) * sizeof *r);
+    drape_i_filter_complement(sim->constraints, sim->vertices, carried);
+}
+
+typedef struct division {
+    const double *mass;
+    double *r;
+} division;
+
+static void divide_chunk(void *data, int64_t begin, int64_t end) {
+    const division *d = data;
+    for (int64_t i = begin; i < end; i++)
+        for (int32_t k = 0; k < 3; k++) d->r[3 * i + k] /= d->mass[i];
+}
+
+/* r = M^-1 r, without acceleration in directions that are held. */
+static drape_status mass_solve(void *user, double *r) {
+    drape_sim *sim = user;
+    carry(sim, r);
+    if (sim->mass_matrix) {
+        drape_bsr3 M = drape_matrix_view(sim->mass_matrix);
+        memcpy(sim->b, r, (size_t)numbers_of(sim) * sizeof *r);
+        drape_problem problem = {.A = &M, .b = sim->b, .constraints = sim->constraints};
+        return drape_solver_solve(sim->integrator->mass_solver, &problem, r, NULL);
+    }
+    division d = {drape_cloth_mass(sim->cloth), r};
+    drape_i_loop(sim->ctx, sim->vertices, DRAPE_I_GRAIN, divide_chunk, &d);
+    drape_i_filter(sim->constraints, r);
+    return DRAPE_OK;
+}
+
+/* ---- The linear algebra of Newton's method ---- */
+
+static drape_status prepare(void *user, const drape_ode_point *at) {
+    drape_sim *sim = user;
+    double c = at->c, begin = drape_i_seconds();
+    drape_assembly what = {.x = at->x, .v = at->v, .mass = 1, .damping = c, .stiffness = c * c};
+    if (sim->unknowns == DRAPE_UNKNOWN_POSITION) what.mass = 1 / (c * c), what.damping = 1 / c, what.stiffness = 1;
+    drape_status status = drape_cloth_assemble(sim->cloth, &what, sim->A);
+    if (status) return status;
+    drape_i_sim_mass_correct(sim, what.mass);
+    sim->matrix_c = c;
+    sim->integrator->spent.assemble_seconds += drape_i_seconds() - begin;
+    return DRAPE_OK;
+}
+
+static void note_solve(drape_i_integrator *it, const drape_solve_result *solved) {
+    it->solved = *solved;
+    it->spent.linear_iterations += solved->iterations;
+    it->spent.precondition_seconds += solved->setup_seconds;
+    it->spent.solve_seconds += solved->solve_seconds;
+}
+
+static drape_status solve(void *user, const drape_ode_request *request, double *d, drape_ode_answer *answer) {
+    drape_sim *sim = user;
+    drape_solve_result solved;
+    bool positions = sim->unknowns == DRAPE_UNKNOWN_POSITION;
+    double c = sim->matrix_c;
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    scale(sim, positions ? 1 / c : 1, request->r, sim->b);
+    drape_problem problem = {
+        .A = &A, .b = sim->b, .constraints = sim->constraints, .positions = request->at.x, .tol = request->tol};
+    drape_status status = drape_solver_solve(sim->solver, &problem, d, &solved);
+    if (status) return status;
+    if (positions) scale(sim, 1 / c, d, d);
+    note_solve(sim->integrator, &solved);
+    answer->iterations = solved.iterations;
+    answer->failed = solved.reason != DRAPE_CONVERGED && !(solved.true_residual <= GOOD_FOR_SOMETHING);
+    return DRAPE_OK;
+}
+
+/* out = df/dx p = -K p. The matrix is that of the next prepare() afterwards. */
+static drape_status stiffness_times(void *user, const drape_ode_point *at, const double *p, double *out) {
+    drape_sim *sim = user;
+    drape_assembly what = {.x = at->x, .v = at->v, .stiffness = 1};
+    drape_status status = drape_cloth_assemble(sim->cloth, &what, sim->A);
+    if (status) return status;
+    drape_bsr3 K = drape_matrix_view(sim->A);
+    drape_i_multiply(sim->ctx, &K, p, out);
+    scale(sim, -1, out, out);
+    return DRAPE_OK;
+}
+
+/* ---- The potential ---- */
+
+typedef struct outside {
+    const drape_sim *sim;
+    const drape_ode_point *at;
+} outside;
+
+/* [0] of weight and of forces on vertices, [1] the air's dissipation, of which the derivative by v is its force. */
+static void sum_outside(void *data, int64_t begin, int64_t end, double *sums) {
+    const outside *o = data;
+    const drape_cloth *c = o->sim->cloth;
+    const drape_forces *f = &c->forces;
+    for (int64_t i = begin; i < end; i++)
+        for (int32_t k = 0; k < 3; k++) {
+            double moved = o->at->x[3 * i + k] - o->sim->start[3 * i + k], wind = o->at->v[3 * i + k] - f->wind[k];
+            sums[0] -= (c->mass[i] * f->gravity[k] + (f->vertex ? f->vertex[3 * i + k] : 0)) * moved;
+            sums[1] += 0.5 * f->air_drag * c->area[i] * wind * wind;
+        }
+}
+
+static drape_status potential(void *user, const drape_ode_point *at, double *out) {
+    drape_sim *sim = user;
+    outside o = {sim, at};
+    double sums[2];
+    drape_i_sum(sim->ctx, sim->vertices, DRAPE_I_GRAIN, sum_outside, &o, 2, sums);
+    *out = drape_cloth_energy(sim->cloth, at->x) + sums[0] + at->c * sums[1];
+    return DRAPE_OK;
+}
+
+bool drape_i_cloth_has_potential(const drape_sim *sim) {
+    return !sim->integrator->damped && sim->cloth->forces.drag == 0;
+}
+
+/* ---- Constraints ---- */
+
+/* Also for estimates of the error, which are no business of the forces that hold. */
+static void filter(void *user, double *r) {
+    drape_sim *sim = user;
+    if (r == sim->integrator->ode->newton.r) carry(sim, r);
+    drape_i_filter(sim->constraints, r);
+}
+
+static int32_t constrain(void *user, const drape_ode_point *at, double *v) {
+    drape_sim *sim = user;
+    double *before = sim->integrator->held_before;
+    drape_i_aim aim = {.t = at->t, .c = at->c, .x = at->x, .factor = 1};
+    int32_t changed = 0;
+    if (drape_i_sim_constrain(sim, &aim)) return 0; /* a target that is not finite: the state tells soon */
+    for (int64_t i = 0; i < sim->held_now; i++)
+        memcpy(before + 3 * i, v + 3 * (int64_t)sim->held[i].vertex, 3 * sizeof *v);
+    drape_postfilter(sim->constraints, v);
+    for (int64_t i = 0; i < sim->held_now; i++)
+        for (int32_t k = 0; k < 3; k++) changed |= before[3 * i + k] != v[3 * (int64_t)sim->held[i].vertex + k];
+    drape_i_sim_hold_still(sim);
+    return changed;
+}
+
+drape_ode_system drape_i_cloth_system(drape_sim *sim, bool implicit) {
+    return (drape_ode_system){.order = 2,
+                              .size = numbers_of(sim),
+                              .user = sim,
+                              .f = force,
+                              .mass_times = mass_times,
+                              .mass_solve = mass_solve,
+                              .linear = {.user = sim, .prepare = prepare, .solve = solve},
+                              .stiffness_times = stiffness_times,
+                              .potential = potential,
+                              .filter = filter,
+                              .constrain = constrain,
+                              .stiffest = implicit ? NULL : drape_i_cloth_stiffest};
+}
