@@ -6,7 +6,8 @@
 #include <float.h>
 #include <math.h>
 
-static const double HARDLY_MORE = 1e-9; /* a share of a step that is no step of its own */
+static const double DIGITS_ALLOW = 0.9995; /* a step that is named in four digits can be taken */
+static const double HARDLY_MORE = 1e-9;    /* a share of a step that is no step of its own */
 static const double AFTER_FAILURE = 0.25, GROW = 1.25, SHRINK = 0.5;
 
 static bool is_finite(drape_ode *ode, const double *Y) {
@@ -69,7 +70,7 @@ static drape_status try_stable(drape_ode *ode, double h, drape_ode_reason *reaso
         drape_i_ode_stop(ode, DRAPE_ODE_UNSTABLE,
                          "the step of %g s is unstable: %s takes at most %.4g s at t = %g s, where the system has "
                          "the eigenvalue %.4g%+.4gi 1/s",
-                         h, ode->method.name, longest, ode->t, ode->stiffest[0], ode->stiffest[1]);
+                         h, ode->method.name, DIGITS_ALLOW * longest, ode->t, ode->stiffest[0], ode->stiffest[1]);
     return DRAPE_OK;
 }
 

@@ -1,0 +1,142 @@
+/* The contract of integrators on cloth: every one of the table, on every model and two scenes, runs, or stops for the
+ * reason that theory gives; the bits do not depend on threads and vector width. */
+#include "drape/io.h"
+#include "support/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 10, COARSE = 9, FINE = 41, FINE_STEPS = 2 };
+
+static const char *const scenes[] = {"drooping", "flag"};
+
+/* A scene at a resolution, by this integrator and model; step 0: the scene's own. */
+typedef struct variant {
+    const char *scene, *method, *model;
+    int32_t resolution;
+    double step; /* s */
+} variant;
+
+static drape_sim *make_sim(drape_context *ctx, const variant *what) {
+    drape_scene *scene;
+    drape_sim *sim;
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, what->scene, what->resolution, &scene));
+    scene->integration.ode.method = what->method;
+    scene->cloth.model = what->model;
+    if (what->step > 0) scene->step = what->step;
+    ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
+    drape_scene_destroy(ctx, scene);
+    return sim;
+}
+
+static bool is_explicit(const char *method) {
+    return strcmp(method, DRAPE_LINEARISED_EULER) != 0 && !drape_ode_method_implicit(method);
+}
+
+/* The longest step that a refusal names, s; 0: it names none. */
+static double named_limit(const char *message, const char *method) {
+    char pattern[64];
+    snprintf(pattern, sizeof pattern, "%s takes at most ", method);
+    const char *at = strstr(message, pattern);
+    return strstr(message, "is unstable") && at ? strtod(at + strlen(pattern), NULL) : 0;
+}
+
+/* Steps done before it stops, or all. */
+static int32_t run(drape_context *ctx, const variant *what, int32_t steps) {
+    drape_sim *sim = make_sim(ctx, what);
+    drape_certificate c;
+    int32_t done = 0;
+    while (done < steps && drape_sim_step(sim, &c) == DRAPE_OK) {
+        done++;
+        assert_int_equal(c.step, done);
+        assert_int_equal(c.ode_reason, DRAPE_ODE_DONE);
+        assert_int_equal(c.unconverged, 0);
+        assert_true(c.newton_error <= 1);
+        assert_true(c.stretch < 2);
+    }
+    drape_sim_destroy(sim);
+    return done;
+}
+
+static void check_variant(drape_context *ctx, variant what) {
+    double step = 0.002; /* at most, of both scenes */
+    if (run(ctx, &what, STEPS) == STEPS) return;
+    const char *message = drape_message(ctx);
+    double limit = named_limit(message, what.method);
+    if (!is_explicit(what.method) || limit <= 0)
+        fail_msg("%s, %s, %s: %s", what.scene, what.method, what.model, message);
+    what.step = limit;
+    printf("%s, %s: %s takes %g s\n", what.scene, what.model, what.method, limit);
+    assert_true(limit < 2 * step);
+    assert_int_equal(run(ctx, &what, STEPS), STEPS);
+}
+
+static void test_every_integrator_on_every_model(void **state) {
+    drape_context *ctx = *state;
+    for (int32_t m = 0; drape_integrator_name(m); m++)
+        for (int32_t k = 0; drape_model_name(k); k++)
+            for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++)
+                check_variant(ctx, (variant){scenes[s], drape_integrator_name(m), drape_model_name(k), COARSE, 0});
+}
+
+/* ---- bits ---- */
+
+static drape_context *context_of(int32_t threads, drape_simd simd) {
+    drape_context_settings s = drape_context_defaults();
+    drape_context *ctx = NULL;
+    s.threads = threads;
+    s.simd = simd;
+    return drape_context_create(&s, &ctx) ? NULL : ctx;
+}
+
+/* x and v after some steps, behind each other; to be freed. */
+static double *final_state(drape_context *ctx, const variant *what) {
+    drape_sim *sim = make_sim(ctx, what);
+    size_t bytes = 3 * (size_t)drape_cloth_vertices(drape_sim_cloth(sim)) * sizeof(double);
+    char *out = malloc(2 * bytes);
+    assert_non_null(out);
+    for (int32_t i = 0; i < FINE_STEPS; i++) ASSERT_OK(ctx, drape_sim_step(sim, NULL));
+    memcpy(out, drape_sim_positions(sim), bytes);
+    memcpy(out + bytes, drape_sim_velocities(sim), bytes);
+    drape_sim_destroy(sim);
+    return (double *)out;
+}
+
+static void compare(const variant *what, const double *want, int32_t threads, drape_simd simd) {
+    drape_context *ctx = context_of(threads, simd);
+    if (!ctx) return; /* no such processor */
+    drape_sim *sim = make_sim(ctx, what);
+    size_t bytes = 6 * (size_t)drape_cloth_vertices(drape_sim_cloth(sim)) * sizeof(double);
+    double *got = final_state(ctx, what);
+    if (memcmp(got, want, bytes) != 0)
+        fail_msg("%s, %s: other bits with %d threads, %s", what->scene, what->method, threads, drape_simd_name(simd));
+    free(got);
+    drape_sim_destroy(sim);
+    drape_context_destroy(ctx);
+}
+
+static void test_same_bits(void **state) {
+    drape_context *ctx = *state;
+    for (int32_t m = 0; drape_integrator_name(m); m++)
+        for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
+            variant what = {scenes[s], drape_integrator_name(m), "baraff_witkin", FINE, 0};
+            if (is_explicit(what.method)) what.step = 1e-5;
+            double *want = final_state(ctx, &what);
+            compare(&what, want, 2, DRAPE_SIMD_BEST);
+            compare(&what, want, 3, DRAPE_SIMD_BASELINE);
+            compare(&what, want, 1, DRAPE_SIMD_AVX2);
+            free(want);
+        }
+}
+
+int main(void) {
+    drape_context *ctx = test_context(1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(test_every_integrator_on_every_model, ctx),
+        cmocka_unit_test_prestate(test_same_bits, ctx),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    drape_context_destroy(ctx);
+    return failed;
+}
