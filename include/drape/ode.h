@@ -128,8 +128,8 @@ typedef enum drape_ode_newton_kind {
     DRAPE_ODE_NEWTON,           /* a new A every iteration, solved tightly: Hauth's algorithm 1 */
     DRAPE_ODE_INEXACT,          /* algorithm 2: solved to eta, always the same */
     DRAPE_ODE_EISENSTAT_WALKER, /* algorithm 2: eta follows the residual (their choice 2, with exponent 2) */
-    DRAPE_ODE_SIMPLIFIED,       /* algorithm 3: A is kept while c and the stamp stay and it serves; solved to eta */
-    DRAPE_ODE_LINEARISED        /* one iteration from the state before, not checked: Baraff and Witkin */
+    DRAPE_ODE_SIMPLIFIED, /* algorithm 3: A is kept while the stamp stays, c nearly, and it serves; solved to eta */
+    DRAPE_ODE_LINEARISED  /* one iteration from the state before, not checked: Baraff and Witkin */
 } drape_ode_newton_kind;
 
 DRAPE_API const char *drape_ode_newton_name(int32_t kind); /* "newton", "inexact", ...; NULL past the end */

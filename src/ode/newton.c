@@ -11,7 +11,12 @@
  *
  * A correction s solves A s = -G to |A s + G| <= eta |G|. When to stop is judged by the corrections: they shrink by
  * a rate, so that after s an error of about rate / (1 - rate) |s| is left (Hairer and Wanner II, IV.8). The rate is
- * remembered from stage to stage, so a stage that is as easy as the last needs one evaluation of f, not two. */
+ * remembered from stage to stage, so a stage that is as easy as the last needs one evaluation of f, not two.
+ *
+ * A matrix that is kept (DRAPE_ODE_SIMPLIFIED) was made for c' and serves for c while they differ by less than 30 %.
+ * Its corrections are then wrong by between 1 (where M is most of A) and c'/c or its square (where D or K is); taken
+ * times 2 / (1 + c/c') they are right in the middle (Brown, Hindmarsh and Petzold 1994 on VODE and DASPK). Where
+ * corrections shrink too slowly the next one gets a new matrix. */
 #include "ode/ode.h"
 
 #include <float.h>
@@ -23,7 +28,8 @@ static const double DIVERGES = 2;         /* corrections that grow by this are g
 static const double SHARE_OF_ERROR = 0.1; /* of the tolerance of the local error */
 static const double ROUNDING = 16 * DBL_EPSILON; /* corrections this small, relative to what they correct, are none */
 static const double ETA_TIGHT = 1e-10, ETA_LOOSE = 0.02;
-static const double SAME_C = 1e-9; /* relative */
+static const double SAME_C = 1e-9, NEAR_C = 0.3; /* relative */
+static const double RATE_STALE = 0.5;            /* from here on a new matrix is worth its price */
 /* Eisenstat and Walker 1996, choice 2: eta = 0.9 (|G| / |G before|)^2, not much below the last one, at most 0.9. */
 static const double EW_FIRST = 0.1, EW_GAMMA = 0.9, EW_MOST = 0.9, EW_GUARD = 0.1, EW_LEAST = 1e-6;
 
@@ -86,8 +92,8 @@ drape_status drape_i_ode_residual(drape_ode *ode, const drape_i_ode_stage *stage
 /* Whether the matrix of the last prepare may serve here. */
 static bool is_kept(drape_ode *ode, const drape_i_ode_stage *stage, uint64_t stamp) {
     const drape_i_ode_newton_memory *m = &ode->newton;
-    bool same = fabs(m->made_c - stage->c) <= SAME_C * stage->c; /* ends of equal steps are rounded */
-    return ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED && same && m->made_stamp == stamp;
+    bool near = m->made_c > 0 && fabs(stage->c / m->made_c - 1) <= NEAR_C;
+    return ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED && near && m->made_stamp == stamp;
 }
 
 static drape_status prepare(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
@@ -111,6 +117,16 @@ static drape_status prepare(drape_ode *ode, const drape_i_ode_stage *stage, drap
     return said;
 }
 
+/* Scales a correction by a matrix that was made for another c; ends of equal steps are but rounded. */
+static void fit_to_c(drape_ode *ode, const drape_i_ode_stage *stage) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    double ratio = m->made_c > 0 ? stage->c / m->made_c : 1;
+    drape_i_ode_sum sum = {0};
+    if (fabs(ratio - 1) <= SAME_C) return;
+    drape_i_ode_sum_add(&sum, 2 / (1 + ratio), m->s);
+    drape_i_ode_sum_form(ode->ctx, &sum, ode->size, m->s);
+}
+
 /* s with A s = r */
 static drape_status correct(drape_ode *ode, const drape_i_ode_stage *stage, double eta, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
@@ -127,6 +143,7 @@ static drape_status correct(drape_ode *ode, const drape_i_ode_stage *stage, doub
         *reason = drape_i_ode_stop(ode, DRAPE_ODE_LINEAR_FAILED,
                                    "the linear solver failed after %d iterations in the step to t = %g s",
                                    answer.iterations, stage->t);
+    else fit_to_c(ode, stage);
     return DRAPE_OK;
 }
 
@@ -209,6 +226,9 @@ static bool is_last(drape_ode *ode, const drape_i_ode_stage *stage, iteration *i
         note_left(ode, rate < 1 ? rate / (1 - rate) * it->s : it->s);
         return true;
     }
+    if (it->count > 1 && rate > RATE_STALE && ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED &&
+        !ode->newton.made_here)
+        ode->newton.made_c = 0;
     if (it->count > 1 && rate > DIVERGES && !ode->settings.newton.line_search)
         *reason = drape_i_ode_stop(ode, DRAPE_ODE_NEWTON_DIVERGED,
                                    "Newton's iteration diverges in the step to t = %g s: correction %d is %.3g times "

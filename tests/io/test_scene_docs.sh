@@ -54,7 +54,7 @@ every_name_is_described() {
     for name in $("$program" fabrics | awk 'NR > 1 {print $1}'); do
         grep -qw "$name" "$page" || fail "no word about the fabric $name"
     done
-    printf 'drape: 1\ncloth: [{grid: {}}]\nsolver: {method: x, precond: x, stop: x, amg: {reuse: x, smoother: x, cycle: x}}\nmodel: x\noutput: x\n' >"$scratch/names.yaml"
+    printf 'drape: 1\ncloth: [{grid: {}}]\nsolver: {method: x, precond: x, stop: x, amg: {reuse: x, smoother: x, cycle: x}}\nintegrator: {method: x, newton: {kind: x, line_search: x, guess: x}, control: x, unknowns: x, mass: x, on_failure: x}\nmodel: x\noutput: x\n' >"$scratch/names.yaml"
     for name in $("$program" check "$scratch/names.yaml" | sed -nE 's/ \[[a-z-]+\]$//; s/.*known: ([^)]*)\)?$/\1/p' | tr -d ','); do
         grep -qF "\`$name\`" "$page" || fail "no word about $name"
     done

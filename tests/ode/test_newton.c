@@ -498,6 +498,62 @@ static void iteration_limit_is_a_reason_or_a_shorter_step(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* ---- A matrix that is kept while c changes ---- */
+
+static drape_status van_der_pol(void *user, double t, const double *y, const double *v, double *out) {
+    (void)user, (void)t, (void)v;
+    out[0] = y[1];
+    out[1] = 10 * (1 - y[0] * y[0]) * y[1] - y[0];
+    return DRAPE_OK;
+}
+
+static drape_status van_der_pol_jacobian(void *user, double t, const double *y, const double *v, double *K,
+                                         double *D) {
+    (void)user, (void)t, (void)v, (void)D;
+    K[1] = 1;
+    K[2] = -20 * y[0] * y[1] - 1;
+    K[3] = 10 * (1 - y[0] * y[0]);
+    return DRAPE_OK;
+}
+
+static drape_ode_counts run_van_der_pol(drape_context *ctx, drape_ode_newton_kind kind) {
+    const double start[] = {2, 0};
+    drape_ode_dense_settings matrix = {.order = 1, .size = 2, .jacobian = van_der_pol_jacobian};
+    drape_ode_system system = {.order = 1, .size = 2, .f = van_der_pol};
+    drape_ode_settings s = drape_ode_defaults();
+    drape_ode_dense *dense;
+    drape_ode *ode;
+    drape_ode_result result;
+    s.method = "bdf2";
+    s.control = DRAPE_ODE_ERROR;
+    s.rtol = 1e-4;
+    s.newton.kind = kind;
+    ASSERT_OK(ctx, drape_ode_dense_create(ctx, &matrix, &dense));
+    system.linear = drape_ode_dense_linear(dense);
+    ASSERT_OK(ctx, drape_ode_create(ctx, &system, &s, &ode));
+    ASSERT_OK(ctx, drape_ode_start(ode, 0, start, NULL));
+    ASSERT_OK(ctx, drape_ode_advance(ode, 20, &result));
+    assert_int_equal(result.reason, DRAPE_ODE_DONE);
+    drape_ode_counts counts = drape_ode_count(ode);
+    drape_ode_destroy(ode);
+    drape_ode_dense_destroy(dense);
+    return counts;
+}
+
+/* Far fewer matrices than steps, for less than twice the evaluations with a new one every time. */
+static void kept_matrices_serve_steps_of_other_lengths(void **state) {
+    drape_context *ctx = test_context(1);
+    (void)state;
+    drape_ode_counts kept = run_van_der_pol(ctx, DRAPE_ODE_SIMPLIFIED),
+                     fresh = run_van_der_pol(ctx, DRAPE_ODE_NEWTON);
+    printf("kept: %lld steps, %lld matrices, %lld evaluations; fresh: %lld, %lld, %lld\n", (long long)kept.steps,
+           (long long)kept.jacobians, (long long)kept.f, (long long)fresh.steps, (long long)fresh.jacobians,
+           (long long)fresh.f);
+    assert_true(5 * kept.jacobians < kept.steps);
+    assert_true(kept.f < 2 * fresh.f);
+    drape_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variants_find_the_same_solution),
@@ -509,6 +565,7 @@ int main(void) {
         cmocka_unit_test(linear_springs_give_the_same_solution),
         cmocka_unit_test(extrapolation_saves_iterations),
         cmocka_unit_test(line_search_saves_a_diverging_iteration),
+        cmocka_unit_test(kept_matrices_serve_steps_of_other_lengths),
         cmocka_unit_test(chain_goes_down_in_its_potential),
         cmocka_unit_test(held_masses_stay_and_the_rest_converges),
         cmocka_unit_test(failing_linear_solver_is_a_reason),

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# drape run with other integrators than the default: names, refusals, what the report says.
+# shellcheck disable=SC2317 source=tests/support/shell.sh
+source "$1/tests/support/shell.sh"
+program=$2
+cd "$scratch" || exit 1
+
+# drape CODE ARGUMENT...
+drape() {
+    local wanted=$1 code=0
+    shift
+    "$program" "$@" >"$scratch/out" 2>"$scratch/err" || code=$?
+    [ "$code" -eq "$wanted" ] || fail "exit code $code, not $wanted: drape $*: $(cat "$scratch/out" "$scratch/err")"
+}
+
+# value KEY: of the last step in r.json
+value() { grep "\"$1\":" r.json | tail -n 1 | sed -E 's/.*: "?([^",]*)"?,?$/\1/'; }
+
+unknown_name_is_refused() {
+    drape 2 run pinned --integrator leap-dog -o x.obj --report r.json
+    [ "$(wc -l <err)" -eq 1 ]
+    grep -q '^drape: there is no integrator "leap-dog"; known: linearised-euler, ' err
+    [ ! -e r.json ] && [ ! -e x_0000.obj ]
+}
+
+default_is_the_linearised_step() {
+    drape 0 run flag --resolution 9 --frames 2 --quiet -o a.pc2
+    drape 0 run flag --resolution 9 --frames 2 --quiet -o b.pc2 --integrator linearised-euler
+    cmp a.pc2 b.pc2
+}
+
+option_wins_over_the_scene() {
+    drape 0 run drooping --resolution 9 --frames 1 --quiet --set integrator=bdf3 --integrator implicit-euler --report r.json
+    if grep -q bdf3 r.json; then fail "the scene won"; fi
+    grep -q '"integrator": "implicit-euler"' r.json
+    [ "$(value newton)" -ge 1 ] && [ "$(value substeps)" -eq 1 ] && [ "$(value unconverged)" -eq 0 ]
+}
+
+# The step that is named can be taken.
+explicit_names_its_longest_step() {
+    drape 1 run drooping --resolution 9 --frames 1 --integrator rk4 --quiet --report r.json
+    [ "$(wc -l <err)" -eq 1 ]
+    grep -q 'the step of 0.002 s is unstable: rk4 takes at most 0.000[0-9]* s' err
+    grep -q '"outcome": "step 1 ' r.json
+    local longest
+    longest=$(sed -E 's/.*takes at most ([0-9.e-]+) s.*/\1/' err)
+    drape 0 run drooping --resolution 9 --frames 1 --integrator rk4 --quiet --set "time.step=$longest"
+    drape 0 run drooping --resolution 9 --frames 1 --quiet --report r.json \
+        --set 'integrator={method: rk4, control: error}'
+    [ "$(value substeps)" -gt 1 ] && [ "$(value method)" = none ]
+}
+
+failure_stops_or_goes_on() {
+    local few='{method: implicit-euler, newton: {max_iterations: 1}'
+    drape 1 run drooping --resolution 9 --set time.step=40ms --quiet --set "integrator=$few}"
+    grep -q "Newton's iteration has not converged after 1 corrections" err
+    drape 0 run drooping --resolution 9 --frames 1 --set time.step=40ms --quiet --report r.json \
+        --set "integrator=$few, on_failure: continue}"
+    [ "$(value unconverged)" -eq 1 ]
+    grep -q '"reason": "Newton iteration limit"' r.json
+}
+
+explicit_has_no_system_to_export() {
+    drape 1 run drooping --resolution 5 --frames 1 --set time.step=0.1ms --integrator verlet --quiet --export-system 2:x.sys
+    grep -q 'an explicit integrator solves no linear system' err
+    [ ! -e x.sys ]
+    drape 0 run drooping --resolution 5 --frames 1 --integrator bdf2 --quiet --export-system 2:x.sys
+    drape 0 solve x.sys
+}
+
+for test in unknown_name_is_refused default_is_the_linearised_step option_wins_over_the_scene \
+    explicit_names_its_longest_step failure_stops_or_goes_on explicit_has_no_system_to_export; do
+    run_test "$test" "$test"
+done
+finish_tests
