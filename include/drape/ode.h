@@ -166,6 +166,8 @@ typedef enum drape_ode_control {
     DRAPE_ODE_NEWTONS /* by the number of Newton iterations, as Hauth proposes (3.4): no control of the error */
 } drape_ode_control;
 
+DRAPE_API const char *drape_ode_control_name(int32_t control); /* "fixed", "error", "newtons"; NULL past the end */
+
 typedef struct drape_ode_settings {
     const char *method;               /* one of drape_ode_method_name; default "implicit-euler" */
     const drape_ode_tableau *tableau; /* not NULL: an explicit Runge-Kutta method of your own instead */

@@ -67,6 +67,9 @@ typedef enum drape_mass_matrix {
     DRAPE_MASS_CONSISTENT /* of linear finite elements: density area (1 + delta_ij) / 12 for each triangle */
 } drape_mass_matrix;
 
+DRAPE_API const char *drape_unknowns_name(int32_t unknowns); /* "velocity", "position"; NULL past the end */
+DRAPE_API const char *drape_mass_matrix_name(int32_t mass);  /* "lumped", "consistent"; NULL past the end */
+
 /* The name that is not in drape/ode.h's table: one linearised step of backward Euler. */
 #define DRAPE_LINEARISED_EULER "linearised-euler"
 

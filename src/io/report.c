@@ -75,16 +75,21 @@ static json_t *integrator(const drape_certificate *c) {
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
     const drape_solve_settings *v = &s->solve;
-    return json_pack(
-        "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, s:f, s:f, s:b, s:s}",
-        "step", s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
-        f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag, "air_drag",
-        f->air_drag, "model", s->cloth.model, "jacobian", drape_jacobian_name((int32_t)s->cloth.jacobian),
-        "damping_jacobian", s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method",
-        v->method, "precond", v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance", v->tol,
-        "max_iterations", v->max_iterations, "stop", drape_stop_name((int32_t)v->stop), "floor", v->floor, "omega",
-        v->omega > 0 ? v->omega : 1, "tune", v->tune != DRAPE_TUNE_OFF, "integrator",
-        s->integration.ode.method ? s->integration.ode.method : DRAPE_LINEARISED_EULER);
+    const drape_integration *i = &s->integration;
+    return json_pack("{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, "
+                     "s:f, s:f, s:b, s:s, s:s, s:s, s:s, s:s}",
+                     "step", s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity",
+                     f->gravity[0], f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag",
+                     f->drag, "air_drag", f->air_drag, "model", s->cloth.model, "jacobian",
+                     drape_jacobian_name((int32_t)s->cloth.jacobian), "damping_jacobian",
+                     s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method", v->method,
+                     "precond", v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance",
+                     v->tol, "max_iterations", v->max_iterations, "stop", drape_stop_name((int32_t)v->stop), "floor",
+                     v->floor, "omega", v->omega > 0 ? v->omega : 1, "tune", v->tune != DRAPE_TUNE_OFF, "integrator",
+                     i->ode.method ? i->ode.method : DRAPE_LINEARISED_EULER, "newton",
+                     drape_ode_newton_name((int32_t)i->ode.newton.kind), "control",
+                     drape_ode_control_name((int32_t)i->ode.control), "unknowns",
+                     drape_unknowns_name((int32_t)i->unknowns), "mass", drape_mass_matrix_name((int32_t)i->mass));
 }
 
 static json_t *cloth(drape_sim *sim) {

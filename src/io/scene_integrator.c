@@ -7,13 +7,6 @@ enum { MOST_ITERATIONS = 1000000 };
 
 static const drape_i_range TOLERANCE = {0, 0.5, false};
 
-static const char *control_name(int32_t i) {
-    static const char *const names[] = {"fixed", "error", "newtons", NULL};
-    return i < 3 ? names[i] : NULL;
-}
-
-static const char *unknowns_name(int32_t i) { return i == 0 ? "velocity" : i == 1 ? "position" : NULL; }
-static const char *mass_name(int32_t i) { return i == 0 ? "lumped" : i == 1 ? "consistent" : NULL; }
 static const char *failure_name(int32_t i) { return i == 0 ? "stop" : i == 1 ? "continue" : NULL; }
 static const char *guess_name(int32_t i) { return i == 0 ? "extrapolation" : i == 1 ? "state" : NULL; }
 
@@ -49,9 +42,9 @@ static void read_newton(reader_t *r, const drape_i_node *section, drape_ode_newt
 static void read_control(reader_t *r, const drape_i_node *section, drape_ode_settings *s) {
     static const char *const keys[] = {"by", "rtol", "atol", "atol_v", "min_step", "max_step", "few", "many", NULL};
     int32_t by = (int32_t)s->control;
-    const drape_i_node *map = map_or_word(r, section, "control", control_name, &by);
+    const drape_i_node *map = map_or_word(r, section, "control", drape_ode_control_name, &by);
     if (map && drape_i_read_map(r, map, keys)) {
-        drape_i_read_index(r, map, "by", control_name, &by);
+        drape_i_read_index(r, map, "by", drape_ode_control_name, &by);
         drape_i_read_number(r, map, "rtol", DRAPE_I_PLAIN, TOLERANCE, &s->rtol);
         drape_i_read_number(r, map, "atol", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &s->atol);
         drape_i_read_number(r, map, "atol_v", DRAPE_I_SPEED, DRAPE_I_NOT_NEGATIVE, &s->atol_v);
@@ -70,8 +63,8 @@ static void read_section(reader_t *r, const drape_i_node *map, drape_integration
     drape_i_read_name(r, map, "method", drape_integrator_name, &s->ode.method);
     read_newton(r, map, &s->ode.newton);
     read_control(r, map, &s->ode);
-    drape_i_read_index(r, map, "unknowns", unknowns_name, &unknowns);
-    drape_i_read_index(r, map, "mass", mass_name, &mass);
+    drape_i_read_index(r, map, "unknowns", drape_unknowns_name, &unknowns);
+    drape_i_read_index(r, map, "mass", drape_mass_matrix_name, &mass);
     drape_i_read_index(r, map, "on_failure", failure_name, &s->ode.newton.keep_unconverged);
     s->unknowns = (drape_unknowns)unknowns;
     s->mass = (drape_mass_matrix)mass;

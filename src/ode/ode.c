@@ -38,6 +38,11 @@ const char *drape_ode_newton_name(int32_t kind) {
     return (uint32_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
+const char *drape_ode_control_name(int32_t control) {
+    static const char *const names[] = {"fixed", "error", "newtons"};
+    return (uint32_t)control < sizeof names / sizeof *names ? names[control] : NULL;
+}
+
 const char *drape_ode_search_name(int32_t search) {
     static const char *const names[] = {"off", "descent", "slope"};
     return (uint32_t)search < sizeof names / sizeof *names ? names[search] : NULL;

@@ -29,6 +29,14 @@ const char *drape_integrator_name(int32_t index) {
     return index == 0 ? DRAPE_LINEARISED_EULER : drape_ode_method_name(index - 1);
 }
 
+const char *drape_unknowns_name(int32_t unknowns) {
+    return unknowns == DRAPE_UNKNOWN_VELOCITY ? "velocity" : unknowns == DRAPE_UNKNOWN_POSITION ? "position" : NULL;
+}
+
+const char *drape_mass_matrix_name(int32_t mass) {
+    return mass == DRAPE_MASS_LUMPED ? "lumped" : mass == DRAPE_MASS_CONSISTENT ? "consistent" : NULL;
+}
+
 static bool is_linearised(const drape_integration *s) {
     return !s->ode.tableau && (!s->ode.method || strcmp(s->ode.method, DRAPE_LINEARISED_EULER) == 0);
 }

@@ -32,8 +32,13 @@ static drape_status allocate(drape_sim *sim) {
 /* What steps the scene; needs all else. */
 static drape_status choose_integrator(drape_sim *sim, const drape_scene *scene) {
     drape_status status = DRAPE_OK;
-    sim->unknowns = scene->integration.unknowns;
-    if (scene->integration.mass == DRAPE_MASS_CONSISTENT) status = drape_i_sim_mass_create(sim, scene);
+    const drape_integration *s = &scene->integration;
+    sim->unknowns = s->unknowns;
+    if (!drape_unknowns_name((int32_t)s->unknowns) || !drape_mass_matrix_name((int32_t)s->mass))
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                            "integration: unknowns is %d and mass is %d; each must be 0 or 1", (int)s->unknowns,
+                            (int)s->mass);
+    if (s->mass == DRAPE_MASS_CONSISTENT) status = drape_i_sim_mass_create(sim, scene);
     return status ? status : drape_i_integrator_create(sim, scene);
 }
 
