@@ -17,6 +17,11 @@ run_scenes() {
         "$executable" run "$scene" --resolution 21 --frames 3 --quiet "$@" \
             --export-system "2:$directory/$scene/x.sys" -o "$directory/$scene/x.obj" || return
     done
+    for scene in bdf2 dormand-prince; do # by other integrators, under control of the error
+        mkdir -p "$directory/$scene"
+        "$executable" run drooping --resolution 21 --frames 2 --quiet "$@" \
+            --set "integrator={method: $scene, control: error}" -o "$directory/$scene/x.obj" || return
+    done
 }
 
 # same_files A B: the same names with the same bytes, and something at all.
