@@ -136,6 +136,55 @@ static void pins_that_took_hold_on_the_way_stay_where_they_are(void **state) {
     for (int32_t before = 1; before <= 5; before++) compare("drooping", RESOLUTION, hold_later, before, 2);
 }
 
+/* ---- Integrators: their past, their control, and what they find out on the way ---- */
+
+static const char *method;
+static drape_ode_control control;
+
+/* Steps that explicit methods take, too. */
+static void take_integrator(drape_scene *scene) {
+    hold_later(scene);
+    scene->step = 1e-4;
+    scene->pins[0].from = 2.5 * scene->step;
+    scene->integration.ode.method = method;
+    scene->integration.ode.control = control;
+}
+
+static void take_simplified(drape_scene *scene) {
+    take_integrator(scene);
+    scene->integration.ode.newton.kind = DRAPE_ODE_SIMPLIFIED;
+}
+
+static void take_consistent_mass(drape_scene *scene) {
+    take_integrator(scene);
+    scene->integration.mass = DRAPE_MASS_CONSISTENT;
+}
+
+static void take_limit_of_strain(drape_scene *scene) {
+    take_integrator(scene);
+    scene->cloth.model = "provot";
+    scene->pieces[0].material.strain_limit = 1e-5;
+}
+
+static void every_integrator_goes_on_with_the_same_bits(void **state) {
+    (void)state;
+    for (int32_t i = 0; (method = drape_integrator_name(i)); i++)
+        for (control = DRAPE_ODE_FIXED; control <= DRAPE_ODE_ERROR; control++)
+            for (int32_t before = 1; before <= 5; before += 2) compare("drooping", TINY, take_integrator, before, 2);
+}
+
+static void what_integrators_keep_goes_on_with_the_same_bits(void **state) {
+    static const char *const methods[] = {"bdf2", "rk4", "verlet"};
+    change *const edits[] = {take_simplified, take_consistent_mass, take_limit_of_strain};
+    (void)state;
+    control = DRAPE_ODE_FIXED;
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+        for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+            method = methods[m];
+            compare("drooping", TINY, edits[i], BEFORE, 2);
+        }
+}
+
 /* Otherwise the tests above would show less than they seem to: without forgetting, the old hierarchy goes on. */
 static void saving_makes_the_solver_forget(void **state) {
     (void)state;
@@ -273,11 +322,15 @@ static void other_tolerance(drape_scene *s) { s->solve.tol /= 2; }
 static void other_method(drape_scene *s) { s->solve.method = "pcg"; }
 static void other_levels(drape_scene *s) { s->solve.amg.levels = 3; }
 static void other_jacobian(drape_scene *s) { s->cloth.jacobian = DRAPE_JACOBIAN_FULL; }
+static void other_integrator(drape_scene *s) { s->integration.ode.method = "bdf2"; }
+static void other_unknowns(drape_scene *s) { s->integration.unknowns = DRAPE_UNKNOWN_POSITION; }
+static void other_eta(drape_scene *s) { s->integration.ode.newton.eta = 0.5; }
 static void other_place(drape_scene *s) { ((double *)s->pieces[0].rest)[4] += 1e-12; }
 
 static void other_scenes_are_told_apart(void **state) {
-    change *const edits[] = {other_step, other_frames, other_density,   other_gravity, other_pin,      other_motion,
-                             other_time, other_method, other_tolerance, other_levels,  other_jacobian, other_place};
+    change *const edits[] = {other_step,     other_frames, other_density,    other_gravity,   other_pin,
+                             other_motion,   other_time,   other_method,     other_tolerance, other_levels,
+                             other_jacobian, other_place,  other_integrator, other_unknowns,  other_eta};
     const char *path = test_path_in(folder, "state.ckpt");
     (void)state;
     subject a = begin("drooping", TINY, 1, NULL);
@@ -335,6 +388,8 @@ int main(void) {
         cmocka_unit_test(every_scene_goes_on_with_the_same_bits),
         cmocka_unit_test(every_kind_of_solver_goes_on_with_the_same_bits),
         cmocka_unit_test(pins_that_took_hold_on_the_way_stay_where_they_are),
+        cmocka_unit_test(every_integrator_goes_on_with_the_same_bits),
+        cmocka_unit_test(what_integrators_keep_goes_on_with_the_same_bits),
         cmocka_unit_test(saving_makes_the_solver_forget),
         cmocka_unit_test(there_is_no_system_before_the_first_step),
         cmocka_unit_test(every_wrong_byte_is_noticed),
