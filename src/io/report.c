@@ -124,10 +124,11 @@ drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
                   number(c->kinetic), "elastic", number(c->elastic), "weight", number(c->weight), "stretch",
                   number(c->stretch), "seconds", "assemble", c->assemble_seconds, "precondition",
                   c->precondition_seconds, "solve", c->solve_seconds, "update", c->update_seconds);
-    if (!step || json_object_set_new(step, "integrator", integrator(c)) != 0 ||
-        json_array_append_new(r->steps, step) != 0)
-        return no_memory(r->ctx);
-    return DRAPE_OK;
+    if (step && json_object_set_new(step, "integrator", integrator(c)) != 0) {
+        json_decref(step);
+        step = NULL;
+    }
+    return step && json_array_append_new(r->steps, step) == 0 ? DRAPE_OK : no_memory(r->ctx);
 }
 
 static int write_text(const char *text, size_t size, void *file) {

@@ -72,7 +72,7 @@ static const setup_cost setup_costs[] = {
     {&drape_i_precond_none, 0, {0, 0, 0}, 0},           {&drape_i_precond_diagonal, 0, {1, 1, 1}, 0},
     {&drape_i_precond_block_diagonal, 0, {1, 1, 1}, 0}, {&drape_i_precond_ssor, 0, {3, 3, 10}, 0},
     {&drape_i_precond_ichol, 0, {18, 18, 38}, 0},       {&drape_i_precond_ilu, 0, {18, 18, 38}, 0},
-    {&drape_i_precond_amg, 3, {14, 31, 59}, 3e6},       {&drape_i_precond_amg, 6, {14, 54, 89}, 3e6},
+    {&drape_i_precond_amg, 3, {14, 31, 59}, 8e6},       {&drape_i_precond_amg, 6, {14, 54, 89}, 8e6},
 };
 static const double KEPT_FOR = 8;      /* solves from a refresh of amg to the next, before any was seen */
 static const double CLEARLY = 1.15;    /* times better than the block diagonal, which cannot disappoint */
