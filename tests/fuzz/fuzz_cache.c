@@ -1,24 +1,10 @@
 /* Any bytes as a point cache, once as each of the two formats: refused with a message, or frames of finite numbers at
  * times that do not fall. No input leaves memory behind, nor takes more than its size and a little. */
 #include "drape/io.h"
+#include "fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(int condition) {
-    if (!condition) abort();
-}
-
-/* One for the process, one thread: inputs are small. */
-static drape_context *shared_context(void) {
-    static drape_context *ctx;
-    drape_context_settings settings = drape_context_defaults();
-    settings.threads = 1;
-    if (!ctx) demand(drape_context_create(&settings, &ctx) == DRAPE_OK);
-    return ctx;
-}
 
 static void check_frames(const drape_cache *cache, size_t size) {
     const drape_cache_info *info = drape_cache_describe(cache);

@@ -2,6 +2,7 @@
  * or filled up to the length that they should have as well. Refused with a message and nothing changed, or taken, and
  * then the state is those bytes and can be stepped on from. */
 #include "drape/io.h"
+#include "fuzz.h"
 #include "sim/checkpoint.h"
 
 #include <stdlib.h>
@@ -9,21 +10,12 @@
 
 enum { SIZE_AT = 16, SCENE_AT = 24, X_AT = 72, LEAST = 64, RESOLUTION = 3 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(int condition) {
-    if (!condition) abort();
-}
-
-/* One for the process, one thread. */
+/* One for the process. */
 static drape_sim *shared_sim(void) {
     static drape_sim *sim;
-    drape_context_settings settings = drape_context_defaults();
-    drape_context *ctx;
+    drape_context *ctx = shared_context();
     drape_scene *scene;
     if (sim) return sim;
-    settings.threads = 1;
-    demand(drape_context_create(&settings, &ctx) == DRAPE_OK);
     demand(drape_scene_builtin(ctx, "drooping", RESOLUTION, &scene) == DRAPE_OK);
     demand(drape_sim_create(ctx, scene, &sim) == DRAPE_OK);
     drape_scene_destroy(ctx, scene);

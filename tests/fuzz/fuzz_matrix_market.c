@@ -1,24 +1,9 @@
 /* Any bytes as a Matrix Market file: refused with a message, or a matrix that passes the check. No input leaves
  * memory behind, nor takes more than the documented multiple of its size. */
 #include "drape/sparse.h"
+#include "fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(int condition) {
-    if (!condition) abort();
-}
-
-/* One for the process, one thread: inputs are small. */
-static drape_context *shared_context(void) {
-    static drape_context *ctx;
-    drape_context_settings settings = drape_context_defaults();
-    settings.threads = 1;
-    if (!ctx) demand(drape_context_create(&settings, &ctx) == DRAPE_OK);
-    return ctx;
-}
 
 static void check_matrix(drape_context *ctx, const drape_builder *b) {
     drape_matrix *m;

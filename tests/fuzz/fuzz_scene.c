@@ -2,29 +2,15 @@
  * with a place, or a scene that can be simulated. No input leaves memory behind. Grids are kept small, and no mesh
  * file is read. A long thin irregular grid takes a second, under sanitizers some: run with -timeout=60. */
 #include "drape/io.h"
+#include "fuzz.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { MOST_SETS = 4, MOST_TRIANGLES = 2000 };
 
 static const char SETS[] = "\n---set\n"; /* no scene has this line: a second document is refused */
-
-static void demand(int condition) {
-    if (!condition) abort();
-}
-
-/* One for the process, one thread: inputs are small. */
-static drape_context *shared_context(void) {
-    static drape_context *ctx;
-    drape_context_settings settings = drape_context_defaults();
-    settings.threads = 1;
-    if (!ctx) demand(drape_context_create(&settings, &ctx) == DRAPE_OK);
-    return ctx;
-}
 
 static void count_problem(void *user, const char *text) {
     demand(text[0] != 0);

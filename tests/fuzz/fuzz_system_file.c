@@ -1,24 +1,9 @@
 /* Any bytes as a system file: refused with a message, or a system whose arrays are the bytes. No input leaves memory
  * behind. */
 #include "drape/sparse.h"
+#include "fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(int condition) {
-    if (!condition) abort();
-}
-
-/* One for the process, one thread: inputs are small. */
-static drape_context *shared_context(void) {
-    static drape_context *ctx;
-    drape_context_settings settings = drape_context_defaults();
-    settings.threads = 1;
-    if (!ctx) demand(drape_context_create(&settings, &ctx) == DRAPE_OK);
-    return ctx;
-}
 
 /* Header and row offsets from the front, the four vectors from the back. */
 static void check_bytes(const drape_system *s, const uint8_t *data, size_t size) {

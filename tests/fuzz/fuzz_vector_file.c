@@ -1,24 +1,10 @@
 /* Any bytes as a vector: refused with a message, or as many finite numbers as were wanted. Nothing is allocated, and
  * nothing written behind the numbers. The first byte says how many are wanted. */
 #include "drape/sparse.h"
+#include "fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(int condition) {
-    if (!condition) abort();
-}
-
-/* One for the process, one thread: inputs are small. */
-static drape_context *shared_context(void) {
-    static drape_context *ctx;
-    drape_context_settings settings = drape_context_defaults();
-    settings.threads = 1;
-    if (!ctx) demand(drape_context_create(&settings, &ctx) == DRAPE_OK);
-    return ctx;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     drape_context *ctx = shared_context();

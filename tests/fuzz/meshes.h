@@ -3,24 +3,11 @@
 #ifndef DRAPE_TESTS_FUZZ_MESHES_H
 #define DRAPE_TESTS_FUZZ_MESHES_H
 
+#include "fuzz.h"
 #include "io/mesh.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void demand(int condition) {
-    if (!condition) abort();
-}
-
-/* One for the process, one thread: inputs are small. */
-static drape_context *shared_context(void) {
-    static drape_context *ctx;
-    drape_context_settings settings = drape_context_defaults();
-    settings.threads = 1;
-    if (!ctx) demand(drape_context_create(&settings, &ctx) == DRAPE_OK);
-    return ctx;
-}
 
 static void check_triangles(const drape_i_mesh *m) {
     for (int32_t t = 0; t < m->triangles; t++)
