@@ -6,6 +6,16 @@
 
 enum { MOST_CHARACTERS = 511 }; /* of a number */
 
+static char small_letter(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c; } /* in any locale */
+
+bool drape_i_ends_in(const char *name, const char *ending) {
+    size_t length = strlen(name), tail = strlen(ending);
+    if (length <= tail) return false;
+    for (size_t i = 0; i < tail; i++)
+        if (small_letter(name[length - tail + i]) != small_letter(ending[i])) return false;
+    return true;
+}
+
 drape_i_quoted drape_i_quote(drape_i_word w) {
     drape_i_quoted q = {{0}};
     int64_t n = w.length < DRAPE_I_QUOTED ? w.length : DRAPE_I_QUOTED;

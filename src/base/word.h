@@ -16,6 +16,9 @@ typedef struct drape_i_word {
 DRAPE_INLINE bool drape_i_is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 DRAPE_INLINE bool drape_i_is_digit(char c) { return c >= '0' && c <= '9'; }
 
+/* Whether a name has this ending, in small or large letters, and something before it. */
+bool drape_i_ends_in(const char *name, const char *ending);
+
 enum { DRAPE_I_QUOTED = 32 }; /* characters of a file in a message */
 
 /* A word as it can stand in a message of one line: printf("%s", drape_i_quote(w).text) */

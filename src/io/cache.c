@@ -5,6 +5,7 @@
 #include "io/cache.h"
 
 #include "base/file.h"
+#include "base/word.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,14 +50,9 @@ drape_status drape_i_cache_fit(drape_context *ctx, const char *name, int64_t siz
     return DRAPE_OK;
 }
 
-static bool ends_with(const char *text, const char *ending) {
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
-}
-
 static drape_status read_head(drape_cache *c, const char *name, const unsigned char *data, int64_t size) {
-    bool pc2 = ends_with(name, ".pc2");
-    if (!pc2 && !ends_with(name, ".mdd"))
+    bool pc2 = drape_i_ends_in(name, ".pc2");
+    if (!pc2 && !drape_i_ends_in(name, ".mdd"))
         return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "%s: no point cache, which ends in .pc2 or .mdd", name);
     c->big_endian = !pc2;
     drape_status status = (pc2 ? drape_i_pc2_head : drape_i_mdd_head)(c->ctx, name, data, size, &c->head);

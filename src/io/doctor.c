@@ -3,6 +3,7 @@
  * A mesh file is examined as a piece of the default material. Of a scene, the readers tell every piece as it is
  * placed and every problem of the file; where nothing of that is an error, the simulation is created to see whether
  * it can be. What readers log as a warning becomes a finding too. */
+#include "base/word.h"
 #include "io/doctor.h"
 #include "io/mesh.h"
 #include "io/scene_reader.h"
@@ -236,15 +237,9 @@ static drape_status check_cache(hearing *h, const char *path) {
     return DRAPE_OK;
 }
 
-/* Endings have four characters, in small or large letters. */
-static bool ends_in(const char *name, const char *small, const char *large) {
-    size_t length = strlen(name);
-    return length > 4 && (strcmp(name + length - 4, small) == 0 || strcmp(name + length - 4, large) == 0);
-}
-
 static drape_status check_any(hearing *h, const char *name) {
-    if (ends_in(name, ".obj", ".OBJ") || ends_in(name, ".ply", ".PLY")) return check_mesh(h, name);
-    if (ends_in(name, ".pc2", ".PC2") || ends_in(name, ".mdd", ".MDD")) return check_cache(h, name);
+    if (drape_i_ends_in(name, ".obj") || drape_i_ends_in(name, ".ply")) return check_mesh(h, name);
+    if (drape_i_ends_in(name, ".pc2") || drape_i_ends_in(name, ".mdd")) return check_cache(h, name);
     return check_scene(h, name);
 }
 

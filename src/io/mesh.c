@@ -1,6 +1,7 @@
 /* mesh.c: what the readers of meshes share, and which of them a file is for. */
 #include "io/mesh.h"
 #include "base/file.h"
+#include "base/word.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,9 +78,8 @@ const char *drape_i_mesh_what(drape_context *ctx, const char *name, int64_t line
 /* ---- files ---- */
 
 static bool is_ply(const char *path, const char *data, int64_t size) {
-    size_t length = strlen(path);
     if (size >= 4 && memcmp(data, "ply", 3) == 0 && (data[3] == '\n' || data[3] == '\r')) return true;
-    return length > 4 && (strcmp(path + length - 4, ".ply") == 0 || strcmp(path + length - 4, ".PLY") == 0);
+    return drape_i_ends_in(path, ".ply");
 }
 
 drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const char *path, drape_i_mesh *out) {

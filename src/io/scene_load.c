@@ -1,6 +1,7 @@
 /* scene_load.c: a scene from YAML text: the top level, and everything that is no cloth. */
 #include "base/c_locale.h"
 #include "base/file.h"
+#include "base/word.h"
 #include "io/scene_reader.h"
 
 #include <math.h>
@@ -333,11 +334,6 @@ static drape_status read_shipped(drape_context *ctx, const char *name, const dra
                         nearest ? "; do you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
 }
 
-static bool ends_with(const char *text, const char *ending) {
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
-}
-
 drape_status drape_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
                               drape_scene **out) {
     return drape_i_scene_load(ctx, name, options, NULL, out);
@@ -346,7 +342,7 @@ drape_status drape_scene_load(drape_context *ctx, const char *name, const drape_
 drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
                                 const drape_i_scene_listener *listener, drape_scene **out) {
     *out = NULL;
-    bool file = strchr(name, '/') || ends_with(name, ".yaml") || ends_with(name, ".yml");
+    bool file = strchr(name, '/') || drape_i_ends_in(name, ".yaml") || drape_i_ends_in(name, ".yml");
     return file ? read_file(ctx, name, options, listener, out) : read_shipped(ctx, name, options, listener, out);
 }
 

@@ -1,6 +1,8 @@
 /* writer.c: the table of mesh formats, and a writer on top of one of them. */
 #include "io/format.h"
 
+#include "base/word.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,11 +27,8 @@ const char *drape_writer_extension(int32_t i) { return i >= 0 && i < COUNT ? for
 const char *drape_writer_description(int32_t i) { return i >= 0 && i < COUNT ? formats[i]->description : NULL; }
 
 static const drape_i_format *find(const char *path) {
-    size_t length = strlen(path);
-    for (int32_t i = 0; i < COUNT; i++) {
-        size_t ending = strlen(formats[i]->extension);
-        if (length > ending && strcmp(path + length - ending, formats[i]->extension) == 0) return formats[i];
-    }
+    for (int32_t i = 0; i < COUNT; i++)
+        if (drape_i_ends_in(path, formats[i]->extension)) return formats[i];
     return NULL;
 }
 
