@@ -1,4 +1,6 @@
-/* spill.c: a temporary file whose name is taken away as soon as it is open. */
+/* spill.c: a temporary file that never has a name; or, on file systems that cannot do that, whose name is taken away
+ * as soon as it is open. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "base/spill.h"
 
 #include <errno.h>
@@ -13,17 +15,33 @@ static drape_status fail_errno(drape_context *ctx, const drape_i_spill *spill, c
                         strerror(errno));
 }
 
-static FILE *open_unnamed(char *name, size_t length) {
+/* In the folder of the name, which is cut for a moment. */
+static int open_nameless(char *name) {
+    char *slash = strrchr(name, '/');
+    const char *folder = !slash ? "." : slash == name ? "/" : name;
+    if (slash) *slash = 0;
+    int descriptor = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    if (slash) *slash = '/';
+    return descriptor;
+}
+
+static int open_and_unlink(char *name, size_t length) {
     int descriptor = -1;
     for (int attempt = 0; attempt < ATTEMPTS && descriptor < 0; attempt++) {
         snprintf(name + length, SUFFIX_SIZE, ".spill-%ld-%d", (long)getpid(), attempt);
         descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (descriptor < 0 && errno != EEXIST) break;
     }
-    if (descriptor < 0) return NULL;
-    unlink(name);
-    FILE *stream = fdopen(descriptor, "w+b");
-    if (!stream) close(descriptor);
+    if (descriptor >= 0) unlink(name);
+    return descriptor;
+}
+
+static FILE *open_unnamed(char *name, size_t length) {
+    int descriptor = open_nameless(name);
+    bool unknown = descriptor < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+    if (unknown) descriptor = open_and_unlink(name, length);
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "w+b") : NULL;
+    if (!stream && descriptor >= 0) close(descriptor);
     return stream;
 }
 
