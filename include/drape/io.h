@@ -25,8 +25,8 @@ typedef struct drape_scene_options {
     bool irregular;         /* every grid becomes an irregular mesh */
     const char *const *set; /* "path=value" each, as in "time.step=1 ms"; overrides what the scene says */
     int32_t set_count;
-    bool trust_paths; /* mesh files may lie outside the scene file's folder, outputs outside the present one */
-    bool no_files;    /* the scene may not name mesh files at all */
+    bool trust_paths;       /* mesh files may lie outside the scene file's folder, outputs outside the present one */
+    bool no_files;          /* the scene may not name mesh files at all */
     const char *integrator; /* one of drape_integrator_name, in place of the scene's; NULL: the scene's */
     void (*problem)(void *user, const char *text); /* gets every problem that is found, not only the first; or NULL */
     void *problem_user;
@@ -94,9 +94,9 @@ typedef struct drape_check_summary {
 } drape_check_summary;
 
 /* Looks at a mesh file (.obj, .ply), a point cache (.pc2, .mdd) or at what drape_scene_load would load, and writes
- * nothing. The status is about
- * the looking: DRAPE_OK also where everything is wrong; DRAPE_ERROR_IO where the file cannot be opened. A scene
- * without an error is one that drape_sim_create takes. options and summary may be NULL. */
+ * nothing. The status is about the looking: DRAPE_OK also where everything is wrong; DRAPE_ERROR_IO where the file
+ * cannot be opened. A scene without an error is one that drape_sim_create takes, and with an explicit integrator of
+ * fixed steps one whose first step drape_sim_step takes. options and summary may be NULL. */
 DRAPE_API drape_status drape_check(drape_context *ctx, const char *name, const drape_check_options *options,
                                    drape_check_summary *summary);
 

@@ -16,7 +16,7 @@ enum { MOST_KEPT = 64, MOST_VERTICES = 12, MOST_TRIANGLES = 24 };
 /* ---- findings kept ---- */
 
 typedef struct kept {
-    char code[40];
+    char code[40], message[512];
     drape_severity severity;
     int64_t count;
     int32_t line, vertices, vertex[8], triangles, triangle[8];
@@ -37,6 +37,7 @@ static void keep(void *user, const drape_finding *f) {
     kept *k = &all->each[all->count++];
     *k = (kept){.severity = f->severity, .count = f->count, .line = f->line};
     snprintf(k->code, sizeof k->code, "%s", f->code);
+    snprintf(k->message, sizeof k->message, "%s", f->message);
     k->vertices = f->vertex_count < 8 ? f->vertex_count : 8;
     k->triangles = f->triangle_count < 8 ? f->triangle_count : 8;
     for (int32_t i = 0; i < k->vertices; i++) k->vertex[i] = f->vertex[i];
@@ -412,6 +413,73 @@ static void the_log_is_given_back(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* ---- steps of explicit integrators ---- */
+
+typedef struct stepping {
+    char set[100];
+    const char *sets[1];
+    drape_scene_options scene;
+} stepping;
+
+/* Steps of just h seconds, a frame each. */
+static void step_by(stepping *s, const char *method, double h) {
+    snprintf(s->set, sizeof s->set, "time={step: %.17g, fps: %.17g, frames: 1}", 1.0001 * h, 1 / h);
+    s->sets[0] = s->set;
+    s->scene = (drape_scene_options){.resolution = 7, .set = s->sets, .set_count = 1, .integrator = method};
+}
+
+/* Whether a run takes the first step; where it does not, what it says. */
+static bool run_takes(drape_context *ctx, const stepping *s, char *said, size_t size) {
+    drape_scene *scene;
+    drape_sim *sim;
+    ASSERT_OK(ctx, drape_scene_load(ctx, "drooping", &s->scene, &scene));
+    ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
+    drape_status status = drape_sim_step(sim, NULL);
+    snprintf(said, size, "%s", status ? drape_message(ctx) : "");
+    drape_sim_destroy(sim);
+    drape_scene_destroy(ctx, scene);
+    return status == DRAPE_OK;
+}
+
+/* The doctor says what the run says. Gives the step that is named as the longest, or 0 where all is well. */
+static double longest_named(drape_context *ctx, const char *method, double h) {
+    static const char words[] = "takes at most ";
+    char said[512];
+    findings found = {0};
+    stepping s;
+    drape_check_summary summary;
+    step_by(&s, method, h);
+    drape_check_options how = {.scene = s.scene, .finding = keep, .user = &found};
+    bool good = run_takes(ctx, &s, said, sizeof said);
+    ASSERT_OK(ctx, drape_check(ctx, "drooping", &how, &summary));
+    assert_int_equal(summary.errors, good ? 0 : 1);
+    assert_int_equal(summary.warnings, 0);
+    if (good) return 0;
+    assert_string_equal(found.each[0].code, "unstable-step");
+    assert_string_equal(found.each[0].message, said);
+    assert_non_null(strstr(said, words));
+    return strtod(strstr(said, words) + strlen(words), NULL);
+}
+
+static void unstable_steps_are_what_a_run_refuses(void **state) {
+    const double long_step = 0.04; /* s; a frame of video, a hundred times too long */
+    drape_context *ctx = test_context(1);
+    int32_t methods = 0;
+    (void)state;
+    for (int32_t i = 0; drape_ode_method_name(i); i++) {
+        const char *method = drape_ode_method_name(i);
+        if (drape_ode_method_implicit(method)) continue;
+        double longest = longest_named(ctx, method, long_step);
+        assert_true(longest > 0 && longest < long_step);
+        assert_true(longest_named(ctx, method, longest) == 0);
+        assert_true(longest_named(ctx, method, 1.01 * longest) > 0);
+        methods++;
+    }
+    assert_true(methods >= 6);
+    assert_true(longest_named(ctx, "implicit-euler", long_step) == 0);
+    drape_context_destroy(ctx);
+}
+
 /* ---- the fastest wave ---- */
 
 /* Largest eigenvalue of M^-1 K by powers. */
@@ -484,7 +552,7 @@ int main(void) {
         cmocka_unit_test(many_are_counted_and_few_are_told), cmocka_unit_test(counts_are_those_of_a_recount),
         cmocka_unit_test(errors_are_what_cloth_refuses),     cmocka_unit_test(damaged_files_are_read_to_their_end),
         cmocka_unit_test(scenes_that_ship_are_clean),        cmocka_unit_test(the_log_is_given_back),
-        cmocka_unit_test(the_fastest_wave_is_a_bound),
+        cmocka_unit_test(the_fastest_wave_is_a_bound),       cmocka_unit_test(unstable_steps_are_what_a_run_refuses),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
