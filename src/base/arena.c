@@ -49,17 +49,6 @@ void *drape_i_arena_get(drape_context *ctx, drape_i_arena *arena, int64_t count,
     return memset(memory, 0, (size_t)bytes);
 }
 
-void drape_i_arena_reset(drape_context *ctx, drape_i_arena *arena) {
-    if (!arena->last) return;
-    if (arena->last->before) {
-        int64_t held = arena->held;
-        drape_i_arena_free(ctx, arena); /* first, so that the peak does not double */
-        add_block(ctx, arena, held);
-    } else {
-        arena->last->used = 0;
-    }
-}
-
 void drape_i_arena_free(drape_context *ctx, drape_i_arena *arena) {
     for (block *b = arena->last; b;) {
         block *before = b->before;

@@ -5,8 +5,7 @@
  *   if (!mark) ...
  *   drape_i_arena_free(ctx, &scratch);
  *
- * Memory comes in blocks that are each at least as large as all before; a reset joins them, so that a next
- * round that asks for no more finds room in one block and allocates nothing. */
+ * Memory comes in blocks that are each at least as large as all before. */
 #ifndef DRAPE_BASE_ARENA_H
 #define DRAPE_BASE_ARENA_H
 
@@ -17,13 +16,11 @@ typedef struct drape_i_arena {
     int64_t held;                     /* bytes in all blocks, without their heads */
 } drape_i_arena;
 
-/* Zeroed, 64-byte aligned memory for count items of size bytes, valid until reset or free; NULL with a message
+/* Zeroed, 64-byte aligned memory for count items of size bytes, valid until free; NULL with a message
  * when there is none or the product overflows. count 0 gives a valid pointer. */
 void *drape_i_arena_get(drape_context *ctx, drape_i_arena *arena, int64_t count, size_t size);
 
-/* All that was given out becomes invalid, the memory is kept. Where joining the blocks finds no memory the arena
- * is left empty, and the next get asks again. */
-void drape_i_arena_reset(drape_context *ctx, drape_i_arena *arena);
+/* All that was given out becomes invalid. */
 void drape_i_arena_free(drape_context *ctx, drape_i_arena *arena);
 
 #endif

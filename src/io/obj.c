@@ -11,6 +11,15 @@
 
 static const char EXTENSION[] = ".obj", REST_ENDING[] = "_rest.obj";
 
+typedef struct obj_mesh {
+    const drape_cloth *cloth;
+    const drape_piece *pieces; /* for texture coordinates, or NULL */
+    const double *x;           /* 3 a vertex */
+    const double *normal;      /* 3 a vertex, or NULL: none are written */
+    int64_t frame;
+    bool as_one; /* all pieces in one object, for what counts vertices over all of them; else an object a piece */
+} obj_mesh;
+
 /* An object's name is one word. */
 static void write_object(const char *name, FILE *to) {
     fputs("o ", to);
@@ -25,13 +34,13 @@ static void write_vectors(const char *word, const double *v, const drape_piece_r
 }
 
 /* v, v/vt, v//vn or v/vt/vn, all from 0; vt below 0: none. */
-static void write_corner(const drape_i_obj_mesh *m, int64_t vertex, int64_t vt, FILE *to) {
+static void write_corner(const obj_mesh *m, int64_t vertex, int64_t vt, FILE *to) {
     fprintf(to, " %lld", (long long)vertex + 1);
     if (vt >= 0) fprintf(to, "/%lld", (long long)vt + 1);
     if (m->normal) fprintf(to, "%s/%lld", vt >= 0 ? "" : "/", (long long)vertex + 1);
 }
 
-static void write_faces(const drape_i_obj_mesh *m, const drape_piece_range *range, const drape_i_texture *texture,
+static void write_faces(const obj_mesh *m, const drape_piece_range *range, const drape_i_texture *texture,
                         int64_t first_vt, FILE *to) {
     const int32_t *t = drape_cloth_triangle(m->cloth) + 3 * (int64_t)range->first_triangle;
     for (int64_t i = 0; i < 3 * (int64_t)range->triangles; i++) {
@@ -45,7 +54,7 @@ static void write_texture(const drape_i_texture *t, FILE *to) {
     for (int64_t i = 0; t->uv && i < t->count; i++) fprintf(to, "vt %.17g %.17g\n", t->uv[2 * i], t->uv[2 * i + 1]);
 }
 
-static void write_mesh(const drape_i_obj_mesh *m, FILE *to) {
+static void write_mesh(const obj_mesh *m, FILE *to) {
     int64_t first_vt = 0;
     fprintf(to, "# drape: frame %lld, metres, z up\n", (long long)m->frame);
     if (m->as_one) write_object("cloth", to);
@@ -61,7 +70,7 @@ static void write_mesh(const drape_i_obj_mesh *m, FILE *to) {
     }
 }
 
-drape_status drape_i_obj_write(drape_context *ctx, drape_i_file *file, const drape_i_obj_mesh *mesh) {
+static drape_status write_obj(drape_context *ctx, drape_i_file *file, const obj_mesh *mesh) {
     drape_i_c_locale locale;
     drape_status status = drape_i_c_locale_enter(ctx, &locale);
     if (status) return status;
@@ -88,8 +97,7 @@ drape_status drape_i_rest_mesh_create(drape_context *ctx, const char *path, cons
 
 drape_status drape_i_rest_mesh_write(drape_context *ctx, drape_i_file *file, const drape_cloth *cloth,
                                      const drape_piece *pieces, const double *x) {
-    return drape_i_obj_write(ctx, file,
-                             &(drape_i_obj_mesh){.cloth = cloth, .pieces = pieces, .x = x, .as_one = true});
+    return write_obj(ctx, file, &(obj_mesh){.cloth = cloth, .pieces = pieces, .x = x, .as_one = true});
 }
 
 /* ---- the format ---- */
@@ -100,9 +108,9 @@ static drape_status open_sequence(drape_context *ctx, const char *path, const dr
 
 static drape_status write_file(drape_context *ctx, drape_i_sequence *s, drape_i_file *file, const double *x) {
     drape_i_normals(s->cloth, x, s->normal);
-    return drape_i_obj_write(
+    return write_obj(
         ctx, file,
-        &(drape_i_obj_mesh){.cloth = s->cloth, .pieces = s->pieces, .x = x, .normal = s->normal, .frame = s->frame});
+        &(obj_mesh){.cloth = s->cloth, .pieces = s->pieces, .x = x, .normal = s->normal, .frame = s->frame});
 }
 
 static drape_status write_frame(drape_context *ctx, void *state, const double *positions) {

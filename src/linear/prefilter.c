@@ -39,9 +39,9 @@ void drape_i_fold_filter(const drape_constraints *set, int32_t i, double G[9]) {
     multiply3(product, h->S, G);
 }
 
-/* Rows that no constraint touches are copied whole. */
-void drape_i_prefilter_rows(const drape_bsr3 *A, const drape_constraints *set, double *val, int64_t begin,
-                            int64_t end) {
+/* The values of the rows [begin, end) of A^, at the same places as in A. Rows that no constraint touches are copied
+ * whole. */
+static void filter_rows(const drape_bsr3 *A, const drape_constraints *set, double *val, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         int64_t first = A->rowptr[i], last = A->rowptr[i + 1];
         bool touched = set && set->index[i] >= 0;
@@ -62,7 +62,7 @@ typedef struct filtering {
 
 static void filter_chunk(void *data, int64_t begin, int64_t end) {
     const filtering *f = data;
-    drape_i_prefilter_rows(f->problem->A, f->problem->constraints, f->val, begin, end);
+    filter_rows(f->problem->A, f->problem->constraints, f->val, begin, end);
 }
 
 static void subtract_chunk(void *data, int64_t begin, int64_t end) {

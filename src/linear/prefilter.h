@@ -13,8 +13,4 @@ void drape_i_prefiltered_block(const drape_constraints *set, int32_t i, int32_t 
 /* G = S_i G S_i: folds the filter of vertex i into an inverse block, 9 numbers. */
 void drape_i_fold_filter(const drape_constraints *set, int32_t i, double G[9]);
 
-/* The values of the rows [begin, end) of A^, at the same places as in A. */
-void drape_i_prefilter_rows(const drape_bsr3 *A, const drape_constraints *set, double *val, int64_t begin,
-                            int64_t end);
-
 #endif

@@ -30,7 +30,8 @@ double drape_i_ode_root(double x, int32_t degree) {
     return before;
 }
 
-double drape_i_ode_error_norm(drape_ode *ode, const double *e) {
+/* |e| over the tolerance of the local error, root mean square. */
+static double error_norm(drape_ode *ode, const double *e) {
     const drape_ode_settings *s = &ode->settings;
     const double *Y = ode->past[0];
     int64_t n = ode->size;
@@ -91,7 +92,7 @@ drape_status drape_i_ode_try_with_error(drape_ode *ode, double h, double *error,
     status = ode->method.estimates ? drape_i_ode_try(ode, h, reason) : step_twice(ode, h, reason);
     if (status || *reason) return status;
     if (ode->error_known) filter_error(ode);
-    *error = ode->error_known ? drape_i_ode_error_norm(ode, ode->error) : 1;
+    *error = ode->error_known ? error_norm(ode, ode->error) : 1;
     return DRAPE_OK;
 }
 
@@ -135,7 +136,7 @@ drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, dra
     if (!ode->slope_known) status = drape_i_ode_derivative(ode, ode->t, ode->past[0], ode->slope, reason);
     if (status || *reason) return status;
     ode->slope_known = true;
-    double size = drape_i_ode_error_norm(ode, ode->past[0]), speed = drape_i_ode_error_norm(ode, ode->slope);
+    double size = error_norm(ode, ode->past[0]), speed = error_norm(ode, ode->slope);
     double small = size < 1e-5 || speed < 1e-5 ? 1e-6 * left : 0.01 * size / speed;
     if (!(small < left)) small = 0.01 * left;
     drape_i_ode_sum euler = {0}, bend = {0};
@@ -147,7 +148,7 @@ drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, dra
     drape_i_ode_sum_add(&bend, 1 / small, ode->big);
     drape_i_ode_sum_add(&bend, -1 / small, ode->slope);
     drape_i_ode_sum_form(ode->ctx, &bend, ode->length, ode->error);
-    double curvature = drape_i_ode_error_norm(ode, ode->error), most = curvature > speed ? curvature : speed;
+    double curvature = error_norm(ode, ode->error), most = curvature > speed ? curvature : speed;
     int32_t q = (multistep ? 1 : ode->method.order) + 1;
     double guess = most < 1e-15 ? left : drape_i_ode_root((multistep ? 0.5 : 0.01) / most, q);
     *h = guess < 100 * small ? guess : 100 * small;

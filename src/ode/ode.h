@@ -148,8 +148,6 @@ drape_status drape_i_ode_begin_step(drape_ode *ode, int32_t order, double h, dra
 /* Both compute one step of h that may be pushed; *error: its estimated local error over the tolerance. */
 drape_status drape_i_ode_try(drape_ode *ode, double h, drape_ode_reason *reason);
 drape_status drape_i_ode_try_with_error(drape_ode *ode, double h, double *error, drape_ode_reason *reason);
-/* |e| over the tolerance of the local error, root mean square. */
-double drape_i_ode_error_norm(drape_ode *ode, const double *e);
 /* A first step for DRAPE_ODE_ERROR, s. */
 drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, drape_ode_reason *reason);
 /* The length of the next step from the error of this one; accepted or rejected. */

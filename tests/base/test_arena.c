@@ -1,4 +1,4 @@
-/* The arena: alignment, zeroes, no overlap, one block after a reset, nothing left behind. */
+/* The arena: alignment, zeroes, no overlap, nothing left behind. */
 #include "support/testing.h"
 
 #include "base/arena.h"
@@ -24,33 +24,8 @@ static void test_memory_is_aligned_zeroed_and_apart(void **state) {
         }
         for (int i = 0; i < COUNT; i++)
             for (int32_t k = 0; k < 3 * length[i]; k++) assert_true(memory[i][k] == (unsigned char)(i + 1));
-        drape_i_arena_reset(ctx, &arena);
+        drape_i_arena_free(ctx, &arena); /* and may be used again */
     }
-    drape_i_arena_free(ctx, &arena);
-    assert_int_equal(drape_context_bytes(ctx), 0);
-    drape_context_destroy(ctx);
-}
-
-static void take_a_round(drape_context *ctx, drape_i_arena *arena) {
-    for (int i = 1; i <= 40; i++) assert_non_null(drape_i_arena_get(ctx, arena, 1000 * i, sizeof(double)));
-}
-
-static void test_second_round_allocates_nothing(void **state) {
-    (void)state;
-    drape_context *ctx = test_context(1);
-    drape_i_arena arena = {0};
-    take_a_round(ctx, &arena);
-    assert_true(drape_context_bytes(ctx) >= 40 * 41 / 2 * 8000);
-    drape_i_arena_reset(ctx, &arena);
-    int64_t after_reset = drape_context_bytes(ctx);
-    struct drape_i_arena_block *only = arena.last;
-    for (int round = 0; round < 3; round++) {
-        take_a_round(ctx, &arena);
-        assert_ptr_equal(arena.last, only);
-        assert_int_equal(drape_context_bytes(ctx), after_reset);
-        drape_i_arena_reset(ctx, &arena);
-    }
-    drape_i_arena_free(ctx, &arena);
     assert_int_equal(drape_context_bytes(ctx), 0);
     drape_context_destroy(ctx);
 }
@@ -65,7 +40,6 @@ static void test_nothing_asked_is_a_pointer_of_its_own(void **state) {
     assert_ptr_not_equal(a, b);
     drape_i_arena_free(ctx, &arena);
     drape_i_arena_free(ctx, &arena);
-    drape_i_arena_reset(ctx, &arena);
     assert_int_equal(drape_context_bytes(ctx), 0);
     drape_context_destroy(ctx);
 }
@@ -91,7 +65,6 @@ static void test_overflow_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_aligned_zeroed_and_apart),
-        cmocka_unit_test(test_second_round_allocates_nothing),
         cmocka_unit_test(test_nothing_asked_is_a_pointer_of_its_own),
         cmocka_unit_test(test_overflow_is_refused),
     };
