@@ -70,6 +70,8 @@ names_are_offered() {
     "offered_by_$1" "$program" solve x --precond "" | grep -qx block_diagonal
     "offered_by_$1" "$program" solve x --method "" | grep -qx mpcg
     "offered_by_$1" "$program" ode 1b --method "" | grep -qx bdf2
+    "offered_by_$1" "$program" run flag --integrator "" | grep -qx linearised-euler
+    "offered_by_$1" "$program" check flag --integrator "" | grep -qx bdf2
     "offered_by_$1" "$program" ode "" | grep -qx oscillator
     offers "$1" "" "$program" run flag --frames ""
     offers "$1" "" "$program" run flag --output ""
