@@ -1,5 +1,5 @@
-/* hashes.c: prints a line for every scene that ships, every preconditioner and every method, each with a hash of all
- * bits of the result. The lines are kept in hashes.txt; test_hashes.sh compares.
+/* hashes.c: prints a line for every scene that ships, every model, integrator, preconditioner and method, each with a
+ * hash of all bits of the result. The lines are kept in hashes.txt; test_hashes.sh compares.
  *
  *   golden-hashes SCRATCH THREADS SIMD     SCRATCH: a file that may be written; SIMD: sse2, avx2, avx512 or best
  *
@@ -58,6 +58,41 @@ static drape_status print_scene(const golden *g, const char *name, bool irregula
     if (!status && strcmp(name, SYSTEM_SCENE) == 0 && !irregular) status = drape_sim_export_system(sim, g->scratch);
     drape_sim_destroy(sim);
     drape_scene_destroy(g->ctx, scene);
+    return status;
+}
+
+/* SYSTEM_SCENE with one thing changed, "path=value"; and other steps, likewise, or NULL. */
+static drape_status print_variant(const golden *g, const char *set, const char *steps) {
+    const char *const sets[] = {set, steps};
+    const drape_scene_options options = {.resolution = RESOLUTION, .set = sets, .set_count = steps ? 2 : 1};
+    drape_scene *scene = NULL;
+    drape_sim *sim = NULL;
+    drape_status status = drape_scene_load(g->ctx, SYSTEM_SCENE, &options, &scene);
+    if (!status) status = simulate(g->ctx, scene, &sim);
+    if (!status)
+        printf("scene %s %s %d steps: %016llx\n", SYSTEM_SCENE, set, STEPS, (unsigned long long)hash_state(sim));
+    drape_sim_destroy(sim);
+    drape_scene_destroy(g->ctx, scene);
+    return status;
+}
+
+/* Every integrator with fixed steps, and under control of the error. */
+static drape_status print_variants(const golden *g) {
+    char set[80];
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0; drape_model_name(i) && !status; i++) {
+        if (strcmp(drape_model_name(i), drape_cloth_defaults().model) == 0) continue; /* it is the scene's own */
+        snprintf(set, sizeof set, "model=%s", drape_model_name(i));
+        status = print_variant(g, set, NULL);
+    }
+    for (int32_t i = 0; drape_ode_method_name(i) && !status; i++) {
+        const char *method = drape_ode_method_name(i);
+        snprintf(set, sizeof set, "integrator=%s", method);
+        bool implicit = drape_ode_method_implicit(method);
+        status = print_variant(g, set, implicit ? NULL : "time={step: 20 us, fps: 1000}");
+        snprintf(set, sizeof set, "integrator={method: %s, control: error}", method);
+        if (!status) status = print_variant(g, set, implicit ? NULL : "time={step: 200 us, fps: 1000}");
+    }
     return status;
 }
 
@@ -144,6 +179,7 @@ int main(int argc, char **argv) {
     if (status == DRAPE_ERROR_ARGUMENT) return EXIT_NO_SUCH_SIMD;
     if (!status) status = print_scenes(&g);
     if (!status) status = print_system(&g);
+    if (!status) status = print_variants(&g);
     if (status) fprintf(stderr, "%s\n", g.ctx ? drape_message(g.ctx) : drape_status_name(status));
     drape_context_destroy(g.ctx);
     return status ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What every scene and every solver computes has the bits that are kept in hashes.txt: for 1 to 3 threads, every vector
+# What every scene, solver, model and integrator computes has the bits that are kept in hashes.txt: for 1 to 3 threads, every vector
 # width, gcc and clang. That builds agree among themselves is tests/cli/test_builds.sh; this holds the bits over time.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
