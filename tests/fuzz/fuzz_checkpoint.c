@@ -1,6 +1,7 @@
-/* Any bytes as a checkpoint: as they are; with the checksums, the scene and the size that they should have; and cut
- * or filled up to the length that they should have as well. Refused with a message and nothing changed, or taken, and
- * then the state is those bytes and can be stepped on from. */
+/* Any bytes as a checkpoint, of the linearised step and of integrators with a past: as they are; with the checksums,
+ * the scene and the size that they should have; and cut or filled up to the length that they should have as well.
+ * Refused with a message and nothing changed, or taken, and then the state is those bytes and can be stepped on from.
+ */
 #include "drape/io.h"
 #include "fuzz.h"
 #include "sim/checkpoint.h"
@@ -10,16 +11,20 @@
 
 enum { SIZE_AT = 16, SCENE_AT = 24, X_AT = 72, LEAST = 64, RESOLUTION = 3 };
 
-/* One for the process. */
-static drape_sim *shared_sim(void) {
-    static drape_sim *sim;
+static const char *const INTEGRATORS[] = {"linearised-euler", "bdf2", "verlet"};
+enum { SIMS = sizeof INTEGRATORS / sizeof *INTEGRATORS };
+
+/* One of each for the process. */
+static drape_sim *shared_sim(int which) {
+    static drape_sim *sims[SIMS];
+    const drape_scene_options how = {.resolution = RESOLUTION, .integrator = INTEGRATORS[which]};
     drape_context *ctx = shared_context();
     drape_scene *scene;
-    if (sim) return sim;
-    demand(drape_scene_builtin(ctx, "drooping", RESOLUTION, &scene) == DRAPE_OK);
-    demand(drape_sim_create(ctx, scene, &sim) == DRAPE_OK);
+    if (sims[which]) return sims[which];
+    demand(drape_scene_load(ctx, "drooping", &how, &scene) == DRAPE_OK);
+    demand(drape_sim_create(ctx, scene, &sims[which]) == DRAPE_OK);
     drape_scene_destroy(ctx, scene);
-    return sim;
+    return sims[which];
 }
 
 static void try(drape_sim *sim, const char *data, int64_t size) {
@@ -49,8 +54,7 @@ static void try_dressed(drape_sim *sim, char *data, int64_t size) {
     try(sim, data, size);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    drape_sim *sim = shared_sim();
+static void try_all_ways(drape_sim *sim, const uint8_t *data, size_t size) {
     size_t whole = (size_t)drape_i_checkpoint_size(sim), room = size > whole ? size : whole;
     char *copy = calloc(1, room);
     demand(copy != NULL);
@@ -59,5 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     try_dressed(sim, copy, (int64_t)size);
     try_dressed(sim, copy, (int64_t)whole);
     free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    for (int i = 0; i < SIMS; i++) try_all_ways(shared_sim(i), data, size);
     return 0;
 }
