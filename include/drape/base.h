@@ -79,6 +79,7 @@ typedef struct drape_context_settings {
     drape_scheduler scheduler; /* default: a pool of the context's own threads */
 } drape_context_settings;
 
+/* Every field at the default that stands beside it. */
 DRAPE_API drape_context_settings drape_context_defaults(void);
 
 /* settings may be NULL: the defaults. On failure *out is NULL. */
@@ -89,7 +90,7 @@ DRAPE_API void drape_context_destroy(drape_context *ctx); /* NULL is fine */
  * about a place in a scene file, that line. Never NULL. */
 DRAPE_API const char *drape_message(const drape_context *ctx);
 
-DRAPE_API int32_t drape_context_threads(const drape_context *ctx);
+DRAPE_API int32_t drape_context_threads(const drape_context *ctx); /* the caller among them */
 DRAPE_API drape_simd drape_context_simd(const drape_context *ctx); /* what is in use, never BEST */
 DRAPE_API const char *drape_simd_name(drape_simd simd);            /* "sse2", "neon", "avx2", "avx512" */
 

@@ -83,6 +83,7 @@ typedef struct drape_cloth_settings {
     drape_damping_jacobian damping_jacobian; /* default DRAPE_DAMPING_SYMMETRIC */
 } drape_cloth_settings;
 
+/* Every field at the default that stands beside it. */
 DRAPE_API drape_cloth_settings drape_cloth_defaults(void);
 
 /* Names of the models, in the order of their table; NULL past the end. */
@@ -97,6 +98,7 @@ DRAPE_API drape_status drape_cloth_create(drape_context *ctx, const drape_piece 
                                           const drape_cloth_settings *settings, drape_cloth **out);
 DRAPE_API void drape_cloth_destroy(drape_cloth *cloth); /* NULL is fine */
 
+/* Of all pieces together; arrays live as long as the cloth. */
 DRAPE_API int32_t drape_cloth_vertices(const drape_cloth *cloth);
 DRAPE_API int32_t drape_cloth_triangles(const drape_cloth *cloth);
 DRAPE_API int32_t drape_cloth_hinges(const drape_cloth *cloth);          /* interior edges */
@@ -112,6 +114,7 @@ typedef struct drape_piece_range {
     int32_t first_triangle, triangles;
 } drape_piece_range;
 
+/* How many there are, and each, from 0; the range lives as long as the cloth. */
 DRAPE_API int32_t drape_cloth_pieces(const drape_cloth *cloth);
 DRAPE_API const drape_piece_range *drape_cloth_piece(const drape_cloth *cloth, int32_t index);
 
@@ -128,6 +131,7 @@ typedef struct drape_forces {
     const double *vertex; /* N, 3 a vertex, or NULL */
 } drape_forces;
 
+/* Every field at the default that stands beside it. */
 DRAPE_API drape_forces drape_forces_defaults(void);
 /* Copies *forces (not the array behind `vertex`, which must live on while it is set). */
 DRAPE_API drape_status drape_cloth_set_forces(drape_cloth *cloth, const drape_forces *forces);

@@ -181,6 +181,7 @@ typedef struct drape_ode_settings {
     drape_ode_newton newton;
 } drape_ode_settings;
 
+/* Every field at the default that stands beside it. */
 DRAPE_API drape_ode_settings drape_ode_defaults(void);
 
 /* ---- Stepping ---- */
@@ -198,7 +199,7 @@ typedef enum drape_ode_reason {
     DRAPE_ODE_STEP_LIMIT       /* max_steps */
 } drape_ode_reason;
 
-DRAPE_API const char *drape_ode_reason_name(drape_ode_reason reason);
+DRAPE_API const char *drape_ode_reason_name(drape_ode_reason reason); /* for people: "done", ... */
 
 typedef struct drape_ode_counts {
     int64_t steps, rejected;
@@ -239,7 +240,8 @@ DRAPE_API drape_status drape_ode_next(drape_ode *ode, double limit, drape_ode_re
 /* To t = end exactly. DRAPE_ODE_FIXED: in equal steps, no longer than settings.step. */
 DRAPE_API drape_status drape_ode_advance(drape_ode *ode, double end, drape_ode_result *result);
 
-DRAPE_API double drape_ode_time(const drape_ode *ode);
+/* The present time and state, and what it took so far. Vectors live until the next call that steps or starts. */
+DRAPE_API double drape_ode_time(const drape_ode *ode);     /* s */
 DRAPE_API const double *drape_ode_x(const drape_ode *ode); /* y of a first order system */
 DRAPE_API const double *drape_ode_v(const drape_ode *ode); /* NULL for first order */
 DRAPE_API drape_ode_counts drape_ode_count(const drape_ode *ode);

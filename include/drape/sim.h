@@ -142,12 +142,13 @@ DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
 
 /* One step of the scene, by its integrator: one linearised backward Euler step, or one of another method, or as many
  * as a control takes. Which pins hold is looked at in its beginning. Changes of the state and of the pins make
- * multistep methods begin anew. certificate may be NULL. Allocates nothing from the
- * second step on, but where the solver builds or turns to something new (drape_solver_solve). DRAPE_ERROR_NUMBER: the
- * state went wrong, the step is too long for an explicit method, or Newton's iteration does not converge; the message
- * names step and vertex or says why, and the state is that of before the step. */
+ * multistep methods begin anew. certificate may be NULL. Allocates nothing from the second step on, but where the
+ * solver builds or turns to something new (drape_solver_solve). DRAPE_ERROR_NUMBER: the state went wrong, the step is
+ * too long for an explicit method, or Newton's iteration does not converge; the message names step and vertex or says
+ * why, and the state is that of before the step. */
 DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
 
+/* Its own, which live as long as it does. */
 DRAPE_API drape_cloth *drape_sim_cloth(drape_sim *sim);
 DRAPE_API const drape_solver *drape_sim_solver(const drape_sim *sim);
 DRAPE_API double drape_sim_time(const drape_sim *sim);   /* s */

@@ -26,6 +26,7 @@ typedef struct drape_constraint {
 
 typedef struct drape_constraints drape_constraints; /* a set of them */
 
+/* An empty set for unknowns of so many vertices, three each. */
 DRAPE_API drape_status drape_constraints_create(drape_context *ctx, int32_t vertices, drape_constraints **out);
 DRAPE_API void drape_constraints_destroy(drape_constraints *set); /* NULL is fine */
 /* Replaces the set; allocates nothing. A vertex twice, out of range, a direction of length zero or in the span of
@@ -62,7 +63,7 @@ typedef enum drape_reason {
     DRAPE_INACCURATE   /* the iteration's own residual went down, the residual computed afresh did not */
 } drape_reason;
 
-DRAPE_API const char *drape_reason_name(drape_reason reason);
+DRAPE_API const char *drape_reason_name(drape_reason reason); /* for people: "converged", ... */
 
 /* What is compared with tol. Always relative to the same norm of b^ = S (b - A (I-S) z), so that constraints that
  * move, guesses and units change nothing. */
@@ -146,6 +147,7 @@ typedef struct drape_solve_settings {
     drape_tune tune; /* for a precond that is "auto" and a method that leaves the choice; default DRAPE_TUNE_OFF */
 } drape_solve_settings;
 
+/* Every field at the default that stands beside it. */
 DRAPE_API drape_solve_settings drape_solve_defaults(void);
 
 /* Names in the order of the tables, and one line about each; NULL past the end. */
