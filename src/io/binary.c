@@ -31,6 +31,19 @@ void drape_i_put_f32(drape_i_binary *b, double value) {
     drape_i_put_u32(b, bits);
 }
 
+uint32_t drape_i_get_u32(const unsigned char *b, bool big_endian) {
+    uint32_t value = 0;
+    for (int k = 0; k < 4; k++) value |= (uint32_t)b[k] << 8 * (big_endian ? 3 - k : k);
+    return value;
+}
+
+float drape_i_get_f32(const unsigned char *b, bool big_endian) {
+    uint32_t bits = drape_i_get_u32(b, big_endian);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 drape_status drape_i_check_floats(drape_context *ctx, const char *path, int64_t frame, int32_t count,
                                   const double *x) {
     for (int64_t i = 0; i < 3 * (int64_t)count; i++)

@@ -20,6 +20,10 @@ void drape_i_put_u32(drape_i_binary *b, uint32_t value);
 void drape_i_put_f32(drape_i_binary *b, double value); /* rounded to the nearest */
 void drape_i_binary_end(drape_i_binary *b); /* hands over what is left; needed before the file is committed */
 
+/* The number that stands there. */
+uint32_t drape_i_get_u32(const unsigned char *bytes, bool big_endian);
+float drape_i_get_f32(const unsigned char *bytes, bool big_endian);
+
 /* DRAPE_ERROR_NUMBER with the vertex's number where one of 3 count numbers is not finite as a float32. */
 drape_status drape_i_check_floats(drape_context *ctx, const char *path, int64_t frame, int32_t count,
                                   const double *x);

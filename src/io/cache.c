@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/word.h"
+#include "io/binary.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,21 +19,6 @@ struct drape_cache {
     int64_t size;
     drape_cache_info info;
 };
-
-/* ---- bytes ---- */
-
-uint32_t drape_i_get_u32(const unsigned char *b, bool big_endian) {
-    uint32_t value = 0;
-    for (int k = 0; k < 4; k++) value |= (uint32_t)b[k] << 8 * (big_endian ? 3 - k : k);
-    return value;
-}
-
-float drape_i_get_f32(const unsigned char *b, bool big_endian) {
-    uint32_t bits = drape_i_get_u32(b, big_endian);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 /* ---- heads ---- */
 

@@ -12,10 +12,6 @@ typedef struct drape_i_cache_head {
     double start, rate; /* where there are no times: number of the first frame, frames from one to the next */
 } drape_i_cache_head;
 
-/* Numbers as bytes of a file. */
-uint32_t drape_i_get_u32(const unsigned char *bytes, bool big_endian);
-float drape_i_get_f32(const unsigned char *bytes, bool big_endian);
-
 /* DRAPE_ERROR_FORMAT where so many vertices, frames and bytes before the first frame do not make the size exactly.
  * Sets vertices and frames. */
 drape_status drape_i_cache_fit(drape_context *ctx, const char *name, int64_t size, uint32_t vertices, uint32_t frames,

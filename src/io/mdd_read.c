@@ -1,5 +1,6 @@
 /* mdd_read.c: the head of an MDD file; mdd.c says what it is. Nothing but its size tells such a file from another. */
 #include "base/context.h"
+#include "io/binary.h"
 #include "io/cache.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* pc2_read.c: the head of a Point Cache 2 file; pc2.c says what it is. */
 #include "base/context.h"
+#include "io/binary.h"
 #include "io/cache.h"
 
 #include <math.h>
