@@ -59,7 +59,7 @@ typedef enum drape_unknowns {
     DRAPE_UNKNOWN_VELOCITY, /* the change of velocities: (M + c D + c^2 K) dv = ... */
     DRAPE_UNKNOWN_POSITION /* the change of positions: (M/c^2 + D/c + K) dx = ..., as Ascher and Boxerman do. The same
                               to rounding and the solver's tolerance, which is relative to another right-hand side
-                              in "linearised-euler" */
+                              in linearised steps */
 } drape_unknowns;
 
 typedef enum drape_mass_matrix {
@@ -159,7 +159,7 @@ DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim); /* N 
                                                                               the last step; NULL before it and
                                                                               after a step that failed */
 /* The linear system of the last step, as a system file (drape/sparse.h): the last one that was solved. The unknown is
- * the change of velocities or positions; from integrators other than "linearised-euler" Newton's correction of it. */
+ * the change of velocities or positions; of steps that are not linearised Newton's correction of it. */
 DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path);
 
 /* ---- Checkpoints: docs/checkpoints.md ---- */

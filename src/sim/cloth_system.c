@@ -3,7 +3,14 @@
  * Newton's matrix is A = M + c D + c^2 K with the cloth's K = -df/dx and D = -df/dv; solved for positions it is
  * divided by c^2, and the right-hand side by c. Pins: constrain() puts the velocities that they prescribe into the
  * guess of a stage, and corrections are solved for with z = 0, so that the line search compares like with like. What
- * pins carry is filtered out of residuals, and kept for drape_sim_constraint_forces. */
+ * pins carry is filtered out of residuals, and kept for drape_sim_constraint_forces.
+ *
+ * A linearised step (DRAPE_ODE_LINEARISED) has one system, and poses it as step.c and Ascher and Boxerman (2003) do,
+ * for the whole change u since the state before: with u_0 the change up to where the residual r was taken,
+ *
+ *     A u = r + A u_0,   (I-S) u = (I-S) u_0,   guess u_0;   the correction is u - u_0.
+ *
+ * Only so does it matter which form of MPCG solves it: with z = 0 and no guess both are the same. */
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "cloth/cloth.h"
@@ -77,6 +84,8 @@ static drape_status mass_solve(void *user, double *r) {
     drape_sim *sim = user;
     carry(sim, r);
     if (sim->mass_matrix) {
+        drape_status status = drape_i_sim_hold_still(sim); /* a linearised step has left what it prescribed */
+        if (status) return status;
         drape_bsr3 M = drape_matrix_view(sim->mass_matrix);
         memcpy(sim->b, r, (size_t)numbers_of(sim) * sizeof *r);
         drape_problem problem = {.A = &M, .b = sim->b, .constraints = sim->constraints};
@@ -110,17 +119,66 @@ static void note_solve(drape_i_integrator *it, const drape_solve_result *solved)
     it->spent.solve_seconds += solved->solve_seconds;
 }
 
+static bool solves_for_positions(const drape_sim *sim) { return sim->unknowns == DRAPE_UNKNOWN_POSITION; }
+
+static double scale_of_residual(const drape_sim *sim) { return solves_for_positions(sim) ? 1 / sim->matrix_c : 1; }
+
+typedef struct shift {
+    drape_sim *sim;
+    const double *v; /* where the residual was taken */
+    double c;
+} shift;
+
+/* u_0 into sim->Kv: psi_x + c v - x, which is where linearise() has its x, or v - v before. */
+static void change_chunk(void *data, int64_t begin, int64_t end) {
+    const shift *s = data;
+    const drape_ode *ode = s->sim->integrator->ode;
+    const double *psi = ode->newton.psi, *x = drape_ode_x(ode), *v = drape_ode_v(ode);
+    double *u = s->sim->Kv;
+    if (solves_for_positions(s->sim))
+        for (int64_t i = begin; i < end; i++) u[i] = (psi[i] - x[i]) + s->c * s->v[i];
+    else
+        for (int64_t i = begin; i < end; i++) u[i] = s->v[i] - v[i];
+}
+
+static void add_chunk(void *data, int64_t begin, int64_t end) {
+    const scaling *s = data;
+    for (int64_t i = begin; i < end; i++) s->out[i] += s->factor * s->in[i];
+}
+
+static void add(drape_sim *sim, double factor, const double *in, double *out) {
+    scaling s = {in, out, factor};
+    drape_i_loop(sim->ctx, numbers_of(sim), GRAIN, add_chunk, &s);
+}
+
+/* b = r + A u_0, z = u_0, guess u_0 */
+static drape_status pose_whole_change(drape_sim *sim, const drape_ode_request *request, drape_problem *problem) {
+    shift s = {sim, request->at.v, sim->matrix_c};
+    const double *u = sim->Kv;
+    drape_i_loop(sim->ctx, numbers_of(sim), GRAIN, change_chunk, &s);
+    drape_i_multiply(sim->ctx, problem->A, u, sim->b);
+    add(sim, scale_of_residual(sim), request->r, sim->b);
+    for (int64_t i = 0; i < sim->held_now; i++)
+        memcpy(sim->held[i].z, u + 3 * (int64_t)sim->held[i].vertex, sizeof sim->held[i].z);
+    problem->guess = u;
+    return drape_constraints_set(sim->constraints, sim->held, sim->held_now);
+}
+
 static drape_status solve(void *user, const drape_ode_request *request, double *d, drape_ode_answer *answer) {
     drape_sim *sim = user;
     drape_solve_result solved;
-    bool positions = sim->unknowns == DRAPE_UNKNOWN_POSITION;
+    bool positions = solves_for_positions(sim);
+    bool whole = sim->integrator->settings.newton.kind == DRAPE_ODE_LINEARISED;
     double c = sim->matrix_c;
     drape_bsr3 A = drape_matrix_view(sim->A);
-    scale(sim, positions ? 1 / c : 1, request->r, sim->b);
     drape_problem problem = {
         .A = &A, .b = sim->b, .constraints = sim->constraints, .positions = request->at.x, .tol = request->tol};
-    drape_status status = drape_solver_solve(sim->solver, &problem, d, &solved);
+    drape_status status = DRAPE_OK;
+    if (whole) status = pose_whole_change(sim, request, &problem);
+    else scale(sim, scale_of_residual(sim), request->r, sim->b);
+    if (!status) status = drape_solver_solve(sim->solver, &problem, d, &solved);
     if (status) return status;
+    if (whole) add(sim, -1, sim->Kv, d);
     if (positions) scale(sim, 1 / c, d, d);
     note_solve(sim->integrator, &solved);
     answer->iterations = solved.iterations;
