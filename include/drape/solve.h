@@ -49,6 +49,9 @@ typedef struct drape_problem {
                                              The methods "mpcg-original" and "mpcg-printed" start from (I-S) z */
     const double *positions;              /* 3 a vertex, m, for the preconditioner "amg"; NULL: it does without */
     double tol;                           /* of this solve, in (0, 1); 0: that of the settings */
+    int32_t same_matrix; /* 1: A's numbers and what is held are those of this solver's last solve, and what was made
+                            from them is kept: preconditioner, factor. It is not checked. b, z and tol may be others.
+                            0, the default: all is made anew; in a first solve it is in any case */
 } drape_problem;
 
 /* Why the iteration stopped: not an error, an answer. */

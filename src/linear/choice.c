@@ -226,10 +226,11 @@ void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o
     c->built[k] = true;
     c->start = o->start;
     compare(c, k, o);
-    if (o->prepared != DRAPE_I_BUILT) remember(&c->upkeep[k], o->setup);
-    double spent = passes * c->pass + c->upkeep[k];
+    if (o->prepared != DRAPE_I_BUILT && !o->spared) remember(&c->upkeep[k], o->setup);
+    double upkeep = o->spared ? 0 : 1; /* the others would have been spared theirs, too */
+    double spent = passes * c->pass + upkeep * c->upkeep[k];
     for (int32_t i = 0; i < DRAPE_I_CANDIDATES; i++)
-        c->regret[i] = i == k ? 0 : fmax(0, c->regret[i] + spent - (solve_cost(c, i) + c->upkeep[i]));
+        c->regret[i] = i == k ? 0 : fmax(0, c->regret[i] + spent - (solve_cost(c, i) + upkeep * c->upkeep[i]));
 }
 
 void drape_i_choice_dismiss(drape_i_choice *c, int32_t k) {

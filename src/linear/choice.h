@@ -57,6 +57,7 @@ typedef struct drape_i_outcome {
     double start; /* as in drape_i_choice */
     double setup; /* bytes */
     drape_i_prepared prepared;
+    bool spared; /* nothing had to be set up, as the matrix was that of the solve before */
 } drape_i_outcome;
 
 /* How it went with k. */

@@ -150,23 +150,39 @@ static void reset(drape_solver *solver, const drape_i_method *method) {
     t->wants_norm2 = solver->settings.stop == DRAPE_STOP_RESIDUAL || t->capacity > 0;
 }
 
+/* Gives the preconditioner its values, unless it has them. */
+static drape_status refresh(const drape_solver *solver, drape_i_seat *seat, const drape_i_try *t,
+                            drape_i_outcome *outcome) {
+    const drape_i_precond *precond = seat->is.precond;
+    const drape_constraints *set = t->method->prefiltered ? t->problem.constraints : NULL;
+    outcome->prepared = DRAPE_I_KEPT;
+    outcome->setup = 0;
+    outcome->spared =
+        t->problem.same_matrix && seat->ready && seat->made_for == solver->matrix_number && seat->set == set;
+    if (outcome->spared) return DRAPE_OK;
+    seat->shift = 0;
+    drape_status status = precond->refresh(solver->ctx, seat->state, &t->problem, set, &seat->shift);
+    if (status) return status;
+    if (precond->prepared) outcome->prepared = precond->prepared(seat->state);
+    else outcome->prepared = seat->ready ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
+    outcome->setup = drape_i_setup_bytes(precond, seat->is.modes, outcome->prepared, solver->choice.pass);
+    seat->made_for = outcome->prepared == DRAPE_I_KEPT ? -1 : solver->matrix_number;
+    seat->set = set;
+    seat->ready = true;
+    return DRAPE_OK;
+}
+
 /* Memory and values of the preconditioner; a seat that fails in it is left. */
 static drape_status set_up(drape_solver *solver, drape_i_try *t) {
     drape_i_seat *seat = &solver->seat[t->seat];
-    const drape_i_precond *precond = seat->is.precond;
-    const drape_constraints *set = t->method->prefiltered ? t->problem.constraints : NULL;
     drape_status status = take_vectors(solver, t->method->vectors);
     if (!status) status = take_seat(solver, t->seat, t->problem.A);
-    if (!status) status = precond->refresh(solver->ctx, seat->state, &t->problem, set, &t->result.shift);
+    if (!status) status = refresh(solver, seat, t, &t->outcome);
     if (status) {
         if (t->seat != DRAPE_I_NAMED) drape_i_solver_leave(solver, t->seat);
         return status;
     }
-    t->outcome.prepared = precond->prepared ? precond->prepared(seat->state)
-                          : seat->ready     ? DRAPE_I_REFRESHED
-                                            : DRAPE_I_BUILT;
-    t->outcome.setup = drape_i_setup_bytes(precond, seat->is.modes, t->outcome.prepared, solver->choice.pass);
-    seat->ready = true;
+    t->result.shift = seat->shift;
     return DRAPE_OK;
 }
 
@@ -378,12 +394,16 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *probl
                                 drape_solve_result *result) {
     double begin = drape_i_seconds();
     int64_t bytes = solver->ctx->bytes;
+    bool same = problem->same_matrix && solver->matrix_solved;
+    if (!same) solver->matrix_number++;
+    solver->matrix_solved = false;
     drape_status status = check_problem(solver, problem, x);
     if (!status) status = prepare(solver, problem->A);
     solver->bytes += solver->ctx->bytes - bytes;
     if (status) return status;
     journey j = {.now = {.method = solver->method, .seat = DRAPE_I_NAMED, .limit = solver->settings.max_iterations}};
     j.now.problem = *problem;
+    j.now.problem.same_matrix = same;
     j.now.x = x;
     keep_guess(solver, &j);
     status = choose(solver, &j.now);
@@ -393,6 +413,7 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *probl
     while (go_on(solver, &j));
     if (j.status) return j.status;
     solver->used = j.now.seat;
+    solver->matrix_solved = true;
     learn(solver, &j);
     if (result) report(solver, &j, result);
     return DRAPE_OK;

@@ -15,6 +15,10 @@ typedef struct drape_i_seat {
     drape_i_candidate is;
     void *state; /* NULL: not used yet */
     bool ready;  /* refreshed once */
+    /* Of the last refresh: */
+    int64_t made_for;             /* the solver's matrix_number; -1: of an older one, which was kept */
+    const drape_constraints *set; /* NULL: none, or a method that is not prefiltered */
+    double shift;
 } drape_i_seat;
 
 struct drape_solver {
@@ -24,6 +28,8 @@ struct drape_solver {
     const drape_i_method *method; /* named, or to begin with */
     drape_i_pattern_key pattern;  /* of what everything below was made for; rows -1: nothing */
     int64_t bytes;                /* held */
+    int64_t matrix_number;        /* counts solves with other numbers in A, or others held, than the one before */
+    bool matrix_solved;           /* the last solve ended without an error: drape_problem.same_matrix has a meaning */
     drape_i_seat seat[DRAPE_I_SEATS];
     int32_t used;     /* the seat of the last solve */
     bool unsymmetric; /* a solve failed because of it */

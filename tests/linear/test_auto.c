@@ -176,7 +176,8 @@ static int32_t after(drape_i_choice *c, int32_t solves, const int32_t iterations
         *changes += before >= 0 && before != k;
         drape_i_prepared what = !c->built[k] ? DRAPE_I_BUILT : k >= DRAPE_I_AMG_3 ? DRAPE_I_KEPT : DRAPE_I_REFRESHED;
         const drape_i_candidate *is = &drape_i_candidates[k];
-        drape_i_outcome o = {iterations[k], 1, drape_i_setup_bytes(is->precond, is->modes, what, c->pass), what};
+        drape_i_outcome o = {iterations[k], 1, drape_i_setup_bytes(is->precond, is->modes, what, c->pass), what,
+                             false};
         drape_i_choice_learn(c, k, &o);
     }
     return k;

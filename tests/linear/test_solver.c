@@ -89,6 +89,98 @@ static void forgetting_makes_it_new(void **state) {
     for_every_pair(check_forgets);
 }
 
+/* ---- The same matrix again ---- */
+
+static void other_right_side(random_system *s, test_random *r) {
+    for (int32_t i = 0; i < 3 * s->rows; i++) s->b[i] = test_random_between(r, -1, 1);
+}
+
+/* What is kept gives the bits of what is made again, and less is moved for it: setting up costs something with all
+ * but "none" and a direct solver, which counts its factor alone. */
+static void check_same_matrix(drape_context *ctx, const drape_solve_settings *settings) {
+    test_random r = {4};
+    random_system s = small_system(ctx, 30, 6);
+    bool costs = strcmp(settings->precond, "none") != 0 && !pair_is_direct(settings);
+    drape_solver *told, *untold;
+    ASSERT_OK(ctx, drape_solver_create(ctx, settings, &told));
+    ASSERT_OK(ctx, drape_solver_create(ctx, settings, &untold));
+    for (int k = 0; k < 6; k++) {
+        double x[90] = {0}, again[90] = {0};
+        drape_problem problem = problem_of(&s), same = problem;
+        drape_solve_result a, b;
+        same.same_matrix = k != 3; /* also in the first solve, where it is too early */
+        ASSERT_OK(ctx, drape_solver_solve(told, &same, x, &a));
+        ASSERT_OK(ctx, drape_solver_solve(untold, &problem, again, &b));
+        assert_memory_equal(x, again, sizeof x);
+        PAIR_TRUE(settings, a.iterations == b.iterations && a.shift == b.shift);
+        PAIR_TRUE(settings, k % 3 != 0 && costs ? a.bytes_moved < b.bytes_moved : a.bytes_moved == b.bytes_moved);
+        other_right_side(&s, &r);
+        if (k == 2) change_values(ctx, &s, &r);
+    }
+    drape_solver_destroy(told);
+    drape_solver_destroy(untold);
+    random_system_destroy(&s);
+}
+
+static void same_matrix_is_kept(void **state) {
+    (void)state;
+    for_every_pair(check_same_matrix);
+}
+
+/* A solve that was refused leaves nothing to keep: its matrix was not that of the last answer. */
+static void check_refused_between(drape_context *ctx, const drape_solve_settings *settings) {
+    test_random r = {5};
+    random_system s = small_system(ctx, 30, 7);
+    double x[90] = {0}, untold[90] = {0};
+    drape_problem problem = problem_of(&s), refused = problem, same = problem;
+    drape_solver *solver, *other;
+    refused.tol = 2;
+    same.same_matrix = 1;
+    ASSERT_OK(ctx, drape_solver_create(ctx, settings, &solver));
+    ASSERT_OK(ctx, drape_solver_create(ctx, settings, &other));
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, NULL));
+    ASSERT_OK(ctx, drape_solver_solve(other, &problem, untold, NULL));
+    change_values(ctx, &s, &r);
+    assert_int_equal(drape_solver_solve(solver, &refused, x, NULL), DRAPE_ERROR_ARGUMENT);
+    ASSERT_OK(ctx, drape_solver_solve(solver, &same, x, NULL));
+    ASSERT_OK(ctx, drape_solver_solve(other, &problem, untold, NULL));
+    assert_memory_equal(x, untold, sizeof x);
+    drape_solver_destroy(solver);
+    drape_solver_destroy(other);
+    random_system_destroy(&s);
+}
+
+static void refused_solves_are_not_kept(void **state) {
+    (void)state;
+    for_every_pair(check_refused_between);
+}
+
+/* A factor that is kept is that of the old matrix, also where the caller was wrong about it. */
+static void direct_factor_is_kept(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    drape_solve_settings settings = drape_solve_defaults();
+    random_system s = small_system(ctx, 30, 8);
+    double old[90], x[90];
+    drape_problem problem = problem_of(&s);
+    drape_solver *solver;
+    settings.method = "direct";
+    settings.direct = &dense_direct;
+    problem.constraints = NULL;
+    ASSERT_OK(ctx, drape_solver_create(ctx, &settings, &solver));
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, old, NULL));
+    for (int64_t k = 0; k < 9 * s.A.rowptr[s.rows]; k++) s.A.val[k] *= 2;
+    problem.same_matrix = 1;
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, NULL));
+    assert_memory_equal(x, old, sizeof x);
+    problem.same_matrix = 0;
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, NULL));
+    for (int i = 0; i < 90; i++) ASSERT_NEAR(x[i], old[i] / 2, 1e-9 * norm_of(90, old));
+    drape_solver_destroy(solver);
+    random_system_destroy(&s);
+    drape_context_destroy(ctx);
+}
+
 static void check_warm(const drape_solve_settings *settings) {
     counting_allocator memory = {.left = -1};
     drape_context *ctx = counting_context(&memory);
@@ -462,6 +554,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_sizes),
         cmocka_unit_test(forgetting_makes_it_new),
+        cmocka_unit_test(same_matrix_is_kept),
+        cmocka_unit_test(refused_solves_are_not_kept),
+        cmocka_unit_test(direct_factor_is_kept),
         cmocka_unit_test(warm_solves_allocate_nothing),
         cmocka_unit_test(pattern_changed_in_place),
         cmocka_unit_test(failing_allocations),
