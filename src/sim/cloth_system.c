@@ -10,7 +10,9 @@
  *
  *     A u = r + A u_0,   (I-S) u = (I-S) u_0,   guess u_0;   the correction is u - u_0.
  *
- * Only so does it matter which form of MPCG solves it: with z = 0 and no guess both are the same. */
+ * Only so does it matter which form of MPCG solves it: with z = 0 and no guess both are the same.
+ *
+ * With DRAPE_JACOBIAN_LINEAR and no wind on triangles A depends on c alone, and is made once for each c. */
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "cloth/cloth.h"
@@ -23,6 +25,8 @@
 #include <string.h>
 
 enum { GRAIN = 4096 };
+
+static const double SAME_C = 1e-9; /* relative */
 
 /* A correction whose linear residual is no more than this goes down all the same: better than none. */
 static const double GOOD_FOR_SOMETHING = 0.5;
@@ -99,15 +103,36 @@ static drape_status mass_solve(void *user, double *r) {
 
 /* ---- The linear algebra of Newton's method ---- */
 
+static bool depends_on_c_alone(const drape_cloth *cloth) {
+    return cloth->settings.jacobian == DRAPE_JACOBIAN_LINEAR && cloth->forces.drag == 0;
+}
+
+/* Whether sim->A is the matrix for c already. Ends of equal steps are but rounded. */
+static bool is_made(const drape_sim *sim, double c) {
+    const drape_i_integrator *it = sim->integrator;
+    bool same_c = fabs(c - it->constant_c) <= SAME_C * c;
+    return it->constant_c > 0 && same_c && depends_on_c_alone(sim->cloth) &&
+           it->constant_drag == sim->cloth->forces.air_drag;
+}
+
+static void note_made(drape_sim *sim, double c) {
+    drape_i_integrator *it = sim->integrator;
+    sim->matrix_c = c;
+    it->constant_c = depends_on_c_alone(sim->cloth) ? c : 0;
+    it->constant_drag = sim->cloth->forces.air_drag;
+    it->same_matrix = false;
+}
+
 static drape_status prepare(void *user, const drape_ode_point *at) {
     drape_sim *sim = user;
     double c = at->c, begin = drape_i_seconds();
+    if (is_made(sim, c)) return DRAPE_OK;
     drape_assembly what = {.x = at->x, .v = at->v, .mass = 1, .damping = c, .stiffness = c * c};
     if (sim->unknowns == DRAPE_UNKNOWN_POSITION) what.mass = 1 / (c * c), what.damping = 1 / c, what.stiffness = 1;
     drape_status status = drape_cloth_assemble(sim->cloth, &what, sim->A);
     if (status) return status;
     drape_i_sim_mass_correct(sim, what.mass);
-    sim->matrix_c = c;
+    note_made(sim, c);
     sim->integrator->spent.assemble_seconds += drape_i_seconds() - begin;
     return DRAPE_OK;
 }
@@ -171,13 +196,18 @@ static drape_status solve(void *user, const drape_ode_request *request, double *
     bool whole = sim->integrator->settings.newton.kind == DRAPE_ODE_LINEARISED;
     double c = sim->matrix_c;
     drape_bsr3 A = drape_matrix_view(sim->A);
-    drape_problem problem = {
-        .A = &A, .b = sim->b, .constraints = sim->constraints, .positions = request->at.x, .tol = request->tol};
+    drape_problem problem = {.A = &A,
+                             .b = sim->b,
+                             .constraints = sim->constraints,
+                             .positions = request->at.x,
+                             .tol = request->tol,
+                             .same_matrix = sim->integrator->same_matrix};
     drape_status status = DRAPE_OK;
     if (whole) status = pose_whole_change(sim, request, &problem);
     else scale(sim, scale_of_residual(sim), request->r, sim->b);
     if (!status) status = drape_solver_solve(sim->solver, &problem, d, &solved);
     if (status) return status;
+    sim->integrator->same_matrix = true;
     if (whole) add(sim, -1, sim->Kv, d);
     if (positions) scale(sim, 1 / c, d, d);
     note_solve(sim->integrator, &solved);
@@ -190,6 +220,7 @@ static drape_status solve(void *user, const drape_ode_request *request, double *
 static drape_status stiffness_times(void *user, const drape_ode_point *at, const double *p, double *out) {
     drape_sim *sim = user;
     drape_assembly what = {.x = at->x, .v = at->v, .stiffness = 1};
+    sim->integrator->constant_c = 0;
     drape_status status = drape_cloth_assemble(sim->cloth, &what, sim->A);
     if (status) return status;
     drape_bsr3 K = drape_matrix_view(sim->A);

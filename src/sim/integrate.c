@@ -120,6 +120,8 @@ void drape_i_integrator_destroy(drape_sim *sim) {
 
 void drape_i_integrator_forget(drape_i_integrator *it) {
     it->stiffest_step = -1;
+    it->constant_c = 0;
+    it->same_matrix = false;
     if (it->mass_solver) drape_solver_forget(it->mass_solver);
 }
 
@@ -130,6 +132,7 @@ static drape_status resume(drape_sim *sim) {
     drape_ode *ode = sim->integrator->ode;
     size_t bytes = 3 * (size_t)sim->vertices * sizeof *sim->x;
     bool others = drape_i_sim_grip(sim), begun = ode->past_count > 0;
+    if (others) sim->integrator->same_matrix = false;
     double now = drape_sim_time(sim);
     drape_i_aim aim = {.t = now + sim->h, .c = sim->h, .x = sim->x, .v = sim->v, .factor = 1};
     drape_status status = drape_i_sim_constrain(sim, &aim); /* whom is held; what is prescribed is asked for later */

@@ -21,6 +21,9 @@ typedef struct drape_i_integrator {
     drape_solver *mass_solver; /* of a consistent mass in explicit methods; else NULL */
     drape_solve_result solved; /* the last linear solve of the step; method NULL: there was none */
     drape_i_spent spent;       /* in the step under way */
+    bool same_matrix;          /* the solver has seen the matrix, with what is held now */
+    double constant_c;         /* s: sim->A is the matrix of that c wherever the cloth is; 0: it is not */
+    double constant_drag;      /* N s/m^3: the forces' air_drag in it */
     double *held_before;       /* 3 a pinned vertex: velocities before constrain() */
     drape_status (*potential)(void *user, const drape_ode_point *at, double *out); /* of the system */
     double *carried, *impulse; /* 3 a vertex: (I-S) of the last residual; what held in the last step, N s */
