@@ -44,5 +44,6 @@ void bench_amg(const bench_options *options);
 void bench_auto(const bench_options *options);
 void bench_peers(const bench_options *options);
 void bench_ascher_boxerman(const bench_options *options);
+void bench_newton(const bench_options *options);
 
 #endif

@@ -86,6 +86,8 @@ static const struct bench {
      BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK,
      BENCH_TABLE_SHEET | BENCH_TABLE_SCENES},
     {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman, 0, 0},
+    {"newton", "kinds of Newton's method and Jacobians on mass-spring cloth", bench_newton,
+     BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0},
 };
 
 enum { COUNT = sizeof benches / sizeof *benches };

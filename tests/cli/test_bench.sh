@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto and
-# peers come out whole.
+# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto, newton
+# and peers come out whole.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 program=$2
@@ -45,7 +45,7 @@ help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
     local word
-    for word in kernels sheets solvers amg auto peers ascher-boxerman --sizes --tables --scenes-side --threads --quick --help; do
+    for word in kernels sheets solvers amg auto peers ascher-boxerman newton --sizes --tables --scenes-side --threads --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
 }
@@ -100,6 +100,17 @@ table_of_auto_is_whole() {
     ! grep -q 'did not converge' "$scratch/out" || fail "$(grep 'did not converge' "$scratch/out")"
 }
 
+# Racers that converge end where the first one does.
+table_of_newton_is_whole() {
+    needs_bench
+    "$bench" newton --quick --threads 1 --sizes 9 >"$scratch/out"
+    [ "$(grep -cE '^  (drooping|flag), 9 vertices a side, [a-z0-9-]+, [0-9.]+ ms.*: sigma [0-9.e+]+, which leaves [0-9.]+$' "$scratch/out")" -eq 13 ] ||
+        fail "not 13 courses: $(cat "$scratch/out")"
+    [ "$(grep -cE '^    (psd|linear), (inexact|simplified) ' "$scratch/out")" -eq 39 ] || fail "not 39 racers: $(cat "$scratch/out")"
+    awk '/^    (psd|linear), .*\|/ { n++; if ($NF > 1e-5) wrong = 1 } END { exit n < 13 || wrong }' "$scratch/out" ||
+        fail "some are far apart: $(cat "$scratch/out")"
+}
+
 # library NAME ROWS: of ROWS rows that begin with it in the table, or a line that it is not there.
 library() {
     local rows
@@ -124,7 +135,8 @@ tables_of_peers_are_whole() {
 }
 
 for test in without_benchmarks_it_says_so each_place_is_looked_at help_lists_benchmarks_and_options \
-    bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole tables_of_peers_are_whole; do
+    bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole \
+    tables_of_peers_are_whole; do
     run_test $test $test
 done
 finish_tests
