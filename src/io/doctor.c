@@ -225,7 +225,7 @@ static drape_status check_mesh(hearing *h, const char *path) {
     drape_i_arena arena = {0};
     drape_i_mesh m;
     begin_mesh(h, NULL);
-    drape_status status = drape_i_mesh_read_all(h->d.ctx, &arena, path, &listener, &m);
+    drape_status status = drape_i_mesh_read(h->d.ctx, &arena, path, &listener, &m);
     end_mesh(h);
     if (status == DRAPE_ERROR_FORMAT) {
         hear_failure(

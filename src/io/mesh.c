@@ -82,20 +82,16 @@ static bool is_ply(const char *path, const char *data, int64_t size) {
     return drape_i_ends_in(path, ".ply");
 }
 
-drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const char *path, drape_i_mesh *out) {
-    return drape_i_mesh_read_all(ctx, arena, path, NULL, out);
-}
-
-drape_status drape_i_mesh_read_all(drape_context *ctx, drape_i_arena *arena, const char *path,
-                                   const drape_i_mesh_listener *listener, drape_i_mesh *out) {
+drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const char *path,
+                               const drape_i_mesh_listener *listener, drape_i_mesh *out) {
     char *data;
     int64_t size;
     *out = (drape_i_mesh){0};
     drape_status status = drape_i_file_read(ctx, path, &data, &size);
     if (status) return status;
     bool ply = is_ply(path, data, size);
-    status = ply ? drape_i_ply_parse_all(ctx, arena, path, data, size, listener, out)
-                 : drape_i_obj_parse_all(ctx, arena, path, data, size, listener, out);
+    status = ply ? drape_i_ply_parse(ctx, arena, path, data, size, listener, out)
+                 : drape_i_obj_parse(ctx, arena, path, data, size, listener, out);
     DRAPE_FREE(ctx, data, size + 1);
     return status;
 }

@@ -38,22 +38,16 @@ typedef struct drape_i_mesh_listener {
 /* Reads a mesh file: PLY where it begins as one or its name ends in .ply, else Wavefront OBJ. What is understood is
  * said in ply_read.c and obj_read.c. All memory is the arena's, also what was taken before a failure; *out is then
  * empty. Messages are "path:line: what", or "path: face 12: what" in binary files. What is odd but no error goes to
- * the log. DRAPE_ERROR_FORMAT also where there is no face at all. */
-drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const char *path, drape_i_mesh *out);
-/* The same, going on where it can; fails where it cannot, without telling the listener. With listener NULL the same.
- */
-drape_status drape_i_mesh_read_all(drape_context *ctx, drape_i_arena *arena, const char *path,
-                                   const drape_i_mesh_listener *listener, drape_i_mesh *out);
+ * the log. DRAPE_ERROR_FORMAT also where there is no face at all. With a listener (or NULL) it goes on where it can;
+ * where it cannot it fails without telling the listener. */
+drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const char *path,
+                               const drape_i_mesh_listener *listener, drape_i_mesh *out);
 
 /* The same of a file in memory of one format; name stands in messages. The data need not end in a zero. */
 drape_status drape_i_obj_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
-                               int64_t size, drape_i_mesh *out);
+                               int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
 drape_status drape_i_ply_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
-                               int64_t size, drape_i_mesh *out);
-drape_status drape_i_obj_parse_all(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
-                                   int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
-drape_status drape_i_ply_parse_all(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
-                                   int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
+                               int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
 
 /* ---- what the readers share ---- */
 

@@ -454,12 +454,7 @@ static drape_status replace_returns(drape_context *ctx, drape_i_arena *scratch, 
 }
 
 drape_status drape_i_obj_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
-                               int64_t size, drape_i_mesh *out) {
-    return drape_i_obj_parse_all(ctx, arena, name, data, size, NULL, out);
-}
-
-drape_status drape_i_obj_parse_all(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
-                                   int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out) {
+                               int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out) {
     drape_i_arena scratch = {0};
     *out = (drape_i_mesh){0};
     if (size < 0 || (size && !data))

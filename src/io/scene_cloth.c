@@ -287,7 +287,7 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
     if (!path) return false;
     mesh_ear ear = {r, node, path, 0};
     drape_i_mesh_listener listener = {pass_on, &ear};
-    drape_status status = drape_i_mesh_read_all(r->ctx, &r->out->arena, path, r->listener ? &listener : NULL, m);
+    drape_status status = drape_i_mesh_read(r->ctx, &r->out->arena, path, r->listener ? &listener : NULL, m);
     r->problems.code = "bad-mesh";
     if (status) return drape_i_scene_failed(r, node, status);
     for (int64_t i = 0; i < 3 * (int64_t)m->vertices; i++) m->position[i] *= unit;

@@ -39,14 +39,14 @@ static void check_mesh(const drape_i_mesh *m) {
 }
 
 typedef drape_status parse_mesh(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
-                                int64_t size, drape_i_mesh *out);
+                                int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
 
 static void fuzz_mesh(parse_mesh *parse, const uint8_t *data, size_t size) {
     drape_context *ctx = shared_context();
     drape_i_arena arena = {0};
     drape_i_mesh mesh;
     int64_t before = drape_context_bytes(ctx);
-    drape_status status = parse(ctx, &arena, "fuzz", (const char *)data, (int64_t)size, &mesh);
+    drape_status status = parse(ctx, &arena, "fuzz", (const char *)data, (int64_t)size, NULL, &mesh);
     demand(status == DRAPE_OK || status == DRAPE_ERROR_FORMAT);
     if (status) demand(strncmp(drape_message(ctx), "fuzz:", 5) == 0 && !strchr(drape_message(ctx), '\n'));
     demand(drape_context_bytes(ctx) - before <= 200 * (int64_t)size + 256 * 1024);

@@ -368,7 +368,7 @@ static void damage(drape_context *ctx, const char *name, const char *text, test_
     drape_i_arena arena = {0};
     drape_i_mesh mesh;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    drape_status status = drape_i_mesh_read(ctx, &arena, path, &mesh);
+    drape_status status = drape_i_mesh_read(ctx, &arena, path, NULL, &mesh);
     assert_int_equal(status != DRAPE_OK, unread > 0);
     drape_i_arena_free(ctx, &arena);
 }

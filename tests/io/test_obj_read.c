@@ -46,7 +46,7 @@ static void reading_end(reading *r) {
 
 static void parse_bytes(reading *r, const char *text, int64_t size) {
     reading_begin(r);
-    r->status = drape_i_obj_parse(r->ctx, &r->arena, "test.obj", text, size, &r->mesh);
+    r->status = drape_i_obj_parse(r->ctx, &r->arena, "test.obj", text, size, NULL, &r->mesh);
 }
 
 static void parse(reading *r, const char *text) {
@@ -362,9 +362,9 @@ static void bytes_that_are_no_text(void **state) {
     parse_bytes(&r, "v 0 0 0\nv\0 0", 12);
     assert_int_equal(r.status, DRAPE_ERROR_FORMAT);
     assert_string_equal(drape_message(r.ctx), "test.obj:2: a zero byte: this is no text");
-    assert_int_equal(drape_i_obj_parse(r.ctx, &r.arena, "x", NULL, 5, &r.mesh), DRAPE_ERROR_ARGUMENT);
-    assert_int_equal(drape_i_obj_parse(r.ctx, &r.arena, "x", "", -1, &r.mesh), DRAPE_ERROR_ARGUMENT);
-    assert_int_equal(drape_i_mesh_read(r.ctx, &r.arena, "/nowhere/at/all.obj", &r.mesh), DRAPE_ERROR_IO);
+    assert_int_equal(drape_i_obj_parse(r.ctx, &r.arena, "x", NULL, 5, NULL, &r.mesh), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_i_obj_parse(r.ctx, &r.arena, "x", "", -1, NULL, &r.mesh), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_i_mesh_read(r.ctx, &r.arena, "/nowhere/at/all.obj", NULL, &r.mesh), DRAPE_ERROR_IO);
     assert_non_null(strstr(drape_message(r.ctx), "/nowhere/at/all.obj"));
     reading_end(&r);
 }
@@ -413,7 +413,7 @@ static void a_failing_allocation_leaves_nothing(void **state) {
         drape_context *ctx = counting_context(&memory);
         drape_i_arena arena = {0};
         drape_i_mesh mesh;
-        drape_status status = drape_i_obj_parse(ctx, &arena, "test.obj", text, (int64_t)strlen(text), &mesh);
+        drape_status status = drape_i_obj_parse(ctx, &arena, "test.obj", text, (int64_t)strlen(text), NULL, &mesh);
         failed = memory.failed;
         assert_int_equal(status, failed ? DRAPE_ERROR_MEMORY : DRAPE_OK);
         assert_int_equal(mesh.triangles, failed ? 0 : 3);
@@ -444,7 +444,7 @@ static void what_was_written_is_read(void **state) {
     ASSERT_OK(r.ctx, drape_writer_open(r.ctx, path, &(drape_animation){.cloth = cloth}, &writer));
     ASSERT_OK(r.ctx, drape_writer_frame(writer, mesh.rest));
     ASSERT_OK(r.ctx, drape_writer_close(writer));
-    ASSERT_OK(r.ctx, drape_i_mesh_read(r.ctx, &r.arena, frame, &r.mesh));
+    ASSERT_OK(r.ctx, drape_i_mesh_read(r.ctx, &r.arena, frame, NULL, &r.mesh));
     assert_int_equal(r.mesh.vertices, mesh.vertices);
     assert_int_equal(r.mesh.triangles, mesh.triangles);
     assert_memory_equal(r.mesh.position, mesh.rest, 24 * (size_t)mesh.vertices);
@@ -532,7 +532,7 @@ static bool check_outside_file(const outside_file *want) {
     reading r;
     if (!path) return false;
     reading_begin(&r);
-    r.status = drape_i_mesh_read(r.ctx, &r.arena, path, &r.mesh);
+    r.status = drape_i_mesh_read(r.ctx, &r.arena, path, NULL, &r.mesh);
     if (!want->triangles) {
         assert_int_equal(r.status, DRAPE_ERROR_FORMAT);
         assert_non_null(strstr(drape_message(r.ctx), ": the file ends without a face (f)"));
@@ -563,7 +563,7 @@ static void a_garment_has_its_material_space(void **state) {
     reading r;
     if (!path) skip();
     reading_begin(&r);
-    ASSERT_OK(r.ctx, drape_i_mesh_read(r.ctx, &r.arena, path, &r.mesh));
+    ASSERT_OK(r.ctx, drape_i_mesh_read(r.ctx, &r.arena, path, NULL, &r.mesh));
     const int32_t first[3] = {13, 28, 27}, first_uv[3] = {0, 1, 2};
     assert_memory_equal(r.mesh.triangle[0], first, sizeof first);
     assert_memory_equal(r.mesh.uv_triangle[0], first_uv, sizeof first_uv);

@@ -43,7 +43,7 @@ static void assert_read_back(test_frames *t, const drape_animation *what, const 
     test_frames_write(t, name, what, 3);
     for (int32_t f = 0; f < 3; f++) {
         snprintf(name, sizeof name, "b_%04d%s", f, ending);
-        ASSERT_OK(t->ctx, drape_i_mesh_read(t->ctx, &arena, test_frames_path(t, name), &mesh));
+        ASSERT_OK(t->ctx, drape_i_mesh_read(t->ctx, &arena, test_frames_path(t, name), NULL, &mesh));
         test_frames_fill(t, f);
         assert_positions(t, &mesh, single);
         assert_int_equal(mesh.uv != NULL, uv != NO_UV);

@@ -37,7 +37,7 @@ static void reading_end(reading *r) {
 }
 
 static drape_status parse(reading *r, const void *data, int64_t size) {
-    return drape_i_ply_parse(r->ctx, &r->arena, "test.ply", data, size, &r->mesh);
+    return drape_i_ply_parse(r->ctx, &r->arena, "test.ply", data, size, NULL, &r->mesh);
 }
 
 /* ---- files made here ---- */
@@ -337,7 +337,7 @@ static void a_failing_allocation_leaves_nothing(void **state) {
         drape_context *ctx = counting_context(&memory);
         drape_i_arena arena = {0};
         drape_i_mesh mesh;
-        drape_status status = drape_i_ply_parse(ctx, &arena, "test.ply", text, (int64_t)strlen(text), &mesh);
+        drape_status status = drape_i_ply_parse(ctx, &arena, "test.ply", text, (int64_t)strlen(text), NULL, &mesh);
         failed = memory.failed;
         assert_int_equal(status, failed ? DRAPE_ERROR_MEMORY : DRAPE_OK);
         assert_int_equal(mesh.triangles, failed ? 0 : 2);
@@ -372,7 +372,7 @@ static void outside_files_are_read(void **state) {
         reading r;
         if (!path) skip();
         reading_begin(&r);
-        drape_status status = drape_i_mesh_read(r.ctx, &r.arena, path, &r.mesh);
+        drape_status status = drape_i_mesh_read(r.ctx, &r.arena, path, NULL, &r.mesh);
         assert_int_equal(status, want->refusal ? DRAPE_ERROR_FORMAT : DRAPE_OK);
         if (want->refusal) assert_non_null(strstr(drape_message(r.ctx), want->refusal));
         assert_int_equal(r.mesh.vertices, want->vertices);
@@ -392,7 +392,7 @@ static void the_cubes_are_cubes(void **state) {
         double volume = 0;
         if (!path) skip();
         reading_begin(&r);
-        ASSERT_OK(r.ctx, drape_i_mesh_read(r.ctx, &r.arena, path, &r.mesh));
+        ASSERT_OK(r.ctx, drape_i_mesh_read(r.ctx, &r.arena, path, NULL, &r.mesh));
         for (int32_t t = 0; t < r.mesh.triangles; t++) {
             const double *a = r.mesh.position + 3 * r.mesh.triangle[t][0];
             const double *b = r.mesh.position + 3 * r.mesh.triangle[t][1];
@@ -423,7 +423,7 @@ static int read_folder(const char *folder) {
         }
         reading r;
         reading_begin(&r);
-        drape_status status = drape_i_mesh_read(r.ctx, &r.arena, path, &r.mesh);
+        drape_status status = drape_i_mesh_read(r.ctx, &r.arena, path, NULL, &r.mesh);
         if (status) {
             assert_int_equal(status, DRAPE_ERROR_FORMAT);
             assert_true(strncmp(drape_message(r.ctx), path, strlen(path)) == 0);
