@@ -10,17 +10,24 @@
  * caller closes the job once no task is left to claim, and waits for those inside. So a helper that is not running
  * (other programs have its processor) costs nothing: the caller does its work and does not wait for it.
  *
- * Whoever waits spins some 20 microseconds (a CG iteration has loops that close together), then sleeps on a condition
- * variable. Where threads share a processor, the one that is waited for runs only once the waiting one gives way, so
- * spinning yields now and then. */
+ * Whoever waits spins some 200 microseconds (a CG iteration has loops that close together; what a caller does
+ * alone between two loops takes less, and waking costs up to 100), then sleeps on a condition variable. Where threads
+ * share a processor, the one that is waited for runs only once the waiting one gives way, so spinning yields now and
+ * then, and is shorter.
+ *
+ * A thread that is woken may find itself on the processor of the one that woke it, while another one is idle: the
+ * system prefers that for threads that talk much and work little, and takes milliseconds to see its error, which is
+ * a whole job here. So a helper that meets the caller on its processor keeps off that one from then on. */
 #include "base/pool.h"
+
+#include "base/processors.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
-enum { SPINS = 1000, SPINS_PER_YIELD = 50, MAX_THREADS = 256 };
+enum { SPINS = 10000, SPINS_IF_SHARED = 1000, SPINS_PER_YIELD = 50, MAX_THREADS = 256 };
 
 typedef struct share {
     _Alignas(64) atomic_int next;
@@ -34,9 +41,11 @@ struct drape_i_pool {
     atomic_int sleepers;            /* helpers that sleep */
     atomic_bool waiting;            /* the caller sleeps until nobody is inside */
     atomic_bool stop;
+    atomic_int caller; /* the processor it was on when it opened the job; -1: not known */
+    drape_i_processors allowed;
     void (*task)(void *data, int32_t index);
     void *data;
-    int32_t threads;
+    int32_t threads, spins;
     int32_t started; /* helpers that exist */
     pthread_mutex_t mutex;
     pthread_cond_t wake, done;
@@ -67,7 +76,7 @@ static bool is_open(unsigned state) { return state % 2 == 1; }
 
 /* The state of a job that is open and was not seen yet. */
 static unsigned wait_for_job(drape_i_pool *pool, unsigned seen) {
-    for (int32_t i = 0; i < SPINS; i++) {
+    for (int32_t i = 0; i < pool->spins; i++) {
         unsigned now = atomic_load_explicit(&pool->state, memory_order_acquire);
         if (now != seen && is_open(now)) return now;
         spin(i);
@@ -82,6 +91,14 @@ static unsigned wait_for_job(drape_i_pool *pool, unsigned seen) {
     return now;
 }
 
+static bool has_processors(const drape_i_pool *pool) { return pool->allowed.count >= pool->threads; }
+
+static void keep_apart(const drape_i_pool *pool) {
+    int32_t caller = atomic_load_explicit(&pool->caller, memory_order_relaxed);
+    if (caller < 0 || !has_processors(pool) || drape_i_processor() != caller) return;
+    drape_i_processors_avoid(&pool->allowed, caller);
+}
+
 static void leave(drape_i_pool *pool) {
     if (atomic_fetch_sub(&pool->inside, 1) != 1 || !atomic_load(&pool->waiting)) return;
     pthread_mutex_lock(&pool->mutex);
@@ -93,9 +110,11 @@ static void *helper_main(void *argument) {
     struct helper_start *start = argument;
     drape_i_pool *pool = start->pool;
     unsigned seen = 0;
+    keep_apart(pool);
     for (;;) {
         seen = wait_for_job(pool, seen);
         if (atomic_load(&pool->stop)) return NULL;
+        keep_apart(pool); /* before it is inside: moving takes long, and nobody should wait for it */
         atomic_fetch_add(&pool->inside, 1);
         if (atomic_load(&pool->state) == seen) work(pool, start->index);
         leave(pool);
@@ -103,6 +122,7 @@ static void *helper_main(void *argument) {
 }
 
 static void open_job(drape_i_pool *pool) {
+    atomic_store_explicit(&pool->caller, drape_i_processor(), memory_order_relaxed);
     atomic_fetch_add(&pool->state, 1);
     if (atomic_load(&pool->sleepers) == 0) return;
     pthread_mutex_lock(&pool->mutex);
@@ -112,7 +132,7 @@ static void open_job(drape_i_pool *pool) {
 
 static void close_job(drape_i_pool *pool) {
     atomic_fetch_add(&pool->state, 1);
-    for (int32_t i = 0; i < SPINS; i++) {
+    for (int32_t i = 0; i < pool->spins; i++) {
         if (atomic_load_explicit(&pool->inside, memory_order_acquire) == 0) return;
         spin(i);
     }
@@ -152,6 +172,9 @@ drape_status drape_i_pool_create(drape_context *ctx, int32_t threads, drape_i_po
     *out = NULL;
     if (!DRAPE_NEW(ctx, pool, 1)) return DRAPE_ERROR_MEMORY;
     pool->threads = threads;
+    pool->allowed = drape_i_processors_allowed();
+    pool->spins = has_processors(pool) ? SPINS : SPINS_IF_SHARED;
+    atomic_store(&pool->caller, drape_i_processor());
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);

@@ -1,0 +1,22 @@
+/* processors.h: which processor a thread runs on, and which ones it may. Where the system does not tell, nothing is
+ * known and nothing is changed. */
+#ifndef DRAPE_BASE_PROCESSORS_H
+#define DRAPE_BASE_PROCESSORS_H
+
+#include <stdint.h>
+
+enum { DRAPE_I_PROCESSORS = 1024, DRAPE_I_PROCESSOR_WORDS = DRAPE_I_PROCESSORS / 64 };
+
+typedef struct drape_i_processors {
+    uint64_t word[DRAPE_I_PROCESSOR_WORDS]; /* processor p is bit p % 64 of word p / 64 */
+    int32_t count;                          /* 0: not known */
+} drape_i_processors;
+
+/* Those that the calling thread may run on. */
+drape_i_processors drape_i_processors_allowed(void);
+/* The one that it runs on; -1: not known. */
+int32_t drape_i_processor(void);
+/* From now on the calling thread runs on `allowed` but for one of them. Nothing happens where none would be left. */
+void drape_i_processors_avoid(const drape_i_processors *allowed, int32_t processor);
+
+#endif
