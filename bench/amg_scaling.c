@@ -117,7 +117,7 @@ void bench_amg_scaling(const bench_options *options, const int32_t *sides, int32
 
 /* ---- Threads ---- */
 
-enum { SETUP_REPEATS = 7, ALONE = 0, TOGETHER = 1 };
+enum { SETUP_REPEATS = 15, ALONE = 0, TOGETHER = 1 };
 
 static const double SETUP_GAIN = 1.7; /* what two threads are to gain over one */
 

@@ -1,6 +1,7 @@
 /* solver.c: from a problem to x: memory, what to take, a try, and another one where that fails. */
 #include "linear/solver.h"
 
+#include "base/parallel.h"
 #include "base/timer.h"
 #include "linear/sight.h"
 
@@ -61,10 +62,23 @@ void drape_solver_destroy(drape_solver *solver) {
     DRAPE_FREE(solver->ctx, solver, 1);
 }
 
+enum { VECTOR_GRAIN = 4096 };
+
+static void clear_chunk(void *data, int64_t begin, int64_t end) {
+    memset((double *)data + begin, 0, (size_t)(end - begin) * sizeof(double));
+}
+
+/* Touched first by the threads that will work on it. */
+static drape_status take_vector(drape_solver *solver, double **out) {
+    int64_t n = 3 * (int64_t)solver->pattern.rows;
+    if (!DRAPE_NEW_RAW(solver->ctx, *out, n)) return DRAPE_ERROR_MEMORY;
+    drape_i_loop(solver->ctx, n, VECTOR_GRAIN, clear_chunk, *out);
+    return DRAPE_OK;
+}
+
 static drape_status take_vectors(drape_solver *solver, int32_t count) {
     for (; solver->vectors < count; solver->vectors++)
-        if (!DRAPE_NEW(solver->ctx, solver->work[solver->vectors], 3 * (int64_t)solver->pattern.rows))
-            return DRAPE_ERROR_MEMORY;
+        if (take_vector(solver, &solver->work[solver->vectors])) return DRAPE_ERROR_MEMORY;
     return DRAPE_OK;
 }
 
@@ -82,11 +96,10 @@ static drape_status take_seat(drape_solver *solver, int32_t index, const drape_b
 static drape_status allocate(drape_solver *solver, const drape_bsr3 *A) {
     drape_context *ctx = solver->ctx;
     const drape_solve_settings *want = &solver->settings;
-    int64_t n = 3 * (int64_t)A->rows;
     int32_t most = want->max_iterations < INT32_MAX ? want->max_iterations + 1 : INT32_MAX;
     if (take_vectors(solver, solver->method->vectors)) return DRAPE_ERROR_MEMORY;
-    if (solver->auto_precond && !DRAPE_NEW(ctx, solver->start, n)) return DRAPE_ERROR_MEMORY;
-    if (!DRAPE_NEW(ctx, solver->force, n)) return DRAPE_ERROR_MEMORY;
+    if (solver->auto_precond && take_vector(solver, &solver->start)) return DRAPE_ERROR_MEMORY;
+    if (take_vector(solver, &solver->force)) return DRAPE_ERROR_MEMORY;
     solver->stopping.capacity = want->history < most ? want->history : most;
     if (!DRAPE_NEW(ctx, solver->stopping.history, solver->stopping.capacity)) return DRAPE_ERROR_MEMORY;
     drape_status status = solver->auto_precond ? DRAPE_OK : take_seat(solver, DRAPE_I_NAMED, A);

@@ -1,28 +1,57 @@
 /* matrix.c: owning block rows, and the check of a view that somebody else filled. */
 #include "sparse/matrix.h"
 
+#include "base/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
+/* ---- Checking ---- */
+
+enum { CHECK_GRAIN = 512 };
+
+static bool row_is_placed(const drape_bsr3 *A, int64_t i) {
+    const int64_t first = A->rowptr[i], end = A->rowptr[i + 1];
+    return first >= 0 && end >= first && end - first <= A->rows && end <= A->rowptr[A->rows];
+}
+
+/* The first block of a row that is placed whose column is wrong, and the column before it; or the end of the row. */
+static int64_t first_wrong(const drape_bsr3 *A, int64_t i, int32_t *before) {
+    int64_t k = A->rowptr[i];
+    for (*before = -1; k < A->rowptr[i + 1] && A->col[k] > *before && A->col[k] < A->rows; k++) *before = A->col[k];
+    return k;
+}
+
+static void count_wrong(void *data, int64_t begin, int64_t end, double *sums) {
+    const drape_bsr3 *A = data;
+    int32_t before;
+    for (int64_t i = begin; i < end; i++)
+        sums[0] += !row_is_placed(A, i) || first_wrong(A, i, &before) < A->rowptr[i + 1];
+}
+
+/* About the first row with something wrong. */
+static drape_status explain_wrong(drape_context *ctx, const drape_bsr3 *A) {
+    int32_t i = 0, before = -1;
+    while (i < A->rows && row_is_placed(A, i) && first_wrong(A, i, &before) == A->rowptr[i + 1]) i++;
+    if (!row_is_placed(A, i))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: row %d goes from block %lld to %lld of %lld", i,
+                            (long long)A->rowptr[i], (long long)A->rowptr[i + 1], (long long)A->rowptr[A->rows]);
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                        "matrix: row %d has column %d behind %d; columns must increase and be below %d", i,
+                        A->col[first_wrong(A, i, &before)], before, A->rows);
+}
+
 drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A) {
+    double wrong;
     if (A->rows < 0 || !A->rowptr || A->rowptr[0] != 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: %d rows, or rowptr does not start with 0", A->rows);
     if (!A->col && A->rowptr[A->rows] != 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: the columns are missing");
-    for (int32_t i = 0; i < A->rows; i++) {
-        if (A->rowptr[i + 1] < A->rowptr[i] || A->rowptr[i + 1] - A->rowptr[i] > A->rows ||
-            A->rowptr[i + 1] > A->rowptr[A->rows])
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: row %d goes from block %lld to %lld of %lld", i,
-                                (long long)A->rowptr[i], (long long)A->rowptr[i + 1], (long long)A->rowptr[A->rows]);
-        int32_t before = -1;
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; before = A->col[k++])
-            if (A->col[k] <= before || A->col[k] >= A->rows)
-                return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                                    "matrix: row %d has column %d behind %d; columns must increase and be below %d",
-                                    i, A->col[k], before, A->rows);
-    }
-    return DRAPE_OK;
+    drape_i_sum(ctx, A->rows, CHECK_GRAIN, count_wrong, (void *)A, 1, &wrong);
+    return wrong > 0 ? explain_wrong(ctx, A) : DRAPE_OK;
 }
+
+/* ---- Memory ---- */
 
 drape_status drape_i_pattern_alloc(drape_context *ctx, int32_t rows, int64_t blocks, drape_matrix **out) {
     drape_matrix *m;

@@ -10,7 +10,7 @@
 #include "base/parallel.h"
 #include "linear/amg/setup.h"
 
-enum { PART_ROWS = 8192, MOST_PARTS = 64, NOBODY = -1, LEFT = -2 };
+enum { PART_ROWS = 4096, MOST_PARTS = 64, NOBODY = -1, LEFT = -2 };
 
 typedef struct gathering {
     const drape_i_level *level;
@@ -111,11 +111,12 @@ static void number_part(void *data, int32_t part) {
 
 drape_status drape_i_aggregate(drape_context *ctx, drape_i_level *level, const drape_i_graph *graph,
                                const drape_constraints *set, int32_t *aggregates) {
-    int32_t rows = level->A.rows, length = (rows + MOST_PARTS - 1) / MOST_PARTS;
+    int32_t rows = level->A.rows, parts = rows / PART_ROWS;
     if (!DRAPE_NEW_RAW(ctx, level->aggregate, rows)) return DRAPE_ERROR_MEMORY;
     gathering g = {.level = level, .graph = graph, .set = set, .aggregate = level->aggregate};
-    g.length = length < PART_ROWS ? PART_ROWS : length;
-    int32_t parts = (rows + g.length - 1) / g.length;
+    parts = parts > MOST_PARTS ? MOST_PARTS : parts < 2 ? 1 : parts / 2 * 2; /* two threads get equal shares */
+    g.length = (rows + parts - 1) / parts;
+    parts = (rows + g.length - 1) / g.length;
     drape_i_tasks(ctx, parts, gather_part, &g);
     *aggregates = 0;
     for (int32_t part = 0; part < parts; part++) { /* count becomes the number of those before */

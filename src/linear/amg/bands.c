@@ -14,10 +14,11 @@ typedef struct coupling {
 
 static void find_coupling(void *data, int32_t band) {
     coupling *c = data;
+    const int32_t end = c->bands->first[band + 1];
     uint32_t mask = 0;
-    for (int64_t k = c->A->start[c->bands->first[band]]; k < c->A->start[c->bands->first[band + 1]]; k++)
-        mask |= 1u << (c->A->col[k] / c->bands->length);
-    c->mask[band] = mask & ~(1u << band);
+    for (int64_t k = c->A->start[c->bands->first[band]]; k < c->A->start[end]; k++)
+        if (c->A->col[k] >= end) mask |= 1u << (c->A->col[k] / c->bands->length); /* few leave their band */
+    c->mask[band] = mask;
 }
 
 /* The first colour that no coupled band before has. */

@@ -13,6 +13,7 @@
 
 #include "base/parallel.h"
 #include "linear/amg/kernels.h"
+#include "sparse/by_column.h"
 
 #include <string.h>
 
@@ -23,13 +24,14 @@ typedef struct patterning {
     int64_t *row_start; /* of each fine row: where its columns stand in row_col, with room for the most it may have */
     int32_t *row_col, *row_count;
     int64_t *near_start; /* of each coarse row: the columns that it meets in Z, ascending, itself left out, */
-    int32_t *near_col, *near_count;
-    int64_t *in_start; /*   and the rows that meet it from above, ascending */
+    int32_t *near_col, *near_count, *near_below; /*   how many, and how many of them below the diagonal, */
+    int64_t *in_start;                           /*   and the rows that meet it from above, ascending */
     int32_t *in_col;
     int32_t *merged; /* blocks of each coarse row */
     int64_t row_room, near_room;
     int32_t longest;                                                                /* most blocks of a coarse row */
     int32_t span_first[DRAPE_I_BANDS], span[DRAPE_I_BANDS], *number[DRAPE_I_BANDS]; /* see find_span */
+    uint32_t meets[DRAPE_I_BANDS]; /* bit j: the band and band j touch a common column */
 } patterning;
 
 /* ---- Rows of (I/2 + U) P ---- */
@@ -153,12 +155,15 @@ static void list_near(void *data, int64_t begin, int64_t end) {
             }
         }
         p->near_count[J] = count;
+        p->near_below[J] = 0;
+        while (p->near_below[J] < count && list[p->near_below[J]] < J) p->near_below[J]++;
     }
 }
 
 static drape_status make_near(drape_context *ctx, patterning *p) {
     int32_t cols = p->fine->P.cols;
-    if (!DRAPE_NEW_RAW(ctx, p->near_start, (int64_t)cols + 1) || !DRAPE_NEW_RAW(ctx, p->near_count, cols))
+    if (!DRAPE_NEW_RAW(ctx, p->near_start, (int64_t)cols + 1) || !DRAPE_NEW_RAW(ctx, p->near_count, cols) ||
+        !DRAPE_NEW_RAW(ctx, p->near_below, cols))
         return DRAPE_ERROR_MEMORY;
     drape_i_loop(ctx, cols, COARSE_GRAIN, find_near_room, p);
     add_up(p->near_start, cols);
@@ -171,25 +176,25 @@ static drape_status make_near(drape_context *ctx, patterning *p) {
 /* Z's blocks below the diagonal, by columns. */
 static drape_status make_in(drape_context *ctx, patterning *p) {
     int32_t cols = p->fine->P.cols;
-    if (!DRAPE_NEW(ctx, p->in_start, (int64_t)cols + 2)) return DRAPE_ERROR_MEMORY;
-    int64_t *next = p->in_start + 1;
-    for (int32_t K = 0; K < cols; K++)
-        for (int32_t n = 0; n < p->near_count[K] && p->near_col[p->near_start[K] + n] < K; n++)
-            next[p->near_col[p->near_start[K] + n] + 1]++;
-    for (int32_t J = 0; J < cols; J++) next[J + 1] += next[J];
-    if (!DRAPE_NEW_RAW(ctx, p->in_col, next[cols])) return DRAPE_ERROR_MEMORY;
-    for (int32_t K = 0; K < cols; K++)
-        for (int32_t n = 0; n < p->near_count[K] && p->near_col[p->near_start[K] + n] < K; n++)
-            p->in_col[next[p->near_col[p->near_start[K] + n]]++] = K;
+    drape_i_by_column by;
+    const drape_i_entries below = {cols, cols, p->near_start, p->near_below, p->near_col};
+    if (!DRAPE_NEW_RAW(ctx, p->in_start, (int64_t)cols + 1)) return DRAPE_ERROR_MEMORY;
+    drape_status status = drape_i_by_column_count(ctx, &below, p->in_start, &by);
+    if (status) return status;
+    if (!DRAPE_NEW_RAW(ctx, p->in_col, p->in_start[cols])) {
+        drape_i_by_column_free(ctx, &by);
+        return DRAPE_ERROR_MEMORY;
+    }
+    drape_i_by_column_sort(ctx, &by, false, p->in_col, NULL);
     return DRAPE_OK;
 }
 
 /* The union of what row J meets right of the diagonal and what meets it from below. */
 static int32_t merge(const patterning *p, int32_t J, int32_t *out) {
-    const int32_t *a = p->near_col + p->near_start[J], *a_end = a + p->near_count[J];
+    const int32_t *near = p->near_col + p->near_start[J], *a = near + p->near_below[J],
+                  *a_end = near + p->near_count[J];
     const int32_t *b = p->in_col + p->in_start[J], *b_end = p->in_col + p->in_start[J + 1];
     int32_t count = 0;
-    while (a < a_end && *a < J) a++;
     while (a < a_end || b < b_end) {
         int32_t next = b == b_end || (a < a_end && *a <= *b) ? *a : *b;
         if (a < a_end && *a == next) a++;
@@ -324,21 +329,27 @@ static drape_status write_recipe(drape_context *ctx, patterning *p) {
     return DRAPE_OK;
 }
 
-/* Bands with a product in a common block have a common column, so those that touch no common one do not meet. */
-static drape_status colour_bands(drape_context *ctx, patterning *p) {
-    const drape_i_bands *bands = &p->fine->A.bands;
-    uint32_t *touched, mask[DRAPE_I_BANDS] = {0};
-    if (!DRAPE_NEW(ctx, touched, p->fine->P.cols)) return DRAPE_ERROR_MEMORY;
-    for (int32_t b = 0; b < bands->count; b++)
-        for (int32_t i = bands->first[b]; i < bands->first[b + 1]; i++)
-            for (int32_t n = 0; n < p->row_count[i]; n++) touched[p->row_col[p->row_start[i] + n]] |= 1u << b;
-    for (int32_t J = 0; J < p->fine->P.cols; J++)
-        for (int32_t b = 0; b < bands->count && touched[J] >> b; b++)
-            if (touched[J] >> b & 1) mask[b] |= touched[J] & ~(1u << b);
-    DRAPE_FREE(ctx, touched, p->fine->P.cols);
-    p->fine->recipe.reach = *bands;
-    drape_i_bands_colour(mask, &p->fine->recipe.reach);
-    return DRAPE_OK;
+/* Bands with a product in a common block have a common column, so those that touch no common one do not meet. A band
+ * touches those columns for which list_row or write_make left it a number. */
+static void find_meetings(void *data, int32_t band) {
+    patterning *p = data;
+    const int32_t bands = p->fine->A.bands.count, first = p->span_first[band], last = first + p->span[band];
+    p->meets[band] = 0;
+    for (int32_t other = band + 1; other < bands; other++) {
+        const int32_t from = p->span_first[other] > first ? p->span_first[other] : first;
+        const int32_t end = p->span_first[other] + p->span[other], to = end < last ? end : last;
+        for (int32_t J = from; J < to; J++)
+            if (p->number[band][J - first] >= 0 && p->number[other][J - p->span_first[other]] >= 0) {
+                p->meets[band] |= 1u << other;
+                break;
+            }
+    }
+}
+
+static void colour_bands(drape_context *ctx, patterning *p) {
+    drape_i_bands_all(ctx, &p->fine->A.bands, find_meetings, p);
+    p->fine->recipe.reach = p->fine->A.bands;
+    drape_i_bands_colour(p->meets, &p->fine->recipe.reach);
 }
 
 /* Numbers of a block of a product row, with those that kernels read past its end. */
@@ -376,10 +387,11 @@ int64_t drape_i_recipe_bytes(const drape_i_level *fine) {
 static void free_scratch(drape_context *ctx, patterning *p) {
     int64_t rows = p->fine->A.rows, cols = p->fine->P.cols;
     if (p->in_col) DRAPE_FREE(ctx, p->in_col, p->in_start[cols]);
-    DRAPE_FREE(ctx, p->in_start, cols + 2);
+    DRAPE_FREE(ctx, p->in_start, cols + 1);
     DRAPE_FREE(ctx, p->merged, cols);
     DRAPE_FREE(ctx, p->near_col, p->near_room);
     DRAPE_FREE(ctx, p->near_count, cols);
+    DRAPE_FREE(ctx, p->near_below, cols);
     DRAPE_FREE(ctx, p->near_start, cols + 1);
     for (int32_t band = 0; band < p->fine->A.bands.count; band++) DRAPE_FREE(ctx, p->number[band], p->span[band]);
     DRAPE_FREE(ctx, p->row_col, p->row_room + 1);
@@ -394,8 +406,10 @@ drape_status drape_i_galerkin_pattern(drape_context *ctx, drape_i_level *fine, d
     if (!status) status = make_in(ctx, &p);
     if (!status) status = make_coarse(ctx, &p);
     if (!status) status = write_recipe(ctx, &p);
-    if (!status) status = colour_bands(ctx, &p);
-    if (!status) status = allocate_rows(ctx, &p);
+    if (!status) {
+        colour_bands(ctx, &p);
+        status = allocate_rows(ctx, &p);
+    }
     free_scratch(ctx, &p);
     return status;
 }

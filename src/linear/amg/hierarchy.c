@@ -81,9 +81,9 @@ static void free_level(drape_context *ctx, drape_i_level *l) {
     DRAPE_FREE(ctx, l->row_slot, l->A.count);
     DRAPE_FREE(ctx, l->col_slot, l->A.count);
     DRAPE_FREE(ctx, l->low_slot, l->A.lowers);
-    DRAPE_FREE(ctx, l->member_first, cols + 2);
+    DRAPE_FREE(ctx, l->member_first, cols + 1);
     DRAPE_FREE(ctx, l->member, l->A.rows);
-    DRAPE_FREE(ctx, l->back_start, cols + 2);
+    DRAPE_FREE(ctx, l->back_start, cols + 1);
     DRAPE_FREE(ctx, l->back_row, P);
     DRAPE_FREE(ctx, l->back_block, P);
     drape_i_fblocks_free(ctx, &l->P);

@@ -17,6 +17,7 @@
 #include "linear/amg/dense.h"
 #include "linear/amg/kernels.h"
 #include "linear/amg/setup.h"
+#include "sparse/by_column.h"
 
 #include <string.h>
 
@@ -95,7 +96,8 @@ enum { MOST = DRAPE_I_MODES * DRAPE_I_MODES, KEPT = 16 /* members whose K_i is n
 /* r and n are known where this is compiled, so that small loops unroll. */
 DRAPE_INLINE void orthonormalise_sized(const orthonormalising *o, int32_t aggregate, int32_t r, int32_t n) {
     const int32_t *member = o->level->member;
-    const int32_t first = o->level->member_first[aggregate], last = o->level->member_first[aggregate + 1];
+    const int32_t first = (int32_t)o->level->member_first[aggregate];
+    const int32_t last = (int32_t)o->level->member_first[aggregate + 1];
     double gram[MOST] = {0}, R[MOST], inverse[MOST], centre[3], kept[KEPT * MOST], K[MOST];
     centre_of(o, first, last, centre);
     for (int32_t m = first; m < last; m++) {
@@ -213,34 +215,27 @@ static void slot_band(void *data, int32_t band) {
 
 /* The rows of each aggregate, ascending. */
 static drape_status list_members(drape_context *ctx, drape_i_level *level, int32_t aggregates) {
-    int32_t rows = level->A.rows;
-    if (!DRAPE_NEW(ctx, level->member_first, (int64_t)aggregates + 2) || !DRAPE_NEW_RAW(ctx, level->member, rows))
+    drape_i_by_column by;
+    const drape_i_entries members = {.rows = level->A.rows, .cols = aggregates, .col = level->aggregate};
+    if (!DRAPE_NEW_RAW(ctx, level->member_first, (int64_t)aggregates + 1) ||
+        !DRAPE_NEW_RAW(ctx, level->member, level->A.rows))
         return DRAPE_ERROR_MEMORY;
-    int32_t *next = level->member_first + 1;
-    for (int32_t i = 0; i < rows; i++)
-        if (level->aggregate[i] >= 0) next[level->aggregate[i] + 1]++;
-    for (int32_t a = 0; a < aggregates; a++) next[a + 1] += next[a];
-    for (int32_t i = 0; i < rows; i++)
-        if (level->aggregate[i] >= 0) level->member[next[level->aggregate[i]]++] = i;
-    return DRAPE_OK;
+    drape_status status = drape_i_by_column_count(ctx, &members, level->member_first, &by);
+    if (!status) drape_i_by_column_sort(ctx, &by, false, level->member, NULL);
+    return status;
 }
 
 /* P by columns. */
 static drape_status transpose(drape_context *ctx, drape_i_level *level) {
     const drape_i_fblocks *P = &level->P;
-    if (!DRAPE_NEW(ctx, level->back_start, (int64_t)P->cols + 2) || !DRAPE_NEW_RAW(ctx, level->back_row, P->count) ||
-        !DRAPE_NEW_RAW(ctx, level->back_block, P->count))
+    drape_i_by_column by;
+    const drape_i_entries blocks = {.rows = P->rows, .cols = P->cols, .start = P->start, .col = P->col};
+    if (!DRAPE_NEW_RAW(ctx, level->back_start, (int64_t)P->cols + 1) ||
+        !DRAPE_NEW_RAW(ctx, level->back_row, P->count) || !DRAPE_NEW_RAW(ctx, level->back_block, P->count))
         return DRAPE_ERROR_MEMORY;
-    int64_t *next = level->back_start + 1;
-    for (int64_t k = 0; k < P->count; k++) next[P->col[k] + 1]++;
-    for (int32_t c = 0; c < P->cols; c++) next[c + 1] += next[c];
-    for (int32_t i = 0; i < P->rows; i++)
-        for (int64_t k = P->start[i]; k < P->start[i + 1]; k++) {
-            int64_t at = next[P->col[k]]++;
-            level->back_row[at] = i;
-            level->back_block[at] = (int32_t)k;
-        }
-    return DRAPE_OK;
+    drape_status status = drape_i_by_column_count(ctx, &blocks, level->back_start, &by);
+    if (!status) drape_i_by_column_sort(ctx, &by, false, level->back_row, level->back_block);
+    return status;
 }
 
 static drape_status make_slots(drape_context *ctx, reaching *r) {

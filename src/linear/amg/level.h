@@ -101,24 +101,25 @@ typedef struct drape_i_tentative_parts {
 typedef struct drape_i_level {
     drape_i_upper A;
     int32_t modes;
-    int32_t *user;                  /* finest level: the caller's number of each row; NULL: the same */
-    int32_t *source;                /* and where in that row of the caller's matrix each block of A is */
-    float *scale;                   /* W, r r a row, row by row */
-    int64_t numbers;                /* in the next */
-    float *vectors;                 /* one piece of memory for the three below, and for Q while P is made */
-    float *x, *b, *t;               /* solution, right-hand side, residual */
-    float *d, *q;                   /* direction and product, for Chebyshev's smoother */
-    float *first_x, *first_b;       /* of the first of two visits in a W-cycle; NULL: there is but one */
-    int32_t *aggregate;             /* of each row; -1: special, none */
-    drape_i_fblocks P;              /* interpolation from the next level */
-    uint8_t *row_slot;              /* of each block of A: which block of P's row i it smooths, see interpolate.c, */
-    uint8_t *col_slot;              /*   of P's row j, */
-    uint8_t *low_slot;              /*   and the same for the lower blocks of borders */
-    int64_t *back_start;            /* P by columns: for each coarse row, */
-    int32_t *back_row;              /*   the fine rows that it reaches, ascending, */
-    int32_t *back_block;            /*   and which blocks of P those are */
-    int32_t *member_first, *member; /* the rows of each aggregate, ascending */
-    float *kernel;                  /* near-kernel K, r x modes a row, row by row; NULL on the finest level */
+    int32_t *user;            /* finest level: the caller's number of each row; NULL: the same */
+    int32_t *source;          /* and where in that row of the caller's matrix each block of A is */
+    float *scale;             /* W, r r a row, row by row */
+    int64_t numbers;          /* in the next */
+    float *vectors;           /* one piece of memory for the three below, and for Q while P is made */
+    float *x, *b, *t;         /* solution, right-hand side, residual */
+    float *d, *q;             /* direction and product, for Chebyshev's smoother */
+    float *first_x, *first_b; /* of the first of two visits in a W-cycle; NULL: there is but one */
+    int32_t *aggregate;       /* of each row; -1: special, none */
+    drape_i_fblocks P;        /* interpolation from the next level */
+    uint8_t *row_slot;        /* of each block of A: which block of P's row i it smooths, see interpolate.c, */
+    uint8_t *col_slot;        /*   of P's row j, */
+    uint8_t *low_slot;        /*   and the same for the lower blocks of borders */
+    int64_t *back_start;      /* P by columns: for each coarse row, */
+    int32_t *back_row;        /*   the fine rows that it reaches, ascending, */
+    int32_t *back_block;      /*   and which blocks of P those are */
+    int64_t *member_first;    /* the rows of each aggregate, */
+    int32_t *member;          /*   ascending */
+    float *kernel;            /* near-kernel K, r x modes a row, row by row; NULL on the finest level */
     drape_i_recipe recipe;
     double rho;                      /* of the scaled matrix, as estimated */
     double seconds[DRAPE_AMG_PARTS]; /* of the last set-up, of all cycles since; for reports alone */

@@ -8,6 +8,7 @@
 #include "linear/precond/triangular.h"
 
 #include "sparse/breadth_first.h"
+#include "sparse/by_column.h"
 
 #include <string.h>
 
@@ -26,27 +27,15 @@ void drape_i_columns_destroy(drape_context *ctx, drape_i_columns *c) {
 }
 
 drape_status drape_i_columns_create(drape_context *ctx, const drape_bsr3 *A, drape_i_columns *c) {
+    const drape_i_entries blocks = {.rows = A->rows, .cols = A->rows, .start = A->rowptr, .col = A->col};
+    drape_i_by_column by;
     *c = (drape_i_columns){.count = A->rows, .blocks = A->rowptr[A->rows]};
-    if (!DRAPE_NEW(ctx, c->first, c->count + (int64_t)1) || !DRAPE_NEW(ctx, c->row, c->blocks) ||
-        !DRAPE_NEW(ctx, c->slot, c->blocks)) {
-        drape_i_columns_destroy(ctx, c);
-        return DRAPE_ERROR_MEMORY;
-    }
-    for (int64_t k = 0; k < c->blocks; k++) c->first[A->col[k]]++;
-    for (int64_t j = 0, sum = 0; j <= c->count; j++) {
-        int64_t length = c->first[j];
-        c->first[j] = sum;
-        sum += length;
-    }
-    for (int32_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
-            int64_t at = c->first[A->col[k]]++;
-            c->row[at] = i;
-            c->slot[at] = (int32_t)(k - A->rowptr[i]);
-        }
-    for (int64_t j = c->count; j > 0; j--) c->first[j] = c->first[j - 1]; /* each went on to the next one's */
-    c->first[0] = 0;
-    return DRAPE_OK;
+    bool good = DRAPE_NEW_RAW(ctx, c->first, c->count + (int64_t)1) && DRAPE_NEW_RAW(ctx, c->row, c->blocks) &&
+                DRAPE_NEW_RAW(ctx, c->slot, c->blocks) &&
+                drape_i_by_column_count(ctx, &blocks, c->first, &by) == DRAPE_OK;
+    if (good) drape_i_by_column_sort(ctx, &by, true, c->row, c->slot);
+    else drape_i_columns_destroy(ctx, c);
+    return good ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
 
 /* ---- Chunks and colours of rows in a line ---- */
