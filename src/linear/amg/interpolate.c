@@ -154,7 +154,11 @@ static int32_t insert(int32_t *list, int32_t count, int32_t value) {
 typedef struct reaching {
     drape_i_level *level;
     const drape_i_graph *graph;
+    int32_t *found; /* of all rows, until their numbers are known */
 } reaching;
+
+/* Row i finds no more than its own aggregate and one a connection. */
+static int32_t *found_by(const reaching *r, int64_t i) { return r->found + r->graph->start[i] + i; }
 
 /* The aggregates that row i interpolates from, DRAPE_I_REACH at most. */
 static int32_t reach(const reaching *r, int32_t i, int32_t *list) {
@@ -168,19 +172,28 @@ static int32_t reach(const reaching *r, int32_t i, int32_t *list) {
     return count;
 }
 
-static void count_rows(void *data, int64_t begin, int64_t end) {
+static void find_rows(void *data, int64_t begin, int64_t end) {
     const reaching *r = data;
-    int32_t list[DRAPE_I_REACH + 1];
-    for (int64_t i = begin; i < end; i++) r->level->P.start[i + 1] = reach(r, (int32_t)i, list);
+    for (int64_t i = begin; i < end; i++) r->level->P.start[i + 1] = reach(r, (int32_t)i, found_by(r, i));
 }
 
 static void fill_rows(void *data, int64_t begin, int64_t end) {
     const reaching *r = data;
-    int32_t list[DRAPE_I_REACH + 1];
-    for (int64_t i = begin; i < end; i++) {
-        int32_t count = reach(r, (int32_t)i, list);
-        memcpy(r->level->P.col + r->level->P.start[i], list, (size_t)count * sizeof *list);
-    }
+    const drape_i_fblocks *P = &r->level->P;
+    for (int64_t i = begin; i < end; i++)
+        memcpy(P->col + P->start[i], found_by(r, i), (size_t)(P->start[i + 1] - P->start[i]) * sizeof *P->col);
+}
+
+static drape_status make_rows(drape_context *ctx, reaching *r) {
+    drape_i_fblocks *P = &r->level->P;
+    P->start[0] = 0;
+    drape_i_loop(ctx, P->rows, ROW_GRAIN, find_rows, r);
+    for (int32_t i = 0; i < P->rows; i++) P->start[i + 1] += P->start[i];
+    P->count = P->start[P->rows];
+    if (!DRAPE_NEW_RAW(ctx, P->col, P->count) || !(P->val = drape_i_fvector(ctx, P->count * P->r * P->c)))
+        return DRAPE_ERROR_MEMORY;
+    drape_i_loop(ctx, P->rows, ROW_GRAIN, fill_rows, r);
+    return DRAPE_OK;
 }
 
 /* ---- Where connections go ---- */
@@ -250,18 +263,14 @@ static drape_status make_slots(drape_context *ctx, reaching *r) {
 drape_status drape_i_interpolation_pattern(drape_context *ctx, drape_i_level *level, const drape_i_graph *graph,
                                            int32_t aggregates, int32_t modes) {
     drape_i_fblocks *P = &level->P;
-    reaching r = {level, graph};
+    reaching r = {level, graph, NULL};
     int32_t rows = level->A.rows;
     *P = (drape_i_fblocks){.rows = rows, .cols = aggregates, .r = level->A.r, .c = modes};
-    if (!DRAPE_NEW_RAW(ctx, P->start, (int64_t)rows + 1)) return DRAPE_ERROR_MEMORY;
-    P->start[0] = 0;
-    drape_i_loop(ctx, rows, ROW_GRAIN, count_rows, &r);
-    for (int32_t i = 0; i < rows; i++) P->start[i + 1] += P->start[i];
-    P->count = P->start[rows];
-    if (!DRAPE_NEW_RAW(ctx, P->col, P->count) || !(P->val = drape_i_fvector(ctx, P->count * P->r * P->c)))
+    if (!DRAPE_NEW_RAW(ctx, P->start, (int64_t)rows + 1) || !DRAPE_NEW_RAW(ctx, r.found, graph->count + rows))
         return DRAPE_ERROR_MEMORY;
-    drape_i_loop(ctx, rows, ROW_GRAIN, fill_rows, &r);
-    drape_status status = list_members(ctx, level, aggregates);
+    drape_status status = make_rows(ctx, &r);
+    DRAPE_FREE(ctx, r.found, graph->count + rows);
+    if (!status) status = list_members(ctx, level, aggregates);
     if (!status) status = transpose(ctx, level);
     return status ? status : make_slots(ctx, &r);
 }

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, KEEP_NOTHING = 1, KEEP_PATTERNS = 2 };
+enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, KEEP_NOTHING = 1, KEEP_PATTERNS = 2, LOOKED_AT = 256 };
 static const double THETA = 0.4;
 static const double REFRESH_COST = 4; /* in iterations; six modes: half as much again */
 static const double CHANGED = 0.1;    /* mean relative change of diagonal blocks that is too much to keep */
@@ -137,29 +137,16 @@ static void learn(void *data, int32_t iterations) {
     else if (iterations > s->fresh) s->debt += iterations - s->fresh;
 }
 
-typedef struct largest {
-    const drape_bsr3 *A;
-    int64_t length;              /* of a piece */
-    double most[DRAPE_I_CHUNKS]; /* of its diagonal numbers */
-} largest;
-
-static void find_largest(void *data, int64_t begin, int64_t end) {
-    largest *l = data;
+/* A power of two that brings the largest diagonal number of some rows near 1. It keeps single precision far from its
+ * limits, so some rows are enough. */
+static double scale_for(const drape_bsr3 *A) {
+    const int32_t count = A->rows < LOOKED_AT ? A->rows : LOOKED_AT;
     double most = 0;
-    for (int64_t i = begin; i < end; i++) {
-        const double *block = drape_i_diagonal_block(l->A, (int32_t)i);
+    for (int32_t k = 0; k < count; k++) {
+        const double *block = drape_i_diagonal_block(A, (int32_t)((int64_t)k * A->rows / count));
         for (int32_t m = 0; block && m < 9; m += 4)
             if (fabs(block[m]) > most) most = fabs(block[m]);
     }
-    l->most[begin / l->length] = most;
-}
-
-/* A power of two that brings A's largest diagonal number near 1. */
-static double scale_for(drape_context *ctx, const drape_bsr3 *A) {
-    largest l = {.A = A, .length = drape_i_chunk_length(A->rows, GRAIN)};
-    double most = 0;
-    drape_i_loop(ctx, A->rows, GRAIN, find_largest, &l);
-    for (int32_t k = 0; k < DRAPE_I_CHUNKS; k++) most = fmax(most, l.most[k]);
     return most > 0 && isfinite(most) ? ldexp(1, -ilogb(most)) : 1;
 }
 
@@ -192,7 +179,7 @@ static drape_status refresh(drape_context *ctx, void *data, const drape_problem 
     decision what = decide(ctx, s, problem->A, held, want.modes);
     s->prepared = what == KEEP ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
     if (what == KEEP) return DRAPE_OK;
-    s->scale = scale_for(ctx, problem->A);
+    s->scale = scale_for(problem->A);
     s->held = held;
     s->debt = 0;
     s->fresh = -1;
@@ -243,9 +230,11 @@ static void to_double(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Single precision leaves the range of S by its rounding, which is much for a direction of CG: filtered. */
+/* Single precision leaves the range of S by its rounding, which is much for a direction of CG: filtered. Where the
+ * rows are in the caller's order, h is made here, too. */
 static void filter_and_sum(void *data, int64_t begin, int64_t end, double *sums) {
     const conversion *c = data;
+    if (!c->s->h.level[0].user) to_double(data, begin, end);
     drape_i_filter_rows(c->s->set, c->h, begin, end);
     for (int64_t i = 3 * begin; i < 3 * end; i++) sums[0] += c->r[i] * c->h[i];
 }
@@ -258,7 +247,7 @@ static double apply(drape_context *ctx, void *data, const double *r, double *h) 
     drape_i_loop(ctx, s->rows, GRAIN, to_float, &c);
     drape_i_cycle(ctx, &s->h);
     c.scale = s->scale / scale;
-    drape_i_loop(ctx, s->rows, GRAIN, to_double, &c);
+    if (s->h.level[0].user) drape_i_loop(ctx, s->rows, GRAIN, to_double, &c);
     drape_i_sum(ctx, s->rows, GRAIN, filter_and_sum, &c, 1, &sum);
     return sum;
 }
