@@ -83,7 +83,7 @@ static const struct bench {
     {"auto", "what the solver chooses itself, against the best fixed choice and the block diagonal", bench_auto,
      BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0},
     {"peers", "multigrid against PETSc (GAMG, ML, Hypre), CHOLMOD and Eigen, one system", bench_peers,
-     BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK,
+     BENCH_SIZES | BENCH_TABLES | BENCH_WITHOUT | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK,
      BENCH_TABLE_SHEET | BENCH_TABLE_SCENES},
     {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman, 0, 0},
     {"newton", "kinds of Newton's method and Jacobians on mass-spring cloth", bench_newton,

@@ -44,32 +44,35 @@ static bool take_sizes(const char *text, bench_options *o) {
     return complain("--sizes", text, wanted);
 }
 
-static const struct table_name {
+typedef struct choice {
     const char *name;
-    bench_table table;
-} table_names[] = {{"sheet", BENCH_TABLE_SHEET},
-                   {"cotton", BENCH_TABLE_COTTON},
-                   {"scenes", BENCH_TABLE_SCENES},
-                   {"scaling", BENCH_TABLE_SCALING},
-                   {"setup", BENCH_TABLE_SETUP}};
+    uint32_t bit;
+} choice;
 
-/* The table whose name stands in text[0..length); 0: none. */
-static uint32_t find_table(const char *text, size_t length) {
-    for (size_t i = 0; i < sizeof table_names / sizeof *table_names; i++)
-        if (strlen(table_names[i].name) == length && memcmp(table_names[i].name, text, length) == 0)
-            return table_names[i].table;
+static const choice tables[] = {{"sheet", BENCH_TABLE_SHEET},   {"cotton", BENCH_TABLE_COTTON},
+                                {"scenes", BENCH_TABLE_SCENES}, {"scaling", BENCH_TABLE_SCALING},
+                                {"setup", BENCH_TABLE_SETUP},   {NULL, 0}};
+static const choice libraries[] = {
+    {"petsc", BENCH_PETSC}, {"cholmod", BENCH_CHOLMOD}, {"eigen", BENCH_EIGEN}, {NULL, 0}};
+
+/* The bit of the one whose name stands in text[0..length); 0: none. */
+static uint32_t find_word(const choice *choices, const char *text, size_t length) {
+    for (; choices->name; choices++)
+        if (strlen(choices->name) == length && memcmp(choices->name, text, length) == 0) return choices->bit;
     return 0;
 }
 
-static bool take_tables(const char *text, bench_options *o) {
-    o->tables = 0;
-    for (const char *word = text;; word++) {
-        size_t length = strcspn(word, ",");
-        uint32_t table = find_table(word, length);
-        if (!table) return complain("--tables", text, "a list of sheet, cotton, scenes, scaling and setup is wanted");
-        o->tables |= table;
-        word += length;
-        if (!*word) return true;
+/* Names with commas between them. */
+static bool take_words(const char *option, const char *text, const choice *choices, const char *wanted,
+                       uint32_t *out) {
+    *out = 0;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        uint32_t bit = find_word(choices, at, length);
+        if (!bit) return complain(option, text, wanted);
+        *out |= bit;
+        at += length;
+        if (!*at) return true;
     }
 }
 
@@ -81,6 +84,7 @@ static const struct known {
 } known[] = {
     {"--sizes", "N,N,...", "vertices along a side of the sheets", BENCH_SIZES},
     {"--tables", "NAME,...", "of amg: sheet, cotton, scenes, scaling, setup; of peers: sheet, scenes", BENCH_TABLES},
+    {"--without", "NAME,...", "of peers: petsc, cholmod, eigen", BENCH_WITHOUT},
     {"--scenes-side", "N", "vertices along a side in the tables of scenes", BENCH_SCENES_SIDE},
     {"--threads", "T", "as many threads (of PETSc: processes), 1 to 256; 2 otherwise", BENCH_THREADS},
     {"--quick", NULL, "small sizes and few repeats: to see that it works, not to believe the figures", BENCH_QUICK},
@@ -93,9 +97,9 @@ void bench_options_print(void) {
     for (int i = 0; i < KNOWN; i++) {
         char head[32];
         snprintf(head, sizeof head, "%s %s", known[i].name, known[i].argument ? known[i].argument : "");
-        printf("  %-18s %s\n", head, known[i].help);
+        printf("  %-19s %s\n", head, known[i].help);
     }
-    printf("  %-18s %s\n", "-h, --help", "this text");
+    printf("  %-19s %s\n", "-h, --help", "this text");
 }
 
 const char *bench_option_name(bench_takes option) {
@@ -108,7 +112,11 @@ static bool take(const struct known *k, const char *text, bench_options *o) {
     o->given |= k->takes;
     switch (k->takes) {
     case BENCH_SIZES: return take_sizes(text, o);
-    case BENCH_TABLES: return take_tables(text, o);
+    case BENCH_TABLES:
+        return take_words(k->name, text, tables, "a list of sheet, cotton, scenes, scaling and setup is wanted",
+                          &o->tables);
+    case BENCH_WITHOUT:
+        return take_words(k->name, text, libraries, "a list of petsc, cholmod and eigen is wanted", &o->without);
     case BENCH_SCENES_SIDE:
         return take_number(k->name, text, BENCH_SMALLEST_SIDE, BENCH_LARGEST_SIDE, &o->scenes_side);
     case BENCH_THREADS: return take_number(k->name, text, 1, 256, &o->threads);

@@ -14,7 +14,8 @@ typedef enum bench_takes {
     BENCH_THREADS = 2,
     BENCH_QUICK = 4,
     BENCH_TABLES = 8,
-    BENCH_SCENES_SIDE = 16
+    BENCH_SCENES_SIDE = 16,
+    BENCH_WITHOUT = 32
 } bench_takes;
 
 /* The tables of `amg`, and of `peers` the first and the third; bits. */
@@ -27,12 +28,16 @@ typedef enum bench_table {
     BENCH_TABLES_ALL = 31
 } bench_table;
 
+/* Libraries that `peers` compares with; bits. */
+typedef enum bench_library { BENCH_PETSC = 1, BENCH_CHOLMOD = 2, BENCH_EIGEN = 4 } bench_library;
+
 typedef struct bench_options {
     int32_t side[BENCH_MOST_SIZES]; /* vertices along a side, as they were given */
     int32_t size_count;             /* 0: they were not, and each benchmark has its own */
     int32_t scenes_side;            /* 0: not given */
     int32_t threads;                /* 1..256; default 2 */
     uint32_t tables;                /* of bench_table; default all */
+    uint32_t without;               /* of bench_library: to be left out */
     bool quick;                     /* few repeats and small sizes: to see that it works */
     bool help;
     uint32_t given; /* of bench_takes: what stood on the command line */

@@ -82,7 +82,8 @@ static void open_contest(contest *c, const bench_options *options, bench_system 
     c->problem.A.val = bench_vector(9 * s->A.rowptr[s->A.rows]);
     bench_check(s->ctx, drape_prefilter(s->ctx, &s->problem, c->problem.A.val, c->problem.rhs));
     bench_solve_exactly(s, c->exact);
-    for (int32_t i = 0; i < LIBRARIES; i++) invite(c, i);
+    for (int32_t i = 0; i < LIBRARIES; i++)
+        if (!(libraries[i]->bit & options->without)) invite(c, i);
 }
 
 static void close_contest(contest *c) {

@@ -25,6 +25,7 @@ typedef struct peer_result {
 
 typedef struct peer_library {
     const char *name;
+    uint32_t bit;               /* of bench_library, options.h; 0: it cannot be left out */
     const char *const *members; /* ways to solve, up to a NULL */
     /* What it uses processors by, one and several of them: each member runs with all and with one. NULL: a member
      * runs once, by whatever it has. */

@@ -65,7 +65,7 @@ static void destroy(void *of) {
     free(s);
 }
 
-const peer_library bench_peers_cholmod = {"CHOLMOD", members, NULL, NULL, create, run, destroy};
+const peer_library bench_peers_cholmod = {"CHOLMOD", BENCH_CHOLMOD, members, NULL, NULL, create, run, destroy};
 #else
 const peer_library bench_peers_cholmod = {.name = "CHOLMOD (Debian: libsuitesparse-dev)"};
 #endif

@@ -29,4 +29,4 @@ static bool run(void *state, int32_t member, int32_t workers, double *x, peer_re
 
 static void destroy(void *state) { (void)state; }
 
-const peer_library bench_peers_drape = {"drape", members, NULL, NULL, create, run, destroy};
+const peer_library bench_peers_drape = {"drape", 0, members, NULL, NULL, create, run, destroy};

@@ -46,7 +46,7 @@ static void destroy(void *of) {
     free(s);
 }
 
-const peer_library bench_peers_eigen = {"Eigen", members, "thread", "threads", create, run, destroy};
+const peer_library bench_peers_eigen = {"Eigen", BENCH_EIGEN, members, "thread", "threads", create, run, destroy};
 #else
 const peer_library bench_peers_eigen = {.name = "Eigen (Debian: libeigen3-dev, g++)"};
 #endif

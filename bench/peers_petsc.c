@@ -122,7 +122,7 @@ static void destroy(void *of) {
     free(s);
 }
 
-const peer_library bench_peers_petsc = {"PETSc", members, "process", "processes", create, run, destroy};
+const peer_library bench_peers_petsc = {"PETSc", BENCH_PETSC, members, "process", "processes", create, run, destroy};
 #else
 const peer_library bench_peers_petsc = {.name = "PETSc (Debian: libpetsc-real-dev, openmpi-bin)"};
 #endif

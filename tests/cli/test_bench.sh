@@ -45,7 +45,7 @@ help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
     local word
-    for word in kernels sheets solvers amg auto peers ascher-boxerman newton --sizes --tables --scenes-side --threads --quick --help; do
+    for word in kernels sheets solvers amg auto peers ascher-boxerman newton --sizes --tables --without --scenes-side --threads --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
 }
@@ -65,6 +65,8 @@ bad_command_lines_are_refused() {
     refuses --tables "$bench" amg --tables sheet,nonsense
     refuses --tables "$bench" amg --tables ""
     refuses --scenes-side "$bench" amg --scenes-side 3
+    refuses --without "$bench" peers --without petsc,nobody
+    refuses --without "$bench" amg --without petsc
     refuses "kernels does not take it" "$bench" kernels --sizes 61
     refuses "auto does not take it" "$bench" auto --tables sheet
     refuses "peers does not have all of these" "$bench" peers --tables sheet,cotton
