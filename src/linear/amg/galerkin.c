@@ -34,6 +34,44 @@ typedef struct patterning {
     uint32_t meets[DRAPE_I_BANDS]; /* bit j: the band and band j touch a common column */
 } patterning;
 
+/* ---- Sets of columns ---- */
+
+/* Columns from `first` on as bits: no branch depends on who is in, and they come out in order. The bits between its
+ * uses are zero; those that may be set are in the words [low, high]. */
+enum { WINDOW = 16384 };
+
+typedef struct window {
+    int32_t first, low, high;
+    uint64_t bits[WINDOW / 64];
+} window;
+
+/* An ascending list. */
+static void put_in(window *w, const int32_t *col, int32_t count) {
+    if (count == 0) return;
+    const int32_t low = (col[0] - w->first) / 64, high = (col[count - 1] - w->first) / 64;
+    w->low = low < w->low ? low : w->low;
+    w->high = high > w->high ? high : w->high;
+    for (int32_t n = 0; n < count; n++) {
+        const uint32_t at = (uint32_t)(col[n] - w->first);
+        w->bits[at / 64] |= UINT64_C(1) << (at % 64);
+    }
+}
+
+/* Takes all out again; returns how many they were. */
+static int32_t take_out(window *w, int32_t *list) {
+    int32_t count = 0;
+    for (int32_t k = w->low; k <= w->high; k++) {
+        for (uint64_t rest = w->bits[k]; rest; rest &= rest - 1)
+            list[count++] = w->first + 64 * k + (int32_t)__builtin_ctzll(rest);
+        w->bits[k] = 0;
+    }
+    w->low = WINDOW / 64;
+    w->high = -1;
+    return count;
+}
+
+static void open_window(window *w, int32_t first) { *w = (window){.first = first, .low = WINDOW / 64, .high = -1}; }
+
 /* ---- Rows of (I/2 + U) P ---- */
 
 static int32_t blocks_of(const drape_i_fblocks *P, int32_t i) { return (int32_t)(P->start[i + 1] - P->start[i]); }
@@ -78,28 +116,44 @@ static void sort(int32_t *list, int32_t count) { /* short lists, partly in order
     }
 }
 
-/* seen: who met a column last, from column `first` on */
-static void list_row(const patterning *p, int32_t i, int32_t first, int32_t *seen) {
-    const drape_i_level *f = p->fine;
+/* seen: who met a column last, from column `first` on; all of its numbers are below i */
+static int32_t list_wide_row(const drape_i_level *f, int32_t i, int32_t first, int32_t *seen, int32_t *list) {
     const int64_t *start = f->P.start;
     const int32_t *col = f->P.col;
-    int32_t *list = p->row_col + p->row_start[i], count = blocks_of(&f->P, i);
+    int32_t count = blocks_of(&f->P, i);
     for (int32_t n = 0; n < count; n++) list[n] = col[start[i] + n], seen[list[n] - first] = i;
-    for (int64_t k = f->A.start[i]; k < f->A.start[i + 1] && count > 0; k++)
+    for (int64_t k = f->A.start[i]; k < f->A.start[i + 1]; k++)
         for (int64_t q = start[f->A.col[k]]; q < start[f->A.col[k] + 1]; q++) {
             list[count] = col[q];
             count += seen[col[q] - first] != i;
             seen[col[q] - first] = i;
         }
     sort(list, count);
-    p->row_count[i] = count;
+    return count;
+}
+
+static int32_t list_row(const drape_i_level *f, int32_t i, window *w, int32_t *list) {
+    const drape_i_fblocks *P = &f->P;
+    put_in(w, P->col + P->start[i], blocks_of(P, i));
+    for (int64_t k = f->A.start[i]; k < f->A.start[i + 1]; k++)
+        put_in(w, P->col + P->start[f->A.col[k]], blocks_of(P, f->A.col[k]));
+    return take_out(w, list);
 }
 
 static void list_band_rows(void *data, int32_t band) {
     const patterning *p = data;
+    const drape_i_level *f = p->fine;
+    const int32_t first = p->span_first[band];
+    const bool wide = p->span[band] > WINDOW;
+    window w;
+    open_window(&w, first);
     for (int32_t n = 0; n < p->span[band]; n++) p->number[band][n] = -1;
-    for (int32_t i = p->fine->A.bands.first[band]; i < p->fine->A.bands.first[band + 1]; i++)
-        list_row(p, i, p->span_first[band], p->number[band]);
+    for (int32_t i = f->A.bands.first[band]; i < f->A.bands.first[band + 1]; i++) {
+        int32_t *list = p->row_col + p->row_start[i];
+        if (blocks_of(&f->P, i) == 0) p->row_count[i] = 0;
+        else if (wide) p->row_count[i] = list_wide_row(f, i, first, p->number[band], list);
+        else p->row_count[i] = list_row(f, i, &w, list);
+    }
 }
 
 static void add_up(int64_t *start, int32_t rows) {
@@ -138,25 +192,54 @@ static void find_near_room(void *data, int64_t begin, int64_t end) {
 
 /* Coarse row J meets in Z all columns of the rows that it reaches. These lists are short and much alike: a column is
  * mostly where the one before it was found, and one further. */
+static int32_t list_near_wide(const patterning *p, int64_t J, int32_t *list) {
+    const drape_i_level *f = p->fine;
+    int32_t count = 0;
+    for (int64_t b = f->back_start[J]; b < f->back_start[J + 1]; b++) {
+        const int32_t i = f->back_row[b], *col = p->row_col + p->row_start[i];
+        for (int32_t n = 0, at = 0; n < p->row_count[i]; n++) {
+            if (col[n] == J) continue;
+            while (at < count && list[at] < col[n]) at++;
+            if (at < count && list[at] == col[n]) continue;
+            memmove(list + at + 1, list + at, (size_t)(count - at) * sizeof *list);
+            list[at] = col[n];
+            count++;
+        }
+    }
+    return count;
+}
+
+/* The columns that the rows that J reaches have, from the first to the last. */
+static void find_reach(const patterning *p, int64_t J, int32_t *low, int32_t *high) {
+    const drape_i_level *f = p->fine;
+    for (int64_t b = f->back_start[J]; b < f->back_start[J + 1]; b++) {
+        const int32_t i = f->back_row[b], *col = p->row_col + p->row_start[i], last = col[p->row_count[i] - 1];
+        *low = col[0] < *low ? col[0] : *low;
+        *high = last > *high ? last : *high;
+    }
+}
+
+static int32_t list_near_row(const patterning *p, int64_t J, window *w, int32_t *list) {
+    const drape_i_level *f = p->fine;
+    int32_t low = (int32_t)J, high = (int32_t)J;
+    find_reach(p, J, &low, &high);
+    if (high - low >= WINDOW) return list_near_wide(p, J, list);
+    w->first = low;
+    for (int64_t b = f->back_start[J]; b < f->back_start[J + 1]; b++)
+        put_in(w, p->row_col + p->row_start[f->back_row[b]], p->row_count[f->back_row[b]]);
+    w->bits[(J - low) / 64] &= ~(UINT64_C(1) << ((J - low) % 64));
+    return take_out(w, list);
+}
+
 static void list_near(void *data, int64_t begin, int64_t end) {
     const patterning *p = data;
-    const drape_i_level *f = p->fine;
+    window w;
+    open_window(&w, 0);
     for (int64_t J = begin; J < end; J++) {
-        int32_t *list = p->near_col + p->near_start[J], count = 0;
-        for (int64_t b = f->back_start[J]; b < f->back_start[J + 1]; b++) {
-            const int32_t i = f->back_row[b], *col = p->row_col + p->row_start[i];
-            for (int32_t n = 0, at = 0; n < p->row_count[i]; n++) {
-                if (col[n] == J) continue;
-                while (at < count && list[at] < col[n]) at++;
-                if (at < count && list[at] == col[n]) continue;
-                memmove(list + at + 1, list + at, (size_t)(count - at) * sizeof *list);
-                list[at] = col[n];
-                count++;
-            }
-        }
-        p->near_count[J] = count;
-        p->near_below[J] = 0;
-        while (p->near_below[J] < count && list[p->near_below[J]] < J) p->near_below[J]++;
+        int32_t *list = p->near_col + p->near_start[J], below = 0;
+        p->near_count[J] = list_near_row(p, J, &w, list);
+        for (int32_t n = 0; n < p->near_count[J]; n++) below += list[n] < J;
+        p->near_below[J] = below;
     }
 }
 

@@ -155,6 +155,7 @@ typedef struct reaching {
     drape_i_level *level;
     const drape_i_graph *graph;
     int32_t *found; /* of all rows, until their numbers are known */
+    uint8_t *own;   /* which of a row's blocks is that of its own aggregate */
 } reaching;
 
 /* Row i finds no more than its own aggregate and one a connection. */
@@ -180,8 +181,12 @@ static void find_rows(void *data, int64_t begin, int64_t end) {
 static void fill_rows(void *data, int64_t begin, int64_t end) {
     const reaching *r = data;
     const drape_i_fblocks *P = &r->level->P;
-    for (int64_t i = begin; i < end; i++)
-        memcpy(P->col + P->start[i], found_by(r, i), (size_t)(P->start[i + 1] - P->start[i]) * sizeof *P->col);
+    for (int64_t i = begin; i < end; i++) {
+        const int32_t *found = found_by(r, i), count = (int32_t)(P->start[i + 1] - P->start[i]);
+        memcpy(P->col + P->start[i], found, (size_t)count * sizeof *P->col);
+        r->own[i] = 0;
+        for (int32_t k = 0; k < count; k++) r->own[i] += found[k] < r->level->aggregate[i];
+    }
 }
 
 static drape_status make_rows(drape_context *ctx, reaching *r) {
@@ -200,15 +205,16 @@ static drape_status make_rows(drape_context *ctx, reaching *r) {
 
 /* Which block of P's row i a connection with row j smooths; DRAPE_I_WEAK where that is row i's own, though j is in
  * another aggregate. */
-static uint8_t slot_of(const drape_i_level *l, int32_t i, int32_t j, bool strong) {
+static uint8_t slot_of(const reaching *r, int32_t i, int32_t j, bool strong) {
+    const drape_i_level *l = r->level;
     const int32_t *col = l->P.col + l->P.start[i], count = (int32_t)(l->P.start[i + 1] - l->P.start[i]);
-    int32_t own = l->aggregate[i], other = l->aggregate[j], at = 0, mine = 0;
-    if (own < 0 || other < 0) return DRAPE_I_NO_SLOT; /* special nodes have nothing to give, and need nothing */
-    while (col[mine] != own) mine++;
-    if (own == other) return (uint8_t)mine;
-    if (!strong) return (uint8_t)(mine | DRAPE_I_WEAK);
+    const int32_t other = l->aggregate[j];
+    int32_t at = 0;
+    if (count == 0 || other < 0) return DRAPE_I_NO_SLOT; /* special nodes have nothing to give, and need nothing */
+    if (l->aggregate[i] == other) return r->own[i];
+    if (!strong) return r->own[i] | DRAPE_I_WEAK;
     while (at < count && col[at] != other) at++;
-    return (uint8_t)(at < count ? at : mine | DRAPE_I_WEAK);
+    return (uint8_t)(at < count ? at : r->own[i] | DRAPE_I_WEAK);
 }
 
 static void slot_band(void *data, int32_t band) {
@@ -218,12 +224,12 @@ static void slot_band(void *data, int32_t band) {
     const uint8_t *strong = r->graph->strong;
     for (int32_t i = A->bands.first[band]; i < A->bands.first[band + 1]; i++)
         for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
-            l->row_slot[k] = slot_of(l, i, A->col[k], strong[k]);
-            l->col_slot[k] = slot_of(l, A->col[k], i, strong[k]);
+            l->row_slot[k] = slot_of(r, i, A->col[k], strong[k]);
+            l->col_slot[k] = slot_of(r, A->col[k], i, strong[k]);
         }
     for (int32_t n = A->border_first[band]; n < A->border_first[band + 1]; n++)
         for (int64_t m = A->lower_start[n]; m < A->lower_start[n + 1]; m++)
-            l->low_slot[m] = slot_of(l, A->border[n], A->lower_col[m], strong[A->lower_block[m]]);
+            l->low_slot[m] = slot_of(r, A->border[n], A->lower_col[m], strong[A->lower_block[m]]);
 }
 
 /* The rows of each aggregate, ascending. */
@@ -263,16 +269,18 @@ static drape_status make_slots(drape_context *ctx, reaching *r) {
 drape_status drape_i_interpolation_pattern(drape_context *ctx, drape_i_level *level, const drape_i_graph *graph,
                                            int32_t aggregates, int32_t modes) {
     drape_i_fblocks *P = &level->P;
-    reaching r = {level, graph, NULL};
+    reaching r = {level, graph, NULL, NULL};
     int32_t rows = level->A.rows;
     *P = (drape_i_fblocks){.rows = rows, .cols = aggregates, .r = level->A.r, .c = modes};
-    if (!DRAPE_NEW_RAW(ctx, P->start, (int64_t)rows + 1) || !DRAPE_NEW_RAW(ctx, r.found, graph->count + rows))
-        return DRAPE_ERROR_MEMORY;
-    drape_status status = make_rows(ctx, &r);
+    bool good = DRAPE_NEW_RAW(ctx, P->start, (int64_t)rows + 1) && DRAPE_NEW_RAW(ctx, r.found, graph->count + rows) &&
+                DRAPE_NEW_RAW(ctx, r.own, rows);
+    drape_status status = good ? make_rows(ctx, &r) : DRAPE_ERROR_MEMORY;
     DRAPE_FREE(ctx, r.found, graph->count + rows);
     if (!status) status = list_members(ctx, level, aggregates);
     if (!status) status = transpose(ctx, level);
-    return status ? status : make_slots(ctx, &r);
+    if (!status) status = make_slots(ctx, &r);
+    DRAPE_FREE(ctx, r.own, rows);
+    return status;
 }
 
 /* ---- The values of P ---- */

@@ -15,15 +15,19 @@ typedef struct weighing {
     drape_i_graph *graph;
 } weighing;
 
+/* Three sums side by side: alone each number would wait for the one before. */
 static float norm2_of(const float *block, int32_t n) {
-    float sum = 0;
-    for (int32_t k = 0; k < n; k++) sum += block[k] * block[k];
-    return sum;
+    float a = 0, b = 0, c = 0;
+    for (int32_t k = 0; k < n; k += 3) {
+        a += block[k] * block[k];
+        b += block[k + 1] * block[k + 1];
+        c += block[k + 2] * block[k + 2];
+    }
+    return (a + b) + c;
 }
 
-static void raise(float *most, float value) {
-    if (value > *most) *most = value;
-}
+/* Written whether it changes or not: nobody could foresee which. */
+static void raise(float *most, float value) { *most = value > *most ? value : *most; }
 
 /* Norms of all blocks of a band's rows, and the largest of those inside the band. */
 static void weigh_band(void *data, int32_t band) {
