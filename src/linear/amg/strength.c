@@ -66,17 +66,27 @@ static void decide_band(void *data, int32_t band) {
 typedef struct listing {
     const drape_i_upper *A;
     drape_i_graph *graph;
-    int64_t *next; /* of each row: where its next connection goes */
-    bool count_only;
+    int64_t *next; /* of each row: how many connections it has, then where its next one goes */
 } listing;
 
-static void list_one(const listing *l, int32_t i, int32_t j) {
-    if (!l->count_only) l->graph->col[l->next[i]] = j;
-    l->next[i]++;
+/* The connections of the rows of a band, with other bands and with each other. Who is connected cannot be foreseen:
+ * counted without a branch. */
+static void count_band(void *data, int32_t band) {
+    const listing *l = data;
+    const drape_i_upper *A = l->A;
+    const uint8_t *strong = l->graph->strong;
+    for (int32_t n = A->border_first[band]; n < A->border_first[band + 1]; n++)
+        for (int64_t m = A->lower_start[n]; m < A->lower_start[n + 1]; m++)
+            l->next[A->border[n]] += strong[A->lower_block[m]];
+    for (int32_t i = A->bands.first[band]; i < A->bands.first[band + 1]; i++) {
+        for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) l->next[i] += strong[k];
+        for (int64_t k = A->start[i]; k < A->start[i] + A->inner[i]; k++) l->next[A->col[k]] += strong[k];
+    }
 }
 
-/* The connections of the rows of a band. Rows are met in order, so those below the diagonal come in order too, and
- * before those above. */
+static void list_one(const listing *l, int32_t i, int32_t j) { l->graph->col[l->next[i]++] = j; }
+
+/* Rows are met in order, so those below the diagonal come in order too, and before those above. */
 static void list_band(void *data, int32_t band) {
     const listing *l = data;
     const drape_i_upper *A = l->A;
@@ -93,16 +103,15 @@ static void list_band(void *data, int32_t band) {
 }
 
 static drape_status list_connections(drape_context *ctx, const drape_i_upper *A, drape_i_graph *graph) {
-    listing l = {A, graph, NULL, true};
+    listing l = {A, graph, NULL};
     if (!DRAPE_NEW(ctx, l.next, A->rows)) return DRAPE_ERROR_MEMORY;
-    drape_i_bands_all(ctx, &A->bands, list_band, &l);
+    drape_i_bands_all(ctx, &A->bands, count_band, &l);
     graph->start[0] = 0;
     for (int32_t i = 0; i < A->rows; i++) {
         graph->start[i + 1] = graph->start[i] + l.next[i];
         l.next[i] = graph->start[i];
     }
     graph->count = graph->start[A->rows];
-    l.count_only = false;
     bool good = DRAPE_NEW_RAW(ctx, graph->col, graph->count);
     if (good) drape_i_bands_all(ctx, &A->bands, list_band, &l);
     DRAPE_FREE(ctx, l.next, A->rows);
