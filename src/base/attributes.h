@@ -10,6 +10,9 @@
 /* Asks for the cache line of an address that will be read soon; any address will do. */
 #define DRAPE_PREFETCH(address) __builtin_prefetch(address)
 
+/* The number of the lowest bit that is set, of 64; one is. */
+#define DRAPE_LOWEST_BIT(bits) __builtin_ctzll(bits)
+
 #if defined(__x86_64__)
 #define DRAPE_PAUSE() __builtin_ia32_pause()
 #elif defined(__aarch64__)

@@ -62,7 +62,7 @@ static int32_t take_out(window *w, int32_t *list) {
     int32_t count = 0;
     for (int32_t k = w->low; k <= w->high; k++) {
         for (uint64_t rest = w->bits[k]; rest; rest &= rest - 1)
-            list[count++] = w->first + 64 * k + (int32_t)__builtin_ctzll(rest);
+            list[count++] = w->first + 64 * k + (int32_t)DRAPE_LOWEST_BIT(rest);
         w->bits[k] = 0;
     }
     w->low = WINDOW / 64;
