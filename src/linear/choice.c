@@ -48,7 +48,7 @@ static const double USUAL_EFFORT = 9.2; /* tol 1e-5 */
 static const foresight iterations_of[DRAPE_I_CANDIDATES] = {[DRAPE_I_BLOCK_DIAGONAL] = {1, 0},
                                                             [DRAPE_I_ICHOL] = {0.2, 1},
                                                             [DRAPE_I_AMG_3] = {1 / 80.0, 6},
-                                                            [DRAPE_I_AMG_6] = {1 / 250.0, 5.5}};
+                                                            [DRAPE_I_AMG_6] = {1 / 300.0, 5.5}};
 
 /* Passes of an iteration, and of setting up. `drape-bench auto` measures them as parts: by time, two threads, 961 to
  * 90,601 vertices, in the middle of a wide range (build, refresh, iteration) ichol 36, 17, 2.8; amg with three modes
