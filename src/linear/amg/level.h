@@ -75,7 +75,7 @@ typedef struct drape_i_product_row {
     float *val;
 } drape_i_product_row;
 
-/* Where the products of P'A P go, as bytes in the order in which a band meets them (galerkin.c). */
+/* Where the products of P'A P go, as bytes in the order in which a band meets them (recipe.c). */
 typedef struct drape_i_recipe {
     uint8_t *make, *add;
     int64_t make_bytes, add_bytes;

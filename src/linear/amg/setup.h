@@ -53,10 +53,11 @@ void drape_i_tentative(drape_context *ctx, const drape_i_amg_input *in, const dr
 void drape_i_interpolation_values(drape_context *ctx, drape_i_level *level, const drape_i_tentative_parts *parts,
                                   double omega);
 
-/* galerkin.c: the pattern of P'A P and fine->recipe; its values, with those of the diagonal blocks in coarse->scale,
- * still without their transposes. */
+/* galerkin_pattern.c: the pattern of P'A P, and fine->recipe. */
 drape_status drape_i_galerkin_pattern(drape_context *ctx, drape_i_level *fine, drape_i_level *coarse);
+/* galerkin.c: its values, with those of the diagonal blocks in coarse->scale, still without their transposes. */
 void drape_i_galerkin_values(drape_context *ctx, drape_i_level *fine, drape_i_level *coarse);
+/* recipe.c */
 void drape_i_recipe_free(drape_context *ctx, drape_i_level *fine);
 int64_t drape_i_recipe_bytes(const drape_i_level *fine);
 
