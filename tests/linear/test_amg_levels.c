@@ -300,7 +300,8 @@ static void check_transfers_at(const drape_i_level *fine, const drape_i_level *c
     amg_spread(fine, t, fine->t);
     amg_spread(fine, x, fine->x);
     amg_spread(coarse, e, coarse->x);
-    drape_i_restrict_at[simd](fine, coarse->b, 0, coarse->A.rows);
+    memset(coarse->b, 0, (size_t)(DRAPE_I_STRIDE(coarse->A.r) * (int64_t)coarse->A.rows) * sizeof *coarse->b);
+    for (int32_t band = 0; band < fine->A.bands.count; band++) drape_i_restrict_at[simd](fine, coarse->b, band);
     drape_i_prolong_at[simd](fine, coarse->x, 0, fine->A.rows);
     apply_interpolation(&fine->P, true, t, want);
     amg_collect(coarse, coarse->b, got);

@@ -716,27 +716,6 @@ static void interpolation_is_smoothed(void **state) {
     amg_for_many(check_interpolation);
 }
 
-/* P by columns is P by rows. */
-static void check_columns(amg_made *m) {
-    for (int32_t n = 0; n + 1 < m->h.levels; n++) {
-        const drape_i_level *l = &m->h.level[n];
-        assert_int_equal(l->back_start[0], 0);
-        assert_int_equal(l->back_start[l->P.cols], l->P.count);
-        for (int32_t J = 0; J < l->P.cols; J++)
-            for (int64_t b = l->back_start[J]; b < l->back_start[J + 1]; b++) {
-                int32_t i = l->back_row[b];
-                assert_int_equal(l->P.col[l->back_block[b]], J);
-                assert_in_range(l->back_block[b], l->P.start[i], l->P.start[i + 1] - 1);
-                if (b > l->back_start[J]) assert_true(i > l->back_row[b - 1]);
-            }
-    }
-}
-
-static void columns_of_interpolation(void **state) {
-    (void)state;
-    amg_for_many(check_columns);
-}
-
 /* The coarse near-kernel interpolated is the smoothed fine one: P K_c = P_raw R */
 static void check_smoothed_kernel(amg_made *m) {
     for (int32_t level = 0; level + 1 < m->h.levels; level++) {
@@ -982,7 +961,6 @@ static void check_setup(amg_made *m) {
     check_aggregates(m);
     check_tentative(m);
     check_interpolation(m);
-    check_columns(m);
     check_smoothed_kernel(m);
     check_near_kernel(m);
     check_galerkin(m);
@@ -1252,7 +1230,6 @@ int main(void) {
         cmocka_unit_test(tentative_holds_near_kernel),
         cmocka_unit_test(origin_does_not_matter),
         cmocka_unit_test(interpolation_is_smoothed),
-        cmocka_unit_test(columns_of_interpolation),
         cmocka_unit_test(interpolation_holds_smoothed_kernel),
         cmocka_unit_test(weak_connections_keep_the_near_kernel),
         cmocka_unit_test(coarse_matrix_is_the_product),

@@ -243,17 +243,16 @@ DRAPE_INLINE void NAME(prolong)(const drape_i_level *fine, const float *e, int32
     }
 }
 
-DRAPE_INLINE void NAME(restrict_to)(const drape_i_level *fine, float *b, int32_t begin, int32_t end) {
-    const int64_t *start = fine->back_start;
-    const int32_t *row = fine->back_row, *block = fine->back_block;
-    const float *p = fine->P.val, *t = fine->t;
-    for (int32_t J = begin; J < end; J++) {
-        VC sum;
-        memset(&sum, 0, sizeof sum);
-        for (int64_t k = start[J]; k < start[J + 1]; k++)
-            sum += NAME(transposed_times)(p + R * C * (int64_t)block[k], t + STRIDE_R * (int64_t)row[k]);
-        memcpy(b + STRIDE_C * (int64_t)J, &sum, sizeof sum);
-    }
+/* Row by row, as P stands in memory: b is small, and what is added to it comes by again soon. */
+DRAPE_INLINE void NAME(restrict_to)(const drape_i_level *fine, float *b, int32_t band) {
+    const drape_i_fblocks P = fine->P;
+    const float *const t = fine->t;
+    for (int32_t i = fine->A.bands.first[band]; i < fine->A.bands.first[band + 1]; i++)
+        for (int64_t k = P.start[i]; k < P.start[i + 1]; k++) {
+            float *to = b + STRIDE_C * (int64_t)P.col[k];
+            VC sum = NAME(load_c)(to) + NAME(transposed_times)(P.val + R * C * k, t + STRIDE_R * (int64_t)i);
+            memcpy(to, &sum, sizeof sum);
+        }
 }
 
 /* ---- Products of blocks: to (rows C numbers apart, or PITCH) += a b or a' b ---- */

@@ -72,8 +72,8 @@ void DRAPE_NAME(drape_i_scale_rows)(drape_i_level *level, int32_t begin, int32_t
 void DRAPE_NAME(drape_i_prolong)(const drape_i_level *fine, const float *e, int32_t begin, int32_t end) {
     BY_P(prolong, fine, e, begin, end);
 }
-void DRAPE_NAME(drape_i_restrict)(const drape_i_level *fine, float *b, int32_t begin, int32_t end) {
-    BY_P(restrict_to, fine, b, begin, end);
+void DRAPE_NAME(drape_i_restrict)(const drape_i_level *fine, float *b, int32_t band) {
+    BY_P(restrict_to, fine, b, band);
 }
 void DRAPE_NAME(drape_i_product_band)(drape_i_level *fine, int32_t band, drape_i_upper *coarse, float *diagonal) {
     BY_P(product_band, fine, band, coarse, diagonal);

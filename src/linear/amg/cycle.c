@@ -7,7 +7,9 @@
 #include "base/timer.h"
 #include "linear/amg/kernels.h"
 
-enum { COARSE_GRAIN = 64, ROW_GRAIN = 512 };
+#include <string.h>
+
+enum { COARSE_GRAIN = 4096, ROW_GRAIN = 512 };
 
 typedef struct sweeping {
     drape_simd simd;
@@ -25,9 +27,21 @@ typedef struct transfer {
     const drape_i_level *fine, *coarse;
 } transfer;
 
-static void restrict_chunk(void *data, int64_t begin, int64_t end) {
+static void clear_chunk(void *data, int64_t begin, int64_t end) {
+    const drape_i_level *coarse = ((const transfer *)data)->coarse;
+    const int64_t stride = DRAPE_I_STRIDE(coarse->A.r);
+    memset(coarse->b + stride * begin, 0, (size_t)(stride * (end - begin)) * sizeof *coarse->b);
+}
+
+static void restrict_band(void *data, int32_t band) {
     const transfer *t = data;
-    drape_i_restrict_at[t->simd](t->fine, t->coarse->b, (int32_t)begin, (int32_t)end);
+    drape_i_restrict_at[t->simd](t->fine, t->coarse->b, band);
+}
+
+/* b of the coarse level = P't. Bands that reach a common coarse row have different colours (recipe.c). */
+static void restrict_residual(drape_context *ctx, transfer *t) {
+    drape_i_loop(ctx, t->coarse->A.rows, COARSE_GRAIN, clear_chunk, t);
+    drape_i_bands_coloured(ctx, &t->fine->recipe.reach, false, restrict_band, t);
 }
 
 static void prolong_chunk(void *data, int64_t begin, int64_t end) {
@@ -106,7 +120,7 @@ static void descend(drape_context *ctx, drape_i_hierarchy *h, int32_t l) {
     drape_i_level_lap(level, DRAPE_AMG_FIRST, &since);
     if (!last) {
         transfer t = {ctx->simd, level, &h->level[l + 1]};
-        drape_i_loop(ctx, level->P.cols, COARSE_GRAIN, restrict_chunk, &t);
+        restrict_residual(ctx, &t);
         drape_i_level_lap(level, DRAPE_AMG_RESTRICT, &since);
         correct(ctx, h, l + 1);
         since = drape_i_seconds();

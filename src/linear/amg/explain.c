@@ -22,10 +22,7 @@ static int64_t level_bytes(const drape_i_level *l) {
     int64_t smoothing = BYTES(l->scale, n * l->A.r) + BYTES(l->vectors, l->numbers);
     int64_t slots = BYTES(l->row_slot, l->A.count) + BYTES(l->col_slot, l->A.count) + BYTES(l->low_slot, l->A.lowers);
     int64_t gathering = BYTES(l->aggregate, rows) + BYTES(l->member, rows) + BYTES(l->member_first, l->P.cols + 1);
-    int64_t back =
-        BYTES(l->back_start, l->P.cols + 1) + BYTES(l->back_row, l->P.count) + BYTES(l->back_block, l->P.count);
-    return half_bytes(&l->A) + blocks_bytes(&l->P) + drape_i_recipe_bytes(l) + order + smoothing + slots + gathering +
-           back;
+    return half_bytes(&l->A) + blocks_bytes(&l->P) + drape_i_recipe_bytes(l) + order + smoothing + slots + gathering;
 }
 
 /* Those that are in none (held ones, mostly) are not counted. */
@@ -53,8 +50,9 @@ static int64_t part_bytes(const drape_i_hierarchy *h, const drape_i_level *l, in
                            l->A.rows * (int64_t)(sizeof *l->A.start + sizeof *l->A.inner);
     const int64_t blocks = l->P.count * (int64_t)(sizeof *l->P.val * (size_t)(l->P.r * l->P.c));
     const int64_t coarse = DRAPE_I_STRIDE(l->P.c) * (int64_t)sizeof(float) * l->P.cols;
-    if (part == DRAPE_AMG_RESTRICT) return blocks + 8 * l->P.count + vector + coarse;
-    if (part == DRAPE_AMG_PROLONG) return blocks + 4 * l->P.count + 8 * l->P.rows + 2 * vector + coarse;
+    const int64_t P = blocks + (int64_t)sizeof *l->P.col * l->P.count + (int64_t)sizeof *l->P.start * l->P.rows;
+    if (part == DRAPE_AMG_RESTRICT) return P + vector + 2 * coarse;
+    if (part == DRAPE_AMG_PROLONG) return P + 2 * vector + coarse;
     if (part != DRAPE_AMG_FIRST && part != DRAPE_AMG_LAST) return 0;
     return h->degree > 0 ? h->degree * (matrix + 6 * vector) : matrix + 3 * vector;
 }

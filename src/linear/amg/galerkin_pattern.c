@@ -24,6 +24,8 @@ typedef struct patterning {
     drape_i_upper *coarse;
     uint64_t *bits;      /* a column set for each band */
     int64_t words;       /* of one of these */
+    int64_t *back_start; /* of each coarse row: the fine rows that it reaches, ascending */
+    int32_t *back_row;
     int64_t *near_start; /* of each coarse row: the columns that it meets in Z, ascending, itself left out, */
     int32_t *near_col, *near_count, *near_below; /*   how many, and how many of them below the diagonal, */
     int64_t *in_start;                           /*   and the rows that meet it from above, ascending */
@@ -109,21 +111,19 @@ static drape_status make_rows(drape_context *ctx, patterning *p) {
 
 static void find_near_room(void *data, int64_t begin, int64_t end) {
     const patterning *p = data;
-    const drape_i_level *f = p->rows.fine;
     for (int64_t J = begin; J < end; J++) {
         int64_t room = 0;
-        for (int64_t b = f->back_start[J]; b < f->back_start[J + 1]; b++)
-            room += p->rows.row_count[f->back_row[b]] - 1;
+        for (int64_t b = p->back_start[J]; b < p->back_start[J + 1]; b++)
+            room += p->rows.row_count[p->back_row[b]] - 1;
         p->near_start[J + 1] = room;
     }
 }
 
 static void list_near(const patterning *p, int32_t J, column_set *set) {
     const drape_i_product_rows *r = &p->rows;
-    const drape_i_level *f = r->fine;
     int32_t *list = p->near_col + p->near_start[J], below = 0;
-    for (int64_t b = f->back_start[J]; b < f->back_start[J + 1]; b++)
-        put_in(set, r->row_col + r->row_start[f->back_row[b]], r->row_count[f->back_row[b]]);
+    for (int64_t b = p->back_start[J]; b < p->back_start[J + 1]; b++)
+        put_in(set, r->row_col + r->row_start[p->back_row[b]], r->row_count[p->back_row[b]]);
     set->bits[J / 64] &= ~(UINT64_C(1) << (J % 64));
     p->near_count[J] = take_out(set, list);
     for (int32_t n = 0; n < p->near_count[J]; n++) below += list[n] < J;
@@ -136,6 +136,18 @@ static void list_near_part(void *data, int32_t part) {
     const int64_t cols = p->rows.fine->P.cols, parts = p->rows.fine->A.bands.count;
     column_set set = set_of_band(p, part);
     for (int64_t J = cols * part / parts; J < cols * (part + 1) / parts; J++) list_near(p, (int32_t)J, &set);
+}
+
+/* P by columns. */
+static drape_status make_back(drape_context *ctx, patterning *p) {
+    const drape_i_fblocks *P = &p->rows.fine->P;
+    const drape_i_entries blocks = {.rows = P->rows, .cols = P->cols, .start = P->start, .col = P->col};
+    drape_i_by_column by;
+    if (!DRAPE_NEW_RAW(ctx, p->back_start, (int64_t)P->cols + 1) || !DRAPE_NEW_RAW(ctx, p->back_row, P->count))
+        return DRAPE_ERROR_MEMORY;
+    drape_status status = drape_i_by_column_count(ctx, &blocks, p->back_start, &by);
+    if (!status) drape_i_by_column_sort(ctx, &by, false, p->back_row, NULL);
+    return status;
 }
 
 static drape_status make_near(drape_context *ctx, patterning *p) {
@@ -215,6 +227,8 @@ static void free_scratch(drape_context *ctx, patterning *p) {
     DRAPE_FREE(ctx, p->near_count, cols);
     DRAPE_FREE(ctx, p->near_below, cols);
     DRAPE_FREE(ctx, p->near_start, cols + 1);
+    DRAPE_FREE(ctx, p->back_row, p->rows.fine->P.count);
+    DRAPE_FREE(ctx, p->back_start, cols + 1);
     DRAPE_FREE(ctx, p->bits, p->words * p->rows.fine->A.bands.count);
     DRAPE_FREE(ctx, p->rows.row_col, p->row_room + 1);
     DRAPE_FREE(ctx, p->rows.row_count, rows);
@@ -226,6 +240,7 @@ drape_status drape_i_galerkin_pattern(drape_context *ctx, drape_i_level *fine, d
     p.words = fine->P.cols / 64 + 1;
     if (!DRAPE_NEW(ctx, p.bits, p.words * fine->A.bands.count)) return DRAPE_ERROR_MEMORY;
     drape_status status = make_rows(ctx, &p);
+    if (!status) status = make_back(ctx, &p);
     if (!status) status = make_near(ctx, &p);
     if (!status) status = make_in(ctx, &p);
     if (!status) status = make_coarse(ctx, &p);

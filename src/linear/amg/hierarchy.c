@@ -71,7 +71,7 @@ static drape_status allocate_values(drape_context *ctx, drape_i_level *l, const 
 }
 
 static void free_level(drape_context *ctx, drape_i_level *l) {
-    int64_t n = (int64_t)l->A.rows * l->A.r, P = l->P.count, cols = l->P.cols;
+    int64_t n = (int64_t)l->A.rows * l->A.r, cols = l->P.cols;
     drape_i_recipe_free(ctx, l);
     drape_i_fvector_free(ctx, l->scale, n * l->A.r);
     drape_i_fvector_free(ctx, l->vectors, l->numbers);
@@ -83,9 +83,6 @@ static void free_level(drape_context *ctx, drape_i_level *l) {
     DRAPE_FREE(ctx, l->low_slot, l->A.lowers);
     DRAPE_FREE(ctx, l->member_first, cols + 1);
     DRAPE_FREE(ctx, l->member, l->A.rows);
-    DRAPE_FREE(ctx, l->back_start, cols + 1);
-    DRAPE_FREE(ctx, l->back_row, P);
-    DRAPE_FREE(ctx, l->back_block, P);
     drape_i_fblocks_free(ctx, &l->P);
     drape_i_upper_free(ctx, &l->A);
 }

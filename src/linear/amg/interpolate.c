@@ -244,19 +244,6 @@ static drape_status list_members(drape_context *ctx, drape_i_level *level, int32
     return status;
 }
 
-/* P by columns. */
-static drape_status transpose(drape_context *ctx, drape_i_level *level) {
-    const drape_i_fblocks *P = &level->P;
-    drape_i_by_column by;
-    const drape_i_entries blocks = {.rows = P->rows, .cols = P->cols, .start = P->start, .col = P->col};
-    if (!DRAPE_NEW_RAW(ctx, level->back_start, (int64_t)P->cols + 1) ||
-        !DRAPE_NEW_RAW(ctx, level->back_row, P->count) || !DRAPE_NEW_RAW(ctx, level->back_block, P->count))
-        return DRAPE_ERROR_MEMORY;
-    drape_status status = drape_i_by_column_count(ctx, &blocks, level->back_start, &by);
-    if (!status) drape_i_by_column_sort(ctx, &by, false, level->back_row, level->back_block);
-    return status;
-}
-
 static drape_status make_slots(drape_context *ctx, reaching *r) {
     drape_i_level *l = r->level;
     if (!DRAPE_NEW_RAW(ctx, l->row_slot, l->A.count) || !DRAPE_NEW_RAW(ctx, l->col_slot, l->A.count) ||
@@ -277,7 +264,6 @@ drape_status drape_i_interpolation_pattern(drape_context *ctx, drape_i_level *le
     drape_status status = good ? make_rows(ctx, &r) : DRAPE_ERROR_MEMORY;
     DRAPE_FREE(ctx, r.found, graph->count + rows);
     if (!status) status = list_members(ctx, level, aggregates);
-    if (!status) status = transpose(ctx, level);
     if (!status) status = make_slots(ctx, &r);
     DRAPE_FREE(ctx, r.own, rows);
     return status;

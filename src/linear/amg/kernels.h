@@ -25,8 +25,8 @@ DRAPE_I_KERNEL(void, drape_i_fmultiply, (const drape_i_upper *A, const float *x,
 
 /* x_i += sum of P_iJ e_J for the rows [begin, end) */
 DRAPE_I_KERNEL(void, drape_i_prolong, (const drape_i_level *fine, const float *e, int32_t begin, int32_t end));
-/* b_J = sum of P_iJ' t_i, for the coarse rows [begin, end) */
-DRAPE_I_KERNEL(void, drape_i_restrict, (const drape_i_level *fine, float *b, int32_t begin, int32_t end));
+/* b_J += sum of P_iJ' t_i, for the rows i of a band */
+DRAPE_I_KERNEL(void, drape_i_restrict, (const drape_i_level *fine, float *b, int32_t band));
 
 /* ---- Setting up ---- */
 

@@ -114,9 +114,6 @@ typedef struct drape_i_level {
     uint8_t *row_slot;        /* of each block of A: which block of P's row i it smooths, see interpolate.c, */
     uint8_t *col_slot;        /*   of P's row j, */
     uint8_t *low_slot;        /*   and the same for the lower blocks of borders */
-    int64_t *back_start;      /* P by columns: for each coarse row, */
-    int32_t *back_row;        /*   the fine rows that it reaches, ascending, */
-    int32_t *back_block;      /*   and which blocks of P those are */
     int64_t *member_first;    /* the rows of each aggregate, */
     int32_t *member;          /*   ascending */
     float *kernel;            /* near-kernel K, r x modes a row, row by row; NULL on the finest level */
