@@ -7,8 +7,6 @@
 #include "base/parallel.h"
 #include "sparse/by_column.h"
 
-#include <string.h>
-
 enum { COARSE_GRAIN = 128 };
 
 /* Columns as bits: no branch depends on who is in, and they come out in order. Between uses all are zero; while in
@@ -21,7 +19,6 @@ typedef struct column_set {
 /* While a pattern is made. */
 typedef struct patterning {
     drape_i_product_rows rows;
-    drape_i_upper *coarse;
     uint64_t *bits;      /* a column set for each band */
     int64_t words;       /* of one of these */
     int64_t *back_start; /* of each coarse row: the fine rows that it reaches, ascending */
@@ -202,7 +199,7 @@ static void count_merged(void *data, int64_t begin, int64_t end) {
 
 static void merge_rows(void *data, int64_t begin, int64_t end) {
     const patterning *p = data;
-    for (int64_t J = begin; J < end; J++) merge(p, (int32_t)J, p->coarse->col + p->coarse->start[J]);
+    for (int64_t J = begin; J < end; J++) merge(p, (int32_t)J, p->rows.coarse->col + p->rows.coarse->start[J]);
 }
 
 static drape_status make_coarse(drape_context *ctx, patterning *p) {
@@ -211,11 +208,11 @@ static drape_status make_coarse(drape_context *ctx, patterning *p) {
     if (!DRAPE_NEW_RAW(ctx, p->merged, cols)) return DRAPE_ERROR_MEMORY;
     drape_i_loop(ctx, cols, COARSE_GRAIN, count_merged, p);
     for (int32_t J = 0; J < cols; J++) total += p->merged[J];
-    drape_status status = drape_i_upper_alloc(ctx, cols, p->rows.fine->P.c, total, p->coarse);
+    drape_status status = drape_i_upper_alloc(ctx, cols, p->rows.fine->P.c, total, p->rows.coarse);
     if (status) return status;
-    for (int32_t J = 0; J < cols; J++) p->coarse->start[J + 1] = p->coarse->start[J] + p->merged[J];
+    for (int32_t J = 0; J < cols; J++) p->rows.coarse->start[J + 1] = p->rows.coarse->start[J] + p->merged[J];
     drape_i_loop(ctx, cols, COARSE_GRAIN, merge_rows, p);
-    return drape_i_upper_finish_pattern(ctx, p->coarse);
+    return drape_i_upper_finish_pattern(ctx, p->rows.coarse);
 }
 
 static void free_scratch(drape_context *ctx, patterning *p) {
@@ -236,7 +233,7 @@ static void free_scratch(drape_context *ctx, patterning *p) {
 }
 
 drape_status drape_i_galerkin_pattern(drape_context *ctx, drape_i_level *fine, drape_i_level *coarse) {
-    patterning p = {.rows = {.fine = fine, .coarse = &coarse->A}, .coarse = &coarse->A};
+    patterning p = {.rows = {.fine = fine, .coarse = &coarse->A}};
     p.words = fine->P.cols / 64 + 1;
     if (!DRAPE_NEW(ctx, p.bits, p.words * fine->A.bands.count)) return DRAPE_ERROR_MEMORY;
     drape_status status = make_rows(ctx, &p);

@@ -9,7 +9,7 @@
  * that it may have. */
 typedef struct drape_i_product_rows {
     drape_i_level *fine;
-    const drape_i_upper *coarse; /* its pattern */
+    drape_i_upper *coarse; /* whose pattern is made */
     int64_t *row_start;
     int32_t *row_col, *row_count;
 } drape_i_product_rows;
