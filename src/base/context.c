@@ -96,6 +96,16 @@ drape_status drape_i_fail(drape_context *ctx, drape_status status, const char *f
     return status;
 }
 
+drape_status drape_i_check_reserved(drape_context *ctx, const char *type, const uint64_t *reserved, int32_t count) {
+    for (int32_t i = 0; i < count; i++)
+        if (reserved[i] != 0)
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                                "%s.reserved is not zero: start from the defaults or from zeros; or the program was "
+                                "built for a newer version of drape than %s",
+                                type, drape_version());
+    return DRAPE_OK;
+}
+
 void drape_i_log(drape_context *ctx, drape_log_level level, const char *format, ...) {
     if (!ctx->log) return;
     char text[DRAPE_I_MESSAGE_SIZE];
