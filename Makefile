@@ -28,7 +28,8 @@ test-apps: all ## try the results in a browser and in Blender
 
 bench: ## build and run the benchmarks, some thirty minutes
 	@$(SETUP) --bench
-	@$(MAKE) --no-print-directory all
+	@cmake --preset release -DDRAPE_TESTS=OFF >/dev/null
+	@cmake --build --preset release --target drape-program drape-bench
 	@build/bench/drape-bench
 
 install: ## install program, libraries, headers, manual: PREFIX=/usr/local, DESTDIR=

@@ -19,7 +19,7 @@ function(drape_install_library target exported set)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${exported})
   # The build's own include folder is no business of those who use the installed one.
   set_property(TARGET ${target} PROPERTY INTERFACE_INCLUDE_DIRECTORIES
-    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   install(TARGETS ${target} EXPORT ${set} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
@@ -38,8 +38,8 @@ function(drape_install_pkgconfig name)
   set(INCLUDEDIR "\${prefix}")
   cmake_path(APPEND LIBDIR ${CMAKE_INSTALL_LIBDIR}) # which replaces the prefix where that is absolute
   cmake_path(APPEND INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
-  configure_file(cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
 # ---- Libraries ----
@@ -49,7 +49,8 @@ drape_install_library(drape-solve-shared solve drape-solve-targets)
 drape_install_library(drape-solve solve-static drape-solve-targets)
 drape_install_export(drape-solve-targets)
 drape_install_pkgconfig(drape-solve)
-set(headers include/drape/base.h include/drape/sparse.h include/drape/solve.h)
+file(GLOB headers CONFIGURE_DEPENDS include/drape/*.h include/drape/*.hpp)
+list(FILTER headers EXCLUDE REGEX "/cholmod\\.h$")
 
 if(DRAPE_PROGRAM)
   drape_shared_library(drape-shared drape ${all_objects})
@@ -60,8 +61,8 @@ if(DRAPE_PROGRAM)
   drape_install_library(drape drape-static drape-static-targets)
   drape_install_export(drape-static-targets)
   drape_install_pkgconfig(drape)
-  file(GLOB headers CONFIGURE_DEPENDS include/drape/*.h)
-  list(FILTER headers EXCLUDE REGEX "/cholmod\\.h$")
+else()
+  list(FILTER headers INCLUDE REGEX "/(base|sparse|solve|ode)\\.h(pp)?$")
 endif()
 
 # ---- CHOLMOD: only where it is insisted on, because of its licence (cmake/cholmod.cmake) ----
@@ -72,8 +73,8 @@ if(DRAPE_CHOLMOD AND NOT DRAPE_CHOLMOD STREQUAL "AUTO")
 endif()
 install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/drape)
 
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/drapeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES cmake/drapeConfig.cmake ${CMAKE_BINARY_DIR}/drapeConfigVersion.cmake DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/drapeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES cmake/drapeConfig.cmake ${PROJECT_BINARY_DIR}/drapeConfigVersion.cmake DESTINATION ${package_dir})
 
 # ---- The program ----
 
@@ -82,7 +83,7 @@ if(DRAPE_PROGRAM)
   if(TARGET drape-cholmod AND DRAPE_CHOLMOD STREQUAL "AUTO")
     add_executable(drape-program-installed cli/direct.c $<TARGET_OBJECTS:drape-program-objects>)
     set_target_properties(drape-program-installed PROPERTIES OUTPUT_NAME drape
-      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/installed)
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
     target_link_libraries(drape-program-installed PRIVATE drape)
     set(installed_program drape-program-installed)
   endif()

@@ -41,6 +41,22 @@ each_place_is_looked_at() {
     done
 }
 
+# In a build folder the benchmarks are built before they run: a cmake that tells what it was asked for.
+a_build_folder_builds_them_first() {
+    local tree=$scratch/build code=0
+    mkdir -p "$tree/bench" "$scratch/bin"
+    cp "$program" "$tree/drape"
+    touch "$tree/CMakeCache.txt" "$tree/bench/cmake_install.cmake"
+    printf '#!/bin/sh\necho "cmake $*"\nprintf "#!/bin/sh\\necho new\\n" >"$2/bench/drape-bench"\nchmod +x "$2/bench/drape-bench"\n' \
+        >"$scratch/bin/cmake"
+    chmod +x "$scratch/bin/cmake"
+    PATH=$scratch/bin:$PATH "$tree/drape" bench amg >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = new ] || fail "$(cat "$scratch/out")"
+    grep -qF "cmake --build $tree/ --target drape-bench" "$scratch/err"
+    printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/cmake"
+    PATH=$scratch/bin:$PATH refuses "--target drape-bench\` failed" "$tree/drape" bench amg
+}
+
 help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
@@ -136,7 +152,7 @@ tables_of_peers_are_whole() {
         fail "an energy error above 1e-3: $(cat "$scratch/out")"
 }
 
-for test in without_benchmarks_it_says_so each_place_is_looked_at help_lists_benchmarks_and_options \
+for test in without_benchmarks_it_says_so each_place_is_looked_at a_build_folder_builds_them_first help_lists_benchmarks_and_options \
     bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole \
     tables_of_peers_are_whole; do
     run_test $test $test

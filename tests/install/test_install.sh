@@ -250,7 +250,7 @@ run_test every_header_is_installed_or_cholmod every_header_is_installed_or_cholm
 run_test program_stands_alone program_stands_alone
 run_test without_benchmarks_it_says_so without_benchmarks_it_says_so
 run_test libdrape_shows_public_names_only shared_names libdrape.so '.*'
-run_test libdrape_solve_shows_public_names_only shared_names libdrape-solve.so 'base|sparse|solve'
+run_test libdrape_solve_shows_public_names_only shared_names libdrape-solve.so 'base|sparse|solve|ode'
 run_test static_libdrape_has_prefixed_names static_names libdrape.a
 run_test static_libdrape_solve_has_prefixed_names static_names libdrape-solve.a
 for compiler in gcc clang; do run_test "headers_compile_alone_$compiler" headers_compile_alone "$compiler"; done
