@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -16,8 +17,51 @@ void complain(const char *format, ...) {
     va_end(arguments);
 }
 
+/* ---- Words of tables ---- */
+
+/* The words that an option takes; kind WORDS_NONE: it is not about words. */
+static word_choice words_of(const option *o) {
+    if (o->kind == OPTION_WORD) return *(const word_choice *)o->value;
+    if (o->kind == OPTION_LIST) return (word_choice){.kind = ((const word_list *)o->value)->hint};
+    return (word_choice){0};
+}
+
+/* The word at this place, with `also` at the front. */
+static const char *choice_at(const word_choice *c, int32_t index) {
+    if (!c->also) return word_at(c->kind, index);
+    return index == 0 ? c->also : word_at(c->kind, index - 1);
+}
+
+/* "a, b or c"; lines, but for the first, begin with so many blanks and end before column `width`. */
+static void print_words(FILE *to, const word_choice *c, int indent, int width) {
+    int column = indent;
+    for (int32_t i = 0; choice_at(c, i); i++) {
+        const char *word = choice_at(c, i), *next = choice_at(c, i + 1);
+        const char *behind = !next ? "" : choice_at(c, i + 2) ? "," : " or";
+        int length = (int)(strlen(word) + strlen(behind));
+        if (i > 0 && column + 1 + length > width) {
+            fprintf(to, "\n%*s", indent, "");
+            column = indent;
+        } else if (i > 0) {
+            fputc(' ', to);
+            column++;
+        }
+        fprintf(to, "%s%s", word, behind);
+        column += length;
+    }
+}
+
+/* ---- Help ---- */
+
+enum { HELP_INDENT = 33, HELP_WIDTH = 110 };
+
 static void print_help(const command_line *line) {
     printf("usage: %s\n\n%s\n", line->usage, line->about);
+    if (line->names) {
+        printf("Names: ");
+        print_words(stdout, &(word_choice){.kind = line->names}, 7, HELP_WIDTH);
+        printf(".\n");
+    }
     if (!line->options) return;
     printf("\noptions:\n");
     for (const option *o = line->options; o->name; o++) {
@@ -25,6 +69,12 @@ static void print_help(const command_line *line) {
         snprintf(head, sizeof head, "%s%s%s%s%s", o->shorter ? o->shorter : "", o->shorter ? ", " : "", o->name,
                  o->argument ? " " : "", o->argument ? o->argument : "");
         printf("  %-30s %s\n", head, o->help);
+        word_choice words = words_of(o);
+        if (words.kind) {
+            printf("%*s", HELP_INDENT, "");
+            print_words(stdout, &words, HELP_INDENT, HELP_WIDTH);
+            putchar('\n');
+        }
     }
     printf("  %-30s %s\n", "-h, --help", "this text");
 }
@@ -59,6 +109,19 @@ static bool take_real(const option *o, const char *text) {
     return true;
 }
 
+static bool take_word(const option *o, const char *text) {
+    const word_choice *c = o->value;
+    bool known = c->checked_later || (c->also && strcmp(c->also, text) == 0) || word_index(c->kind, text) >= 0;
+    if (known) {
+        *c->value = text;
+        return true;
+    }
+    fprintf(stderr, "drape: %s %s: ", o->name, text);
+    print_words(stderr, c, 0, INT_MAX);
+    fprintf(stderr, " is wanted\n");
+    return false;
+}
+
 static bool take_value(const option *o, const char *text) {
     if (!text) {
         complain("%s needs %s behind it", o->name, o->argument);
@@ -70,6 +133,7 @@ static bool take_value(const option *o, const char *text) {
         complain("%s: an empty name", o->name);
         return false;
     }
+    if (o->kind == OPTION_WORD) return take_word(o, text);
     if (o->kind == OPTION_LIST) {
         word_list *list = o->value;
         if (list->count == MOST_WORDS) {
@@ -83,8 +147,20 @@ static bool take_value(const option *o, const char *text) {
     return true;
 }
 
+/* Behind `--words`: one per line, for completions. */
+static void list_words(const command_line *line, const char *name) {
+    const option *o = name ? find_option(line, name) : NULL;
+    word_choice words = o ? words_of(o) : (word_choice){.kind = name ? WORDS_NONE : line->names};
+    if (o && o->kind == OPTION_LIST) return; /* a hint, which is no whole value */
+    for (int32_t i = 0; choice_at(&words, i); i++) puts(choice_at(&words, i));
+}
+
 parse_result parse_arguments(const command_line *line, int argc, char **argv) {
     int32_t taken = 0;
+    if (argc > 0 && strcmp(argv[0], "--words") == 0) {
+        list_words(line, argc > 1 ? argv[1] : NULL);
+        return PARSE_HELP;
+    }
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_help(line);

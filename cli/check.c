@@ -107,7 +107,8 @@ int command_check(int argc, char **argv) {
                                   "what to do about it. Exit code 0: good, 1: warnings only, 2: errors.",
                          .options = options,
                          .positional = &a.name,
-                         .positional_count = 1};
+                         .positional_count = 1,
+                         .names = WORDS_SCENES};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     if (!a.name) {

@@ -14,7 +14,39 @@ enum {
     EXIT_INTERRUPTED = 130 /* Ctrl-C: what was finished is kept */
 };
 
-typedef enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_REAL, OPTION_LIST } option_kind;
+/* ---- list.c: tables of names ---- */
+
+typedef enum word_kind {
+    WORDS_NONE,
+    WORDS_METHODS,
+    WORDS_PRECONDS,
+    WORDS_MODELS,
+    WORDS_INTEGRATORS,
+    WORDS_FORMATS,
+    WORDS_FABRICS,
+    WORDS_SCENES,
+    WORDS_EXAMPLES,
+    WORDS_ODE_METHODS,
+    WORDS_STOPS,
+    WORDS_REUSES,
+    WORDS_SMOOTHERS,
+    WORDS_CYCLES,
+    WORDS_NEWTONS
+} word_kind;
+
+const char *word_at(word_kind kind, int32_t index);   /* NULL past the end */
+int32_t word_index(word_kind kind, const char *word); /* -1: it is not in the table */
+
+/* ---- arguments.c: command lines ---- */
+
+typedef enum option_kind {
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_NUMBER,
+    OPTION_REAL,
+    OPTION_LIST,
+    OPTION_WORD /* one word of a table; others are refused */
+} option_kind;
 
 enum { MOST_WORDS = 64 };
 
@@ -22,7 +54,16 @@ enum { MOST_WORDS = 64 };
 typedef struct word_list {
     const char *words[MOST_WORDS];
     int32_t count;
+    word_kind hint; /* what the help names behind the option */
 } word_list;
+
+/* The value of an OPTION_WORD. */
+typedef struct word_choice {
+    const char **value;
+    word_kind kind;
+    const char *also;   /* a word beside those of the table; NULL: none */
+    bool checked_later; /* by the library, whose message tells more */
+} word_choice;
 
 /* One option of a command; a table of them ends with name NULL. */
 typedef struct option {
@@ -31,7 +72,7 @@ typedef struct option {
     const char *argument; /* "N" for the help; NULL for a flag */
     const char *help;
     option_kind kind;
-    void *value;       /* bool *, const char **, int32_t *, double * or word_list * */
+    void *value;       /* bool *, const char **, int32_t *, double *, word_list * or word_choice * */
     int32_t low, high; /* range of a whole number */
 } option;
 
@@ -42,11 +83,13 @@ typedef struct command_line {
     const option *options;
     const char **positional; /* where the words that are no options go */
     int32_t positional_count;
+    word_kind names; /* what the first of these words may be, among other things */
 } command_line;
 
 typedef enum parse_result { PARSE_GOOD, PARSE_HELP, PARSE_BAD } parse_result;
 
-/* Prints the help (PARSE_HELP) or one line that says what is wrong (PARSE_BAD). */
+/* Prints the help, or for `--words [OPTION]`, which completions use, the words that the option or the command takes,
+ * one per line (PARSE_HELP); or one line that says what is wrong (PARSE_BAD). */
 parse_result parse_arguments(const command_line *line, int argc, char **argv);
 
 /* "drape: " and the text, on the error stream. */
@@ -61,6 +104,7 @@ typedef struct scene_arguments {
     int32_t resolution, threads; /* 0: not given */
     bool irregular, trust_paths;
     const char *integrator; /* NULL: the scene's */
+    word_choice integrator_choice;
 } scene_arguments;
 
 enum { SCENE_OPTIONS = 6 };
@@ -125,6 +169,7 @@ int command_solve(int argc, char **argv);
 int command_ode(int argc, char **argv);
 int command_scenes(int argc, char **argv);
 int command_fabrics(int argc, char **argv);
+int command_list(int argc, char **argv);
 int command_bench(int argc, char **argv); /* does not return where it finds the benchmarks: it becomes them */
 
 #endif

@@ -14,6 +14,7 @@ static const struct command {
     {"ode", "try an integrator on an example with a known solution", command_ode},
     {"scenes", "list the scenes that ship with the program, or show one", command_scenes},
     {"fabrics", "list the fabrics with their numbers", command_fabrics},
+    {"list", "list methods, preconditioners, models, integrators, formats and other names", command_list},
     {"bench", "run the benchmarks", command_bench},
 };
 

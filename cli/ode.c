@@ -27,8 +27,10 @@ typedef struct ode_report {
 
 static parse_result parse(ode_options *o, int argc, char **argv) {
     drape_ode_settings *s = &o->settings;
+    word_choice method = {.value = &s->method, .kind = WORDS_ODE_METHODS};
+    word_choice newton = {.value = &o->newton, .kind = WORDS_NEWTONS};
     const option options[] = {
-        {"--method", NULL, "M", "default bdf2; --list shows them", OPTION_TEXT, &s->method, 0, 0},
+        {"--method", NULL, "M", "default bdf2; --list says more", OPTION_WORD, &method, 0, 0},
         {"--step", NULL, "H", "s; default a hundredth of the time; first step of --adaptive", OPTION_REAL, &o->step,
          0, 0},
         {"--until", NULL, "T", "s; default as in the survey", OPTION_REAL, &o->until, 0, 0},
@@ -37,18 +39,18 @@ static parse_result parse(ode_options *o, int argc, char **argv) {
          0},
         {"--rtol", NULL, "R", "of --adaptive: relative to the solution; default 1e-3", OPTION_REAL, &s->rtol, 0, 0},
         {"--atol", NULL, "A", "of --adaptive: absolute; default 1e-6", OPTION_REAL, &s->atol, 0, 0},
-        {"--newton", NULL, "KIND", "newton (the default), inexact, eisenstat-walker, simplified or linearised",
-         OPTION_TEXT, &o->newton, 0, 0},
+        {"--newton", NULL, "KIND", "how implicit methods iterate; default newton", OPTION_WORD, &newton, 0, 0},
         {"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &o->json, 0, 0},
         {"--list", NULL, NULL, "print examples and methods", OPTION_FLAG, &o->list, 0, 0},
         {0}};
     command_line line = {
         .usage = "drape ode EXAMPLE [options]",
-        .about = "Integrates an example of Hauth's survey (1a, 1b, 2, 3 or oscillator) and prints the error against\n"
+        .about = "Integrates an example of Hauth's survey and prints the error against\n"
                  "the exact solution, and what it took. Exit code 0: done, 1: stopped on the way, 2: bad input.",
         .options = options,
         .positional = &o->example,
-        .positional_count = 1};
+        .positional_count = 1,
+        .names = WORDS_EXAMPLES};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed == PARSE_GOOD && !o->example && !o->list) {
         complain("which example? (usage: %s)", line.usage);
@@ -66,23 +68,8 @@ static void print_list(void) {
         printf("  %-18s %s\n", drape_ode_method_name(i), drape_ode_method_about(i));
 }
 
-static bool choose_newton(ode_options *o) {
-    if (!o->newton) return true;
-    for (int32_t i = 0; drape_ode_newton_name(i); i++)
-        if (strcmp(drape_ode_newton_name(i), o->newton) == 0) {
-            o->settings.newton.kind = (drape_ode_newton_kind)i;
-            return true;
-        }
-    complain("--newton %s: newton, inexact, eisenstat-walker, simplified or linearised is wanted", o->newton);
-    return false;
-}
-
 /* What the library cannot say in the words of the command line; the rest it checks itself. */
 static bool choose_settings(ode_options *o, const ode_example *e) {
-    if (!drape_ode_method_order(o->settings.method)) {
-        complain("--method %s: there is no such method; drape ode --list shows what there is", o->settings.method);
-        return false;
-    }
     if (o->adaptive && o->by_newton) {
         complain("--adaptive and --adaptive-newton exclude each other");
         return false;
@@ -100,7 +87,8 @@ static bool choose_settings(ode_options *o, const ode_example *e) {
     else if (!o->adaptive) o->settings.step = o->until / DEFAULT_STEPS;
     if (o->adaptive) o->settings.control = DRAPE_ODE_ERROR;
     if (o->by_newton) o->settings.control = DRAPE_ODE_NEWTONS;
-    return choose_newton(o);
+    if (o->newton) o->settings.newton.kind = (drape_ode_newton_kind)word_index(WORDS_NEWTONS, o->newton);
+    return true;
 }
 
 /* ---- Printing ---- */

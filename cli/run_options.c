@@ -11,9 +11,8 @@ static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 
 parse_result run_parse(run_options *o, int argc, char **argv) {
     option options[SCENE_OPTIONS + OWN_OPTIONS + 1] = {
-        {"--output", "-o", "OUT",
-         "OUT.html (a page that plays it), .glb, .usda, .pc2, .mdd, .obj or .ply; may be repeated", OPTION_LIST,
-         &o->output, 0, 0},
+        {"--output", "-o", "OUT", "a file in the format of its extension (`drape list formats`); may be repeated",
+         OPTION_LIST, &o->output, 0, 0},
         {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &o->frames, 0,
          MOST_FRAMES},
         {"--report", NULL, "FILE.json", "write machine, settings and a record of every step", OPTION_TEXT, &o->report,
@@ -29,6 +28,7 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
         {"--resume", NULL, NULL, "go on from the last checkpoint; the files will be those of a run never cut off",
          OPTION_FLAG, &o->resume, 0, 0},
         {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &o->quiet, 0, 0}};
+    o->output.hint = WORDS_FORMATS;
     scene_option_table(&o->scene, options + OWN_OPTIONS);
     command_line line = {.usage = "drape run SCENE.yaml|NAME [options]",
                          .about =
@@ -37,7 +37,8 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
                              "largest stretch and seconds of each frame.",
                          .options = options,
                          .positional = &o->scene.name,
-                         .positional_count = 1};
+                         .positional_count = 1,
+                         .names = WORDS_SCENES};
     o->argc = argc;
     o->argv = argv;
     parse_result parsed = parse_arguments(&line, argc, argv);

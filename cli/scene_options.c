@@ -7,6 +7,7 @@
 enum { MOST_RESOLUTION = 8192, MOST_THREADS = 256 };
 
 void scene_option_table(scene_arguments *a, option *table) {
+    a->integrator_choice = (word_choice){.value = &a->integrator, .kind = WORDS_INTEGRATORS, .checked_later = true};
     const option options[SCENE_OPTIONS] = {
         {"--set", NULL, "PATH=VALUE", "override a key, as in --set time.step=1ms; may be repeated", OPTION_LIST,
          &a->set, 0, 0},
@@ -16,9 +17,7 @@ void scene_option_table(scene_arguments *a, option *table) {
         {"--trust-paths", NULL, NULL,
          "meshes and outputs that the scene names may lie outside its folder and this one", OPTION_FLAG,
          &a->trust_paths, 0, 0},
-        {"--integrator", NULL, "NAME",
-         "linearised-euler, implicit-euler, bdf2, rk4, ...; default: the scene's (`drape ode --list` has them all)",
-         OPTION_TEXT, &a->integrator, 0, 0},
+        {"--integrator", NULL, "NAME", "default: the scene's", OPTION_WORD, &a->integrator_choice, 0, 0},
         {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
          &a->threads, 1, MOST_THREADS},
     };

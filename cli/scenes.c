@@ -16,8 +16,9 @@ static int show(const char *name) {
 
 int command_scenes(int argc, char **argv) {
     const char *shown = NULL;
-    const option options[] = {{"--show", NULL, "NAME", "print a scene file to start from", OPTION_TEXT, &shown, 0, 0},
-                              {0}};
+    word_choice scenes = {.value = &shown, .kind = WORDS_SCENES, .checked_later = true};
+    const option options[] = {
+        {"--show", NULL, "NAME", "print a scene file to start from", OPTION_WORD, &scenes, 0, 0}, {0}};
     command_line line = {.usage = "drape scenes [--show NAME]",
                          .about = "Lists the scenes that `drape run NAME` knows, or prints one of them.",
                          .options = options};

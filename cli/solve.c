@@ -30,14 +30,19 @@ typedef struct solving {
 
 static parse_result parse(solve_options *o, int argc, char **argv) {
     drape_solve_settings *s = &o->settings;
+    word_choice method = {.value = &s->method, .kind = WORDS_METHODS, .also = "auto"};
+    word_choice precond = {.value = &s->precond, .kind = WORDS_PRECONDS, .also = "auto"};
+    word_choice stop = {.value = &o->stop, .kind = WORDS_STOPS};
+    word_choice smoother = {.value = &o->smoother, .kind = WORDS_SMOOTHERS};
+    word_choice cycle = {.value = &o->cycle, .kind = WORDS_CYCLES};
+    word_choice reuse = {.value = &o->reuse, .kind = WORDS_REUSES};
     const option options[] = {
-        {"--method", NULL, "M", "--list shows them; default auto: ppcg, or bicgstab where A is not symmetric",
-         OPTION_TEXT, &s->method, 0, 0},
+        {"--method", NULL, "M", "default auto: ppcg, or bicgstab where A is not symmetric; --list says more",
+         OPTION_WORD, &method, 0, 0},
         {"--precond", NULL, "P", "default auto: what moves the fewest bytes, and another where that fails",
-         OPTION_TEXT, &s->precond, 0, 0},
+         OPTION_WORD, &precond, 0, 0},
         {"--tol", NULL, "T", "relative, between 0 and 1; default 1e-5", OPTION_REAL, &s->tol, 0, 0},
-        {"--stop", NULL, "NORM", "of what: residual, preconditioned (the default) or energy", OPTION_TEXT, &o->stop,
-         0, 0},
+        {"--stop", NULL, "NORM", "of what; default preconditioned", OPTION_WORD, &stop, 0, 0},
         {"--max-iterations", NULL, "N", "default 10000", OPTION_NUMBER, &s->max_iterations, 1, INT32_MAX},
         {"--floor", NULL, "F", "stop also where that norm itself is no more than this", OPTION_REAL, &s->floor, 0, 0},
         {"--omega", NULL, "W", "of ssor, between 0 and 2; default 1", OPTION_REAL, &s->omega, 0, 0},
@@ -46,13 +51,12 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
         {"--amg-theta", NULL, "T", "connections that count, between 0 and 1; default 0.4", OPTION_REAL, &o->theta, 0,
          0},
         {"--amg-levels", NULL, "N", "most levels; default 16", OPTION_NUMBER, &s->amg.levels, 1, MOST_LEVELS},
-        {"--amg-smoother", NULL, "NAME", "gauss-seidel (the default) or chebyshev", OPTION_TEXT, &o->smoother, 0, 0},
+        {"--amg-smoother", NULL, "NAME", "default gauss-seidel", OPTION_WORD, &smoother, 0, 0},
         {"--amg-degree", NULL, "N", "of chebyshev, 1 to 8; default 2", OPTION_NUMBER, &s->amg.degree, 1, MOST_DEGREE},
-        {"--amg-cycle", NULL, "NAME", "v (the default) or w", OPTION_TEXT, &o->cycle, 0, 0},
+        {"--amg-cycle", NULL, "NAME", "default v", OPTION_WORD, &cycle, 0, 0},
         {"--amg-unfiltered", NULL, NULL, "weak connections spread the interpolation too", OPTION_FLAG, &o->unfiltered,
          0, 0},
-        {"--amg-reuse", NULL, "WHAT", "of the solve before: nothing, patterns or everything (the default)",
-         OPTION_TEXT, &o->reuse, 0, 0},
+        {"--amg-reuse", NULL, "WHAT", "of the solve before; default everything", OPTION_WORD, &reuse, 0, 0},
         {"--repeat", NULL, "N", "solve so many times; seconds are medians, the first apart", OPTION_NUMBER,
          &o->repeats, 1, MOST_REPEATS},
         {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
@@ -82,56 +86,14 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
     return parsed;
 }
 
-static bool is_known(const char *what, const char *word, const char *(*name)(int32_t)) {
-    if (strcmp(word, "auto") == 0) return true;
-    for (int32_t i = 0; name(i); i++)
-        if (strcmp(name(i), word) == 0) return true;
-    complain("%s %s: there is no such thing; drape solve --list shows what there is", what, word);
-    return false;
-}
-
-/* "a, b or c" of all names of a table. */
-static void list_names(const char *(*name)(int32_t), char *to, size_t size) {
-    size_t length = 0;
-    to[0] = 0;
-    for (int32_t i = 0; name(i) && length < size; i++) {
-        const char *between = i == 0 ? "" : name(i + 1) ? ", " : " or ";
-        length += (size_t)snprintf(to + length, size - length, "%s%s", between, name(i));
-    }
-}
-
-/* Where a word stands in a table of names; a NULL leaves *index as it is. */
-static bool choose_word(const char *what, const char *word, const char *(*name)(int32_t), int32_t *index) {
-    char known[100];
-    if (!word) return true;
-    for (int32_t i = 0; name(i); i++)
-        if (strcmp(name(i), word) == 0) {
-            *index = i;
-            return true;
-        }
-    list_names(name, known, sizeof known);
-    complain("%s %s: %s is wanted", what, word, known);
-    return false;
-}
-
-static bool choose_stop(solve_options *o) {
-    int32_t stop = (int32_t)o->settings.stop;
-    bool good = choose_word("--stop", o->stop, drape_stop_name, &stop);
-    o->settings.stop = (drape_stop)stop;
-    return good;
-}
-
-static bool choose_amg_words(solve_options *o) {
-    drape_amg_settings *amg = &o->settings.amg;
-    int32_t reuse = amg->reuse - 1, smoother = (int32_t)amg->smoother, cycle = (int32_t)amg->cycle;
-    if (!choose_word("--amg-reuse", o->reuse, drape_amg_reuse_name, &reuse)) return false;
-    if (!choose_word("--amg-smoother", o->smoother, drape_smoother_name, &smoother)) return false;
-    if (!choose_word("--amg-cycle", o->cycle, drape_cycle_name, &cycle)) return false;
-    amg->reuse = reuse + 1;
-    amg->smoother = (drape_smoother)smoother;
-    amg->cycle = (drape_cycle)cycle;
-    amg->unfiltered = o->unfiltered;
-    return true;
+/* The words that were given, as numbers; all are known. */
+static void choose_words(solve_options *o) {
+    drape_solve_settings *s = &o->settings;
+    if (o->stop) s->stop = (drape_stop)word_index(WORDS_STOPS, o->stop);
+    if (o->reuse) s->amg.reuse = 1 + word_index(WORDS_REUSES, o->reuse);
+    if (o->smoother) s->amg.smoother = (drape_smoother)word_index(WORDS_SMOOTHERS, o->smoother);
+    if (o->cycle) s->amg.cycle = (drape_cycle)word_index(WORDS_CYCLES, o->cycle);
+    s->amg.unfiltered = o->unfiltered;
 }
 
 static bool choose_amg(solve_options *o) {
@@ -150,15 +112,14 @@ static bool choose_amg(solve_options *o) {
         complain("--amg-theta 0: it must lie between 0 and 1");
         return false;
     }
-    return choose_amg_words(o);
+    return true;
 }
 
 /* What the library cannot say in the words of the command line; the rest it checks itself. */
 static bool choose_settings(solve_options *o) {
     drape_solve_settings *s = &o->settings;
-    if (!is_known("--method", s->method, drape_method_name)) return false;
-    if (!is_known("--precond", s->precond, drape_precond_name)) return false;
-    if (!choose_stop(o) || !choose_amg(o)) return false;
+    choose_words(o);
+    if (!choose_amg(o)) return false;
     if (s->omega == 0) { /* which the library takes for the default */
         complain("--omega 0: it must lie between 0 and 2");
         return false;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- JSON; docs/man/drape.1 lists the keys ---- */
+/* ---- JSON; docs/man/drape.1.in lists the keys ---- */
 
 static void json_text(const char *key, const char *value) { printf("  \"%s\": \"%s\",\n", key, value); }
 static void json_whole(const char *key, int64_t value) { printf("  \"%s\": %lld,\n", key, (long long)value); }

@@ -88,7 +88,13 @@ if(DRAPE_PROGRAM)
     set(installed_program drape-program-installed)
   endif()
   install(TARGETS ${installed_program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(FILES docs/man/drape.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/drape.1
+    COMMAND ${CMAKE_COMMAND} "-DPROGRAM=$<TARGET_PROPERTY:drape-program,CROSSCOMPILING_EMULATOR>;$<TARGET_FILE:drape-program>"
+      -DVERSION=${PROJECT_VERSION} -DINPUT=${PROJECT_SOURCE_DIR}/docs/man/drape.1.in -DOUTPUT=${PROJECT_BINARY_DIR}/drape.1
+      -P ${PROJECT_SOURCE_DIR}/cmake/manual.cmake
+    DEPENDS drape-program docs/man/drape.1.in cmake/manual.cmake VERBATIM)
+  add_custom_target(drape-manual ALL DEPENDS ${PROJECT_BINARY_DIR}/drape.1)
+  install(FILES ${PROJECT_BINARY_DIR}/drape.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES completions/drape DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES completions/_drape DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()

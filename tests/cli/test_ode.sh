@@ -91,7 +91,7 @@ unstable_steps_stop_with_the_limit() {
 bad_input_is_refused() {
     refuses 'which example?'
     refuses 'no example 7' 7
-    refuses 'no such method' 1a --method rk9
+    refuses '--method rk9: explicit-euler, ' 1a --method rk9
     refuses '--step 0' 1a --step 0
     refuses '--step -1' 1a --step -1
     refuses 'a number is wanted' 1a --step nan

@@ -77,27 +77,76 @@ names_are_offered() {
     offers "$1" "" "$program" run flag --output ""
 }
 
-# Values that the completions know by heart stand in the help.
-values_stand_in_the_help() {
-    local command option value
-    while read -r command option; do
-        "offered_by_$1" "$program" "$command" x "$option" "" >"$scratch/values"
-        [ "$(wc -l <"$scratch/values")" -gt 1 ] || fail "$command $option: nothing is offered"
-        while IFS= read -r value; do
-            "$program" "$command" --help | grep -E -- "^ +$option " | grep -qw -- "$value" || fail "$command $option $value"
-        done <"$scratch/values"
+# table NAME: the names of one of the program's tables.
+table() { "$program" list "$1" | awk '{ print $1 }'; }
+
+# What is in a table is offered, wherever such a name may stand.
+tables_are_offered() {
+    local name command option also
+    while read -r name command option also; do
+        offers "$1" "$(table "$name"; echo "$also")" "$program" "$command" x "$option" ""
     done <<END
-solve --stop
-solve --amg-smoother
-solve --amg-cycle
-solve --amg-reuse
-ode --newton
+methods solve --method auto
+preconditioners solve --precond auto
+integrators run --integrator
+integrators check --integrator
+scenes scenes --show
+END
+    offers "$1" "$(table examples)" "$program" ode ""
+    offers "$1" "$("$program" list --words)" "$program" list ""
+    while read -r name option also; do
+        if [ "$1" = bash ]; then offers bash "$(table "$name"; echo "$also")" "$program" run flag --set "$option" = ""; fi
+        if [ "$1" = zsh ]; then offers zsh "$(table "$name"; echo "$also")" "$program" run flag --set "$option="; fi
+    done <<END
+fabrics cloth.flag.material
+models cloth.flag.model
+integrators integrator
+integrators integrator.method
+methods solver.method auto
+preconditioners solver.precond auto
 END
 }
 
+# text_of OPTION: the lines of a help text about it.
+text_of() { awk -v option="$1" '/^  [^ ]/ { inside = $1 == option || $2 == option } inside'; }
+
+# Every word that an option takes stands below it in the help, and in the manual page.
+words_stand_in_help_and_manual() {
+    local command option word manual count=0
+    manual=$(dirname "$program")/drape.1
+    [ -e "$manual" ] || skip "built without what is installed (-DDRAPE_INSTALL=ON)"
+    sed 's/\\-/-/g; s/\\&//g' "$manual" >"$scratch/manual"
+    while IFS= read -r command; do
+        "$program" "$command" --help >"$scratch/help"
+        while IFS= read -r option; do
+            while IFS= read -r word; do
+                text_of "$option" <"$scratch/help" | grep -qwF -- "$word" || fail "help of $command $option: no $word"
+                grep -qwF -- "$word" "$scratch/manual" || fail "manual: no $word"
+                count=$((count + 1))
+            done < <("$program" "$command" --words "$option")
+        done < <(options "$command")
+    done < <(commands | grep -v bench)
+    [ "$count" -gt 60 ] || fail "only $count words"
+    count=0
+    while IFS= read -r command; do
+        while IFS= read -r word; do
+            grep -qxF -- ".B $word" "$scratch/manual" || fail "manual: no line for $word of $command"
+            count=$((count + 1))
+        done < <(table "$command")
+    done < <("$program" list --words)
+    [ "$count" -gt 50 ] || fail "only $count names"
+    "$program" run --help >"$scratch/help"
+    while IFS= read -r word; do
+        text_of --output <"$scratch/help" | grep -qF -- "$word" || fail "help of --output: no $word"
+    done < <(table formats)
+    sed -n '/^Names:/,/^$/p' "$scratch/help" >"$scratch/names"
+    while IFS= read -r word; do grep -qwF -- "$word" "$scratch/names" || fail "help of run: no $word"; done < <(table scenes)
+}
+
 for shell in bash zsh; do
-    for test in every_command_is_offered every_option_is_offered names_are_offered values_stand_in_the_help; do
+    for test in every_command_is_offered every_option_is_offered names_are_offered tables_are_offered; do
         run_test "${test}_$shell" $test $shell
     done
 done
+run_test words_stand_in_help_and_manual words_stand_in_help_and_manual
 finish_tests

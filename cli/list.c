@@ -1,0 +1,145 @@
+/* list.c: the tables of names that the libraries have. The help texts, `drape list`, the manual page
+ * (cmake/manual.cmake) and the completions take them from here, so that what is added to a table is in all of them.
+ */
+#include "cli.h"
+#include "ode_examples.h"
+
+#include <string.h>
+
+static const char *example_name(int32_t i) { return ode_example_at(i) ? ode_example_at(i)->name : NULL; }
+static const char *example_about(int32_t i) { return ode_example_at(i) ? ode_example_at(i)->about : NULL; }
+
+/* The first is not in the table of drape/ode.h. */
+static const char *integrator_about(int32_t i) {
+    const char *name = drape_integrator_name(i);
+    for (int32_t k = 0; name && drape_ode_method_name(k); k++)
+        if (strcmp(name, drape_ode_method_name(k)) == 0) return drape_ode_method_about(k);
+    return name ? "order 1; one linear solve per step, Baraff and Witkin's" : NULL;
+}
+
+/* Names of enum values, by number. */
+static const char *stop_name(int32_t i) { return drape_stop_name(i); }
+static const char *reuse_name(int32_t i) { return drape_amg_reuse_name(i); }
+static const char *smoother_name(int32_t i) { return drape_smoother_name(i); }
+static const char *cycle_name(int32_t i) { return drape_cycle_name(i); }
+static const char *newton_name(int32_t i) { return drape_ode_newton_name(i); }
+
+static const struct table {
+    const char *name; /* NULL: `drape list` does not show it */
+    const char *about;
+    const char *(*word)(int32_t index);
+    const char *(*meaning)(int32_t index); /* NULL: the word says it all */
+} tables[] = {
+    [WORDS_METHODS] = {"methods", "drape solve --method", drape_method_name, drape_method_about},
+    [WORDS_PRECONDS] = {"preconditioners", "drape solve --precond", drape_precond_name, drape_precond_about},
+    [WORDS_MODELS] = {"models", "the key model of a scene", drape_model_name, NULL},
+    [WORDS_INTEGRATORS] = {"integrators", "drape run --integrator", drape_integrator_name, integrator_about},
+    [WORDS_FORMATS] = {"formats", "drape run --output", drape_writer_extension, drape_writer_description},
+    [WORDS_FABRICS] = {"fabrics", "the key material of a scene", drape_fabric_name, NULL},
+    [WORDS_SCENES] = {"scenes", "drape run", drape_scene_name, drape_scene_description},
+    [WORDS_EXAMPLES] = {"examples", "drape ode", example_name, example_about},
+    [WORDS_ODE_METHODS] = {NULL, NULL, drape_ode_method_name, drape_ode_method_about},
+    [WORDS_STOPS] = {NULL, NULL, stop_name, NULL},
+    [WORDS_REUSES] = {NULL, NULL, reuse_name, NULL},
+    [WORDS_SMOOTHERS] = {NULL, NULL, smoother_name, NULL},
+    [WORDS_CYCLES] = {NULL, NULL, cycle_name, NULL},
+    [WORDS_NEWTONS] = {NULL, NULL, newton_name, NULL},
+};
+
+enum { TABLES = sizeof tables / sizeof *tables };
+
+const char *word_at(word_kind kind, int32_t index) {
+    const char *(*word)(int32_t) = tables[kind].word;
+    return word ? word(index) : NULL;
+}
+
+int32_t word_index(word_kind kind, const char *word) {
+    for (int32_t i = 0; word_at(kind, i); i++)
+        if (strcmp(word_at(kind, i), word) == 0) return i;
+    return -1;
+}
+
+/* ---- The command ---- */
+
+/* The text as lines of a manual page: signs that roff would take for its own are protected. */
+static void print_roff(const char *text) {
+    if (*text == '.' || *text == '\'') printf("\\&");
+    for (; *text; text++)
+        if (*text == '-' || *text == '\\') printf(*text == '-' ? "\\-" : "\\e");
+        else putchar(*text);
+    putchar('\n');
+}
+
+static void print_table(const struct table *t, const char *before, bool roff) {
+    for (int32_t i = 0; t->word(i); i++) {
+        const char *meaning = t->meaning ? t->meaning(i) : NULL;
+        if (roff) {
+            printf(".TP\n.B ");
+            print_roff(t->word(i));
+            if (meaning) print_roff(meaning);
+        } else if (meaning) {
+            printf("%s%-18s %s\n", before, t->word(i), meaning);
+        } else {
+            printf("%s%s\n", before, t->word(i));
+        }
+    }
+}
+
+static void print_all(void) {
+    bool first = true;
+    for (int32_t k = 0; k < TABLES; k++) {
+        if (!tables[k].name) continue;
+        printf("%s%s (%s):\n", first ? "" : "\n", tables[k].name, tables[k].about);
+        print_table(tables + k, "  ", false);
+        first = false;
+    }
+}
+
+/* The names of the tables with something between them. */
+static void name_tables(char *to, size_t size, const char *between) {
+    size_t length = 0;
+    to[0] = 0;
+    for (int32_t k = 0; k < TABLES && length < size; k++)
+        if (tables[k].name)
+            length += (size_t)snprintf(to + length, size - length, "%s%s", length ? between : "", tables[k].name);
+}
+
+static const struct table *find_table(const char *name) {
+    for (int32_t k = 0; k < TABLES; k++)
+        if (tables[k].name && strcmp(tables[k].name, name) == 0) return tables + k;
+    return NULL;
+}
+
+int command_list(int argc, char **argv) {
+    const char *wanted = NULL;
+    bool roff = false;
+    char names[200], about[400];
+    const option options[] = {
+        {"--roff", NULL, NULL, "as lines of a manual page", OPTION_FLAG, &roff, 0, 0},
+        {0},
+    };
+    name_tables(names, sizeof names, ", ");
+    snprintf(about, sizeof about,
+             "Lists the names that options and scene files take, with a line about each: all tables, or one of\n%s.",
+             names);
+    command_line line = {.usage = "drape list [TABLE] [options]",
+                         .about = about,
+                         .options = options,
+                         .positional = &wanted,
+                         .positional_count = 1};
+    if (argc == 1 && strcmp(argv[0], "--words") == 0) {
+        name_tables(names, sizeof names, "\n");
+        puts(names);
+        return EXIT_GOOD;
+    }
+    parse_result parsed = parse_arguments(&line, argc, argv);
+    if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
+    const struct table *table = wanted ? find_table(wanted) : NULL;
+    if (wanted && !table) {
+        complain("there is no table %s; known: %s", wanted, names);
+        return EXIT_BAD_INPUT;
+    }
+    if (table) print_table(table, "", roff);
+    else print_all();
+    return EXIT_GOOD;
+}
