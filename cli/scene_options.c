@@ -36,7 +36,7 @@ drape_scene_options scene_options(const scene_arguments *a) {
 static bool choose_simd(drape_simd *simd) {
     const char *wanted = getenv("DRAPE_SIMD");
     if (!wanted || !*wanted) return true;
-    for (int level = DRAPE_SIMD_BASELINE; level < DRAPE_SIMD_BEST; level++)
+    for (int level = DRAPE_SIMD_BASELINE; drape_simd_name((drape_simd)level); level++)
         if (strcmp(wanted, drape_simd_name((drape_simd)level)) == 0) {
             *simd = (drape_simd)level;
             return true;

@@ -1,4 +1,4 @@
-/* drape/base.h: what every other header stands on: status codes, the context.
+/* drape/base.h: what every other header builds on: status codes and the context.
  *
  *   drape_context *ctx;
  *   if (drape_context_create(NULL, &ctx) != DRAPE_OK) return 1;
@@ -6,10 +6,19 @@
  *   drape_context_destroy(ctx);
  *
  * There is no global state: allocator, log, threads and the last error message live in a context.
- * One context serves one calling thread at a time; any number of contexts may live side by side. */
+ * One context serves one calling thread at a time; any number of contexts may exist side by side.
+ *
+ * Rules that hold in all of drape's headers:
+ * - In a settings or options struct, zero means the default in every field; `drape_X_defaults` writes the defaults
+ * out.
+ * - Such a struct ends in `reserved`, room for later fields, which must be zero. Its size stays the same when fields
+ *   are added, so a program built before keeps working.
+ * - `drape_X_name` gives the name of an enum value or of entry `index` of a table; NULL where there is none.
+ * - NULL for a required argument is DRAPE_ERROR_ARGUMENT; functions that destroy or close accept NULL. */
 #ifndef DRAPE_BASE_H
 #define DRAPE_BASE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,7 +39,7 @@ extern "C" {
 /* "0.1.0" */
 DRAPE_API const char *drape_version(void);
 
-/* What went wrong with a call. That an iteration did not converge is no error: see drape_reason. */
+/* What went wrong with a call. An iteration that does not converge is not an error: see drape_reason. */
 typedef enum drape_status {
     DRAPE_OK = 0,
     DRAPE_ERROR_ARGUMENT, /* a parameter outside its documented range, or a mesh that is no cloth */
@@ -40,20 +49,25 @@ typedef enum drape_status {
     DRAPE_ERROR_NUMBER,   /* the state became infinite or not a number */
 } drape_status;
 
-/* "ok", "bad argument", ...: never NULL. */
+/* "ok", "bad argument", ...; NULL where there is no such status. */
 DRAPE_API const char *drape_status_name(drape_status status);
 
 typedef struct drape_context drape_context;
 
 typedef enum drape_log_level { DRAPE_LOG_ERROR, DRAPE_LOG_WARNING, DRAPE_LOG_INFO } drape_log_level;
 
+DRAPE_API const char *drape_log_level_name(drape_log_level level); /* "error", "warning", "info"; else NULL */
+
 /* The widest vector instructions a context may use. Results are the same bits with all of them. */
 typedef enum drape_simd {
+    DRAPE_SIMD_BEST,     /* the widest that this processor has */
     DRAPE_SIMD_BASELINE, /* SSE2 on x86-64, NEON on arm64 */
     DRAPE_SIMD_AVX2,
-    DRAPE_SIMD_AVX512,
-    DRAPE_SIMD_BEST, /* whatever this processor has */
+    DRAPE_SIMD_AVX512
 } drape_simd;
+
+/* "best", "sse2" or "neon", "avx2", "avx512"; NULL where there is no such level. */
+DRAPE_API const char *drape_simd_name(drape_simd simd);
 
 /* A host program's own memory. Both functions must be set, or neither.
  * alloc returns memory aligned to 64 bytes, or NULL; free gets the size that was asked for. */
@@ -74,32 +88,33 @@ typedef struct drape_context_settings {
     drape_allocator allocator;                                           /* default: aligned malloc of libc */
     void (*log)(void *user, drape_log_level level, const char *message); /* default NULL: silence */
     void *log_user;
-    int32_t threads;           /* 0: as many as there are processors; else 1..256; default 0 */
-    drape_simd simd;           /* default DRAPE_SIMD_BEST; a level the processor lacks is an error */
+    int32_t threads;           /* 1..256; default 0: as many as there are processors */
+    drape_simd simd;           /* default DRAPE_SIMD_BEST; a level that the processor lacks is an error */
     drape_scheduler scheduler; /* default: a pool of the context's own threads */
+    uint64_t reserved[8];      /* zero: room for later fields */
 } drape_context_settings;
 
-/* Every field at the default that stands beside it. */
+/* Every field at the default that stands beside it, which is all zeros. */
 DRAPE_API drape_context_settings drape_context_defaults(void);
 
-/* settings may be NULL: the defaults. On failure *out is NULL. */
+/* settings may be NULL: the defaults. On failure *out is NULL; drape_message(NULL) then says no more than that. */
 DRAPE_API drape_status drape_context_create(const drape_context_settings *settings, drape_context **out);
 DRAPE_API void drape_context_destroy(drape_context *ctx); /* NULL is fine */
 
 /* The message of the last call that failed: one line that names file, line, vertex or triangle; below it, where it is
- * about a place in a scene file, that line. Never NULL. */
+ * about a place in a scene file, that line of the file. Never NULL, also for a NULL context. */
 DRAPE_API const char *drape_message(const drape_context *ctx);
 
-DRAPE_API int32_t drape_context_threads(const drape_context *ctx); /* the caller among them */
-DRAPE_API drape_simd drape_context_simd(const drape_context *ctx); /* what is in use, never BEST */
-DRAPE_API const char *drape_simd_name(drape_simd simd);            /* "sse2", "neon", "avx2", "avx512" */
-
-/* How fast the context's threads read so many bytes of memory, in bytes per second: the best of a few tries, on
- * memory of its own. For reports: a measurement is not the same twice. 0: there is not so much memory. */
-DRAPE_API double drape_read_bandwidth(drape_context *ctx, int64_t bytes);
-
+/* Of a NULL context: 0, DRAPE_SIMD_BEST and 0. */
+DRAPE_API int32_t drape_context_threads(const drape_context *ctx); /* including the caller's */
+DRAPE_API drape_simd drape_context_simd(const drape_context *ctx); /* the level in use, never DRAPE_SIMD_BEST */
 /* Memory held through this context right now, in bytes. */
 DRAPE_API int64_t drape_context_bytes(const drape_context *ctx);
+
+/* How fast the context's threads read this many bytes of memory, in bytes per second: the best of a few attempts, on
+ * memory allocated for it. For reports: a measurement differs from run to run. 0 where the memory is not available.
+ */
+DRAPE_API double drape_read_bandwidth(drape_context *ctx, int64_t bytes);
 
 #ifdef __cplusplus
 }

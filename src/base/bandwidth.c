@@ -20,7 +20,7 @@ double drape_read_bandwidth(drape_context *ctx, int64_t bytes) {
     int64_t words = bytes / (int64_t)sizeof(uint64_t);
     uint64_t *p;
     double least = 0, ignored;
-    if (words <= 0 || !DRAPE_NEW(ctx, p, words)) return 0;
+    if (!ctx || words <= 0 || !DRAPE_NEW(ctx, p, words)) return 0;
     for (int k = 0; k < REPEATS; k++) {
         double begin = drape_i_seconds();
         drape_i_sum(ctx, words, GRAIN, read_words, p, 1, &ignored);

@@ -23,7 +23,12 @@ const char *drape_version(void) {
 const char *drape_status_name(drape_status status) {
     static const char *const names[] = {"ok",           "bad argument", "out of memory",
                                         "input/output", "bad format",   "not a finite number"};
-    return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";
+    return (unsigned)status < sizeof names / sizeof *names ? names[status] : NULL;
+}
+
+const char *drape_log_level_name(drape_log_level level) {
+    static const char *const names[] = {"error", "warning", "info"};
+    return (unsigned)level < sizeof names / sizeof *names ? names[level] : NULL;
 }
 
 static void *libc_alloc(void *user, size_t bytes) {
@@ -47,11 +52,14 @@ static drape_status check_settings(const drape_context_settings *s) {
     if (s->threads < 0 || s->threads > MAX_THREADS) return DRAPE_ERROR_ARGUMENT;
     if (!s->allocator.alloc != !s->allocator.free) return DRAPE_ERROR_ARGUMENT;
     if (s->simd != DRAPE_SIMD_BEST && !drape_i_simd_available(s->simd)) return DRAPE_ERROR_ARGUMENT;
+    for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
+        if (s->reserved[i] != 0) return DRAPE_ERROR_ARGUMENT;
     return DRAPE_OK;
 }
 
 drape_status drape_context_create(const drape_context_settings *settings, drape_context **out) {
     drape_context_settings s = settings ? *settings : drape_context_defaults();
+    if (!out) return DRAPE_ERROR_ARGUMENT;
     *out = NULL;
     drape_status status = check_settings(&s);
     if (status) return status;
@@ -81,9 +89,9 @@ void drape_context_destroy(drape_context *ctx) {
 }
 
 const char *drape_message(const drape_context *ctx) { return ctx ? ctx->message : "no context"; }
-int32_t drape_context_threads(const drape_context *ctx) { return ctx->threads; }
-drape_simd drape_context_simd(const drape_context *ctx) { return ctx->simd; }
-int64_t drape_context_bytes(const drape_context *ctx) { return ctx->bytes; }
+int32_t drape_context_threads(const drape_context *ctx) { return ctx ? ctx->threads : 0; }
+drape_simd drape_context_simd(const drape_context *ctx) { return ctx ? ctx->simd : DRAPE_SIMD_BEST; }
+int64_t drape_context_bytes(const drape_context *ctx) { return ctx ? ctx->bytes : 0; }
 
 drape_status drape_i_fail(drape_context *ctx, drape_status status, const char *format, ...) {
     char text[DRAPE_I_MESSAGE_SIZE]; /* the arguments may hold the message before, to say more about it */

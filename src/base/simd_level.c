@@ -20,6 +20,7 @@ drape_simd drape_i_simd_best(void) {
 
 const char *drape_simd_name(drape_simd simd) {
     switch (simd) {
+    case DRAPE_SIMD_BEST: return "best";
 #if defined(__aarch64__)
     case DRAPE_SIMD_BASELINE: return "neon";
 #else
@@ -27,6 +28,6 @@ const char *drape_simd_name(drape_simd simd) {
 #endif
     case DRAPE_SIMD_AVX2: return "avx2";
     case DRAPE_SIMD_AVX512: return "avx512";
-    default: return "best";
+    default: return NULL;
     }
 }

@@ -7,8 +7,11 @@
 
 #include <stdbool.h>
 
-enum { DRAPE_I_SIMD_LEVELS = 3 }; /* baseline, avx2, avx512 */
+/* Tables of kernels are indexed by drape_simd; the place of DRAPE_SIMD_BEST, which a context never holds, is empty.
+ */
+enum { DRAPE_I_SIMD_LEVELS = DRAPE_SIMD_AVX512 + 1 };
 
+/* False for DRAPE_SIMD_BEST, which is not a level of its own. */
 bool drape_i_simd_available(drape_simd level);
 drape_simd drape_i_simd_best(void);
 
@@ -21,12 +24,12 @@ drape_simd drape_i_simd_best(void);
     result name##_avx2 parameters;                                                                                   \
     result name##_avx512 parameters;                                                                                 \
     static result(*const name##_at[DRAPE_I_SIMD_LEVELS])                                                             \
-        parameters DRAPE_UNUSED = {name##_baseline, name##_avx2, name##_avx512}
+        parameters DRAPE_UNUSED = {NULL, name##_baseline, name##_avx2, name##_avx512}
 #else
 #define DRAPE_I_KERNEL(result, name, parameters)                                                                     \
     result name##_baseline parameters;                                                                               \
     static result(*const name##_at[DRAPE_I_SIMD_LEVELS])                                                             \
-        parameters DRAPE_UNUSED = {name##_baseline, name##_baseline, name##_baseline}
+        parameters DRAPE_UNUSED = {NULL, name##_baseline, name##_baseline, name##_baseline}
 #endif
 
 #endif

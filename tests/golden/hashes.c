@@ -164,7 +164,7 @@ static drape_status print_system(const golden *g) {
 }
 
 static drape_simd simd_of(const char *name) {
-    for (int level = DRAPE_SIMD_BASELINE; level < DRAPE_SIMD_BEST; level++)
+    for (int level = DRAPE_SIMD_BASELINE; level <= DRAPE_SIMD_AVX512; level++)
         if (strcmp(name, drape_simd_name((drape_simd)level)) == 0) return (drape_simd)level;
     return DRAPE_SIMD_BEST;
 }

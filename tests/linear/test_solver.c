@@ -518,7 +518,7 @@ static void same_bits(const random_system *s, const drape_solve_settings *settin
     drape_context *first = context_at(1, DRAPE_SIMD_BASELINE);
     solve_in(first, s, settings, want, want_force, &expected);
     drape_context_destroy(first);
-    for (int simd = DRAPE_SIMD_BASELINE; simd < DRAPE_SIMD_BEST; simd++)
+    for (int simd = DRAPE_SIMD_BASELINE; simd <= DRAPE_SIMD_AVX512; simd++)
         for (int k = 0; k < 4; k++) {
             drape_context *ctx = context_at(threads[k], (drape_simd)simd);
             if (!ctx) continue; /* not on this processor */

@@ -562,7 +562,7 @@ static answer answer_of(drape_context *ctx, const drape_i_precond *P, const drap
 static void check_bits(const drape_i_precond *P, const drape_bsr3 *A) {
     static const int32_t threads[] = {1, 2, 3, 7};
     answer want = {.h = NULL};
-    for (int simd = DRAPE_SIMD_BASELINE; simd < DRAPE_SIMD_BEST; simd++)
+    for (int simd = DRAPE_SIMD_BASELINE; simd <= DRAPE_SIMD_AVX512; simd++)
         for (int k = 0; k < 4; k++) {
             drape_context *ctx = context_at(threads[k], (drape_simd)simd);
             if (!ctx) continue;
