@@ -168,7 +168,7 @@ typedef struct part_times {
 } part_times;
 
 /* By a new solver, whose second solve is set up as `reuse` of drape_amg_settings says; x is lost. */
-static void time_parts(bench_system *s, int32_t who, int32_t reuse, int32_t repeat, double *x, part_times *out) {
+static void time_parts(bench_system *s, int32_t who, drape_reuse reuse, int32_t repeat, double *x, part_times *out) {
     drape_solve_settings settings = race_settings(who, RACE_TOLERANCE);
     drape_solve_result first, second;
     drape_solver *solver;
@@ -180,7 +180,7 @@ static void time_parts(bench_system *s, int32_t who, int32_t reuse, int32_t repe
     drape_solver_destroy(solver);
     out->iterations = second.iterations;
     out->seconds[BUILD][repeat] = first.setup_seconds;
-    out->seconds[reuse == 2 ? REFRESH : KEEP][repeat] = second.setup_seconds;
+    out->seconds[reuse == DRAPE_REUSE_PATTERNS ? REFRESH : KEEP][repeat] = second.setup_seconds;
     out->seconds[ITERATION][repeat] = second.solve_seconds / (second.iterations + 1); /* and once to begin */
 }
 
@@ -202,7 +202,8 @@ static void measure_parts(const bench_options *options, int32_t side) {
     double *x = bench_vector(bench_system_length(s));
     for (int32_t i = 0; i < repeats; i++)
         for (int32_t k = 0; k < FIXED; k++)
-            for (int32_t reuse = 2; reuse <= 3; reuse++) time_parts(s, fixed[k], reuse, i, x, &times[k]);
+            for (int32_t keep = 0; keep < 2; keep++)
+                time_parts(s, fixed[k], keep ? DRAPE_REUSE_EVERYTHING : DRAPE_REUSE_PATTERNS, i, x, &times[k]);
     print_parts(s, times, repeats);
     free(x);
     bench_system_destroy(s);

@@ -18,10 +18,10 @@ static const char *integrator_about(int32_t i) {
 }
 
 /* Names of enum values, by number. */
-static const char *stop_name(int32_t i) { return drape_stop_name(i); }
-static const char *reuse_name(int32_t i) { return drape_amg_reuse_name(i); }
-static const char *smoother_name(int32_t i) { return drape_smoother_name(i); }
-static const char *cycle_name(int32_t i) { return drape_cycle_name(i); }
+static const char *stop_name(int32_t i) { return drape_stop_name((drape_stop)i); }
+static const char *reuse_name(int32_t i) { return drape_reuse_name((drape_reuse)i); }
+static const char *smoother_name(int32_t i) { return drape_smoother_name((drape_smoother)i); }
+static const char *cycle_name(int32_t i) { return drape_cycle_name((drape_cycle)i); }
 static const char *newton_name(int32_t i) { return drape_ode_newton_name(i); }
 
 static const struct table {

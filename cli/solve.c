@@ -90,7 +90,7 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
 static void choose_words(solve_options *o) {
     drape_solve_settings *s = &o->settings;
     if (o->stop) s->stop = (drape_stop)word_index(WORDS_STOPS, o->stop);
-    if (o->reuse) s->amg.reuse = 1 + word_index(WORDS_REUSES, o->reuse);
+    if (o->reuse) s->amg.reuse = (drape_reuse)word_index(WORDS_REUSES, o->reuse);
     if (o->smoother) s->amg.smoother = (drape_smoother)word_index(WORDS_SMOOTHERS, o->smoother);
     if (o->cycle) s->amg.cycle = (drape_cycle)word_index(WORDS_CYCLES, o->cycle);
     s->amg.unfiltered = o->unfiltered;
@@ -120,7 +120,11 @@ static bool choose_settings(solve_options *o) {
     drape_solve_settings *s = &o->settings;
     choose_words(o);
     if (!choose_amg(o)) return false;
-    if (s->omega == 0) { /* which the library takes for the default */
+    if (s->tol == 0) { /* which the library takes for the default, as it does with the next */
+        complain("--tol 0: it must lie between 0 and 1");
+        return false;
+    }
+    if (s->omega == 0) {
         complain("--omega 0: it must lie between 0 and 2");
         return false;
     }

@@ -33,7 +33,7 @@ void print_solve_json(const solve_summary *s) {
     json_text("precond", r->precond);
     json_whole("modes", r->modes);
     json_fallbacks(r);
-    json_text("stop", drape_stop_name((int32_t)s->settings->stop));
+    json_text("stop", drape_stop_name(s->settings->stop));
     json_real("tol", s->settings->tol);
     json_whole("rows", s->system->unknowns);
     json_whole("blocks", A->rowptr[A->rows]);
@@ -63,7 +63,7 @@ static void print_outcome(const solve_summary *s) {
     printf("%s after %d iteration%s; relative residual %.3g", drape_reason_name(r->reason), r->iterations,
            r->iterations == 1 ? "" : "s", r->true_residual);
     if (r->residual >= 0)
-        printf(", %s %.3g against %.3g", drape_stop_name((int32_t)s->settings->stop), r->residual, s->settings->tol);
+        printf(", %s %.3g against %.3g", drape_stop_name(s->settings->stop), r->residual, s->settings->tol);
     if (r->energy_error >= 0) printf(", error in energy about %.2g", r->energy_error);
     putchar('\n');
 }

@@ -49,9 +49,10 @@ typedef struct drape_problem {
                                              The methods "mpcg-original" and "mpcg-printed" start from (I-S) z */
     const double *positions;              /* 3 a vertex, m, for the preconditioner "amg"; NULL: it does without */
     double tol;                           /* of this solve, in (0, 1); 0: that of the settings */
-    int32_t same_matrix; /* 1: A's numbers and what is held are those of this solver's last solve, and what was made
-                            from them is kept: preconditioner, factor. It is not checked. b, z and tol may be others.
-                            0, the default: all is made anew; in a first solve it is in any case */
+    bool same_matrix; /* true: A's numbers and what is held are those of this solver's last solve, and what was made
+                         from them is kept: preconditioner, factor. It is not checked. b, z and tol may differ.
+                         false, the default: everything is computed from A; a first solve does so in any case */
+    uint64_t reserved[8]; /* zero: room for later fields */
 } drape_problem;
 
 /* Why the iteration stopped: not an error, an answer. */
@@ -66,7 +67,7 @@ typedef enum drape_reason {
     DRAPE_INACCURATE   /* the iteration's own residual went down, the residual computed afresh did not */
 } drape_reason;
 
-DRAPE_API const char *drape_reason_name(drape_reason reason); /* for people: "converged", ... */
+DRAPE_API const char *drape_reason_name(drape_reason reason); /* "converged", ...; NULL: there is no such reason */
 
 /* What is compared with tol. Always relative to the same norm of b^ = S (b - A (I-S) z), so that constraints that
  * move, guesses and units change nothing. */
@@ -76,7 +77,8 @@ typedef enum drape_stop {
     DRAPE_STOP_ENERGY          /* an estimate of sqrt(e'A e), e the error of x: what a user means */
 } drape_stop;
 
-DRAPE_API const char *drape_stop_name(int32_t stop); /* "preconditioned", "residual", "energy"; NULL past the end */
+/* "preconditioned", "residual", "energy"; NULL: there is no such one */
+DRAPE_API const char *drape_stop_name(drape_stop stop);
 
 /* A direct solver from outside, for the method "direct": drape/cholmod.h has one. All get the pattern that `analyse`
  * got, and a symmetric positive definite matrix. */
@@ -87,6 +89,7 @@ typedef struct drape_direct {
     int (*solve)(void *state, const double *b, double *x); /* 0, 2: out of memory */
     int64_t (*bytes)(const void *state);                   /* of the factor */
     void (*destroy)(void *state);
+    uint64_t reserved[4]; /* zero: room for later fields */
 } drape_direct;
 
 typedef enum drape_smoother {
@@ -99,6 +102,13 @@ typedef enum drape_cycle {
     DRAPE_CYCLE_W /* coarse levels are gone through twice: some iterations less on large meshes, each one dearer */
 } drape_cycle;
 
+/* What the preconditioner "amg" keeps from solve to solve. */
+typedef enum drape_reuse {
+    DRAPE_REUSE_EVERYTHING, /* everything, as long as it serves */
+    DRAPE_REUSE_PATTERNS,   /* aggregates and patterns */
+    DRAPE_REUSE_NOTHING
+} drape_reuse;
+
 /* Of the preconditioner "amg", smoothed aggregation (docs/solvers.md). Zero means the default in all fields. */
 typedef struct drape_amg_settings {
     double theta;   /* share of a row's strongest connection above which one counts, in (0, 1); default 0.4 */
@@ -108,20 +118,16 @@ typedef struct drape_amg_settings {
     drape_smoother smoother; /* default DRAPE_SMOOTHER_GAUSS_SEIDEL */
     int32_t degree;          /* of Chebyshev's, 1..8; default 2 */
     drape_cycle cycle;       /* default DRAPE_CYCLE_V */
-    int32_t unfiltered; /* 1: weak connections spread the interpolation too. The paper's own recipe is theta 0.48,
-                           six modes, Chebyshev of degree 2, unfiltered; default 0 */
-    int32_t reuse; /* what is kept from solve to solve: 1 nothing, 2 aggregates and patterns, 3 everything while it
-                      serves; default 3 */
+    bool unfiltered;   /* true: weak connections spread the interpolation too. The paper's own recipe is theta 0.48,
+                          six modes, Chebyshev of degree 2, unfiltered; default false */
+    drape_reuse reuse; /* default DRAPE_REUSE_EVERYTHING */
+    uint64_t reserved[4]; /* zero: room for later fields */
 } drape_amg_settings;
 
-/* "nothing", "patterns", "everything": the names of drape_amg_settings.reuse 1, 2, 3, from index 0; NULL past the
- * end.
- */
-DRAPE_API const char *drape_amg_reuse_name(int32_t index);
-/* "gauss-seidel", "chebyshev": the names of drape_smoother; NULL past the end. */
-DRAPE_API const char *drape_smoother_name(int32_t index);
-/* "v", "w": the names of drape_cycle; NULL past the end. */
-DRAPE_API const char *drape_cycle_name(int32_t index);
+/* All three return NULL where there is no such value. */
+DRAPE_API const char *drape_reuse_name(drape_reuse reuse);          /* "everything", "patterns", "nothing" */
+DRAPE_API const char *drape_smoother_name(drape_smoother smoother); /* "gauss-seidel", "chebyshev" */
+DRAPE_API const char *drape_cycle_name(drape_cycle cycle);          /* "v", "w" */
 
 /* Trying by the clock what is fastest, in a solver's first solve of a pattern. It gives up the promise of the same
  * bits on every machine. */
@@ -131,7 +137,7 @@ typedef enum drape_tune {
     DRAPE_TUNE_MANY  /* what is fastest for the solves after the first */
 } drape_tune;
 
-/* In all fields but tol and max_iterations zero means the default. */
+/* Zero means the default in all fields. */
 typedef struct drape_solve_settings {
     const char *method;  /* one of drape_method_name (docs/solvers.md) or "auto": "ppcg", or "bicgstab" where A is not
                             symmetric; default "auto" */
@@ -148,9 +154,10 @@ typedef struct drape_solve_settings {
     const drape_direct *direct; /* for the method "direct"; default NULL: there is none */
     drape_amg_settings amg;
     drape_tune tune; /* for a precond that is "auto" and a method that leaves the choice; default DRAPE_TUNE_OFF */
+    uint64_t reserved[8]; /* zero: room for later fields */
 } drape_solve_settings;
 
-/* Every field at the default that stands beside it. */
+/* Every field at the default that stands beside it; amg.modes is 0, as its default depends on precond. */
 DRAPE_API drape_solve_settings drape_solve_defaults(void);
 
 /* Names in the order of the tables, and one line about each; NULL past the end. */
@@ -158,19 +165,20 @@ DRAPE_API const char *drape_method_name(int32_t index);
 DRAPE_API const char *drape_method_about(int32_t index);
 DRAPE_API const char *drape_precond_name(int32_t index);
 DRAPE_API const char *drape_precond_about(int32_t index);
-/* 1 where this method takes this preconditioner; "auto" goes with all, and as a method with what one of its two
+/* Whether this method takes this preconditioner; "auto" goes with all, and as a method with what one of its two
  * takes. */
-DRAPE_API int drape_method_takes(const char *method, const char *precond);
+DRAPE_API bool drape_method_takes(const char *method, const char *precond);
 /* The preconditioner that a method takes where none is named, which may be "auto"; NULL: there is no such method. */
 DRAPE_API const char *drape_method_default_precond(const char *method);
-/* 1 where A must be symmetric for this method. */
-DRAPE_API int drape_method_needs_symmetry(const char *method);
+/* Whether A must be symmetric for this method. */
+DRAPE_API bool drape_method_needs_symmetry(const char *method);
 
 /* After so many iterations as its index says, relative to the same norm of b^; index 0 is the start. */
 typedef struct drape_iteration {
     double preconditioned; /* sqrt(r'P^-1 r); with BiCGStab the same as residual */
     double residual;       /* |r|, as the iteration carries it along */
     double energy;         /* estimate of sqrt(e'A e); -1 where there is none */
+    uint64_t reserved[1];  /* zero: room for a later field */
 } drape_iteration;
 
 /* A preconditioner, or a method, that was given up for another. */
@@ -179,6 +187,7 @@ typedef struct drape_fallback {
     const char *why; /* the name of a reason; "slow": it took much longer than foreseen, and the next one went on from
                         where it was; "no memory" */
     int32_t iterations;
+    uint64_t reserved[2]; /* zero: room for later fields */
 } drape_fallback;
 
 enum { DRAPE_MOST_FALLBACKS = 6 };
@@ -202,6 +211,7 @@ typedef struct drape_solve_result {
     int32_t fallbacks; /* what was given up before that; only where the choice was left to the solver. The
                           history is that of the last */
     drape_fallback fallback[DRAPE_MOST_FALLBACKS]; /* in their order */
+    uint64_t reserved[8];                          /* zero: room for later fields */
 } drape_solve_result;
 
 typedef struct drape_solver drape_solver;
@@ -220,7 +230,7 @@ DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_prob
 DRAPE_API void drape_solver_forget(drape_solver *solver);
 
 /* What takes time on a level: parts of a set-up, with patterns where they were made anew, and parts of a cycle. */
-enum {
+typedef enum drape_amg_part {
     DRAPE_AMG_SCALE,       /* the level's matrix from the caller's (finest), or scaled in place */
     DRAPE_AMG_LANCZOS,     /* the estimate of rho */
     DRAPE_AMG_AGGREGATE,   /* strength of connections, aggregates, the pattern of the interpolation */
@@ -232,9 +242,9 @@ enum {
     DRAPE_AMG_PROLONG,
     DRAPE_AMG_LAST, /* smoothing after it */
     DRAPE_AMG_PARTS
-};
+} drape_amg_part;
 
-DRAPE_API const char *drape_amg_part_name(int32_t part); /* NULL past the end */
+DRAPE_API const char *drape_amg_part_name(drape_amg_part part); /* NULL: there is no such part */
 
 typedef struct drape_amg_cost {
     double seconds; /* of the last set-up, or of a cycle: the mean since then */
@@ -248,9 +258,10 @@ typedef struct drape_amg_level {
     int64_t blocks;   /* of its matrix */
     double aggregate; /* mean rows of an aggregate, those left out that are in none; 0 on the coarsest level */
     double rho;       /* largest eigenvalue of D^-1 A, D the block diagonal, as it was estimated; 0 on the coarsest */
-    int32_t factored; /* 1: not smoothed but solved, by a dense factor */
+    bool factored;    /* not smoothed but solved, by a dense factor */
     int64_t bytes;    /* held: matrix, interpolation, vectors, factor */
     drape_amg_cost cost[DRAPE_AMG_PARTS];
+    uint64_t reserved[4]; /* zero: room for later fields */
 } drape_amg_level;
 
 /* How many levels there are: 0 before the first solve, and with any other preconditioner. */
@@ -267,7 +278,8 @@ typedef struct drape_tuned {
     double first_seconds; /* with all its setting up */
     double again_seconds; /* when it was set up already; the better of two */
     int64_t bytes_moved;  /* in the first solve, as counted */
-    int32_t chosen;       /* 1: it is the one */
+    bool chosen;          /* it is the one */
+    uint64_t reserved[4]; /* zero: room for later fields */
 } drape_tuned;
 
 /* How many were tried: 0 without drape_solve_settings.tune and before the first solve. */

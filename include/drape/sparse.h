@@ -11,6 +11,8 @@
 
 #include "drape/base.h"
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -79,9 +81,9 @@ DRAPE_API drape_status drape_matrix_market_read(drape_context *ctx, const char *
 DRAPE_API drape_status drape_matrix_market_parse(drape_context *ctx, const char *name, const char *data, int64_t size,
                                                  drape_builder **out);
 /* Writes all nine entries of each block with 17 digits, so that reading gives the same pattern and the same bits;
- * symmetric nonzero: the lower triangle only, the caller vouches for it. Values must be finite. */
+ * symmetric: the lower triangle only, the caller vouches for it. Values must be finite. */
 DRAPE_API drape_status drape_matrix_market_write(drape_context *ctx, const char *path, const drape_bsr3 *A,
-                                                 int symmetric);
+                                                 bool symmetric);
 
 /* Reads a vector of exactly count numbers, all finite: `matrix array|coordinate real|integer general` of one column
  * (rows that a coordinate file leaves out are 0, repeated ones are summed), or a file of little-endian doubles, which
@@ -100,11 +102,12 @@ DRAPE_API drape_status drape_vector_parse(drape_context *ctx, const char *name, 
  * int32 col[nnzb], zero-padded to 8 bytes; double val[9 nnzb], S[9 n], b[3 n], z[3 n], rest[3 n], cur[3 n]. */
 typedef struct drape_system {
     drape_bsr3 A;
-    int64_t constrained; /* vertices with at least one prohibited direction: those whose S is not exactly I */
-    double h;            /* time step, s; > 0 */
-    double *S;           /* 9 rows: the filter's 3x3 block of each vertex, row by row */
-    double *b, *z;       /* 3 rows: right-hand side, prescribed values */
-    double *rest, *cur;  /* 3 rows: rest and current positions, m */
+    int64_t constrained;  /* vertices with at least one prohibited direction: those whose S is not exactly I */
+    double h;             /* time step, s; > 0 */
+    double *S;            /* 9 rows: the filter's 3x3 block of each vertex, row by row */
+    double *b, *z;        /* 3 rows: right-hand side, prescribed values */
+    double *rest, *cur;   /* 3 rows: rest and current positions, m */
+    uint64_t reserved[4]; /* zero: room for later fields */
 } drape_system;
 
 /* Checks the system as the reader does (DRAPE_ERROR_ARGUMENT), then writes it whole or not at all. */

@@ -84,7 +84,7 @@ static json_t *settings(const drape_scene *s) {
                      drape_jacobian_name((int32_t)s->cloth.jacobian), "damping_jacobian",
                      s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method", v->method,
                      "precond", v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance",
-                     v->tol, "max_iterations", v->max_iterations, "stop", drape_stop_name((int32_t)v->stop), "floor",
+                     v->tol, "max_iterations", v->max_iterations, "stop", drape_stop_name(v->stop), "floor",
                      v->floor, "omega", v->omega > 0 ? v->omega : 1, "tune", v->tune != DRAPE_TUNE_OFF, "integrator",
                      i->ode.method ? i->ode.method : DRAPE_LINEARISED_EULER, "newton",
                      drape_ode_newton_name((int32_t)i->ode.newton.kind), "control",

@@ -84,6 +84,11 @@ bool drape_i_read_index(reader_t *r, const drape_i_node *map, const char *key, c
 static const char *method_name(int32_t i) { return i == 0 ? "auto" : drape_method_name(i - 1); }
 static const char *precond_name(int32_t i) { return i == 0 ? "auto" : drape_precond_name(i - 1); }
 
+static const char *stop_name(int32_t i) { return drape_stop_name((drape_stop)i); }
+static const char *smoother_name(int32_t i) { return drape_smoother_name((drape_smoother)i); }
+static const char *cycle_name(int32_t i) { return drape_cycle_name((drape_cycle)i); }
+static const char *reuse_name(int32_t i) { return drape_reuse_name((drape_reuse)i); }
+
 /* Of things that are there, not all go together. */
 static void check_pairs(reader_t *r, const drape_i_node *map, const drape_solve_settings *s) {
     if (s->precond && !drape_method_takes(s->method, s->precond))
@@ -111,21 +116,19 @@ static void read_amg(reader_t *r, const drape_i_node *map, drape_amg_settings *s
     static const char *const keys[] = {"modes", "theta",      "levels", "smoother", "degree",
                                        "cycle", "unfiltered", "reuse",  NULL};
     const drape_i_range theta = {0, 0.99, true};
-    int32_t reuse = s->reuse - 1, smoother = (int32_t)s->smoother, cycle = (int32_t)s->cycle;
-    bool unfiltered = s->unfiltered;
+    int32_t reuse = (int32_t)s->reuse, smoother = (int32_t)s->smoother, cycle = (int32_t)s->cycle;
     if (!map || !drape_i_read_map(r, map, keys)) return;
     read_modes(r, map, &s->modes);
     drape_i_read_number(r, map, "theta", DRAPE_I_PLAIN, theta, &s->theta);
     drape_i_read_whole(r, map, "levels", 1, MOST_LEVELS, &s->levels);
-    drape_i_read_index(r, map, "smoother", drape_smoother_name, &smoother);
+    drape_i_read_index(r, map, "smoother", smoother_name, &smoother);
     drape_i_read_whole(r, map, "degree", 1, MOST_DEGREE, &s->degree);
-    drape_i_read_index(r, map, "cycle", drape_cycle_name, &cycle);
-    drape_i_read_truth(r, map, "unfiltered", &unfiltered);
-    drape_i_read_index(r, map, "reuse", drape_amg_reuse_name, &reuse);
+    drape_i_read_index(r, map, "cycle", cycle_name, &cycle);
+    drape_i_read_truth(r, map, "unfiltered", &s->unfiltered);
+    drape_i_read_index(r, map, "reuse", reuse_name, &reuse);
     s->smoother = (drape_smoother)smoother;
     s->cycle = (drape_cycle)cycle;
-    s->unfiltered = unfiltered;
-    s->reuse = reuse + 1;
+    s->reuse = (drape_reuse)reuse;
 }
 
 static void read_solver(reader_t *r, const drape_i_node *map) {
@@ -137,7 +140,7 @@ static void read_solver(reader_t *r, const drape_i_node *map) {
     if (!map || !drape_i_read_map(r, map, keys)) return;
     bool known = drape_i_read_name(r, map, "method", method_name, &s->method);
     known &= drape_i_read_name(r, map, "precond", precond_name, &s->precond);
-    known &= drape_i_read_index(r, map, "stop", drape_stop_name, &stop);
+    known &= drape_i_read_index(r, map, "stop", stop_name, &stop);
     s->stop = (drape_stop)stop;
     if (known) check_pairs(r, map, s);
     drape_i_read_number(r, map, "tolerance", DRAPE_I_PLAIN, tolerance, &s->tol);

@@ -53,7 +53,7 @@ bool drape_i_method_takes(const drape_i_method *method, const drape_i_precond *p
 
 static bool is_auto(const char *name) { return name && strcmp(name, DRAPE_I_AUTO) == 0; }
 
-int drape_method_takes(const char *method, const char *precond) {
+bool drape_method_takes(const char *method, const char *precond) {
     const drape_i_method *m = drape_i_method_find(method);
     const drape_i_precond *p = drape_i_precond_find(precond);
     if (is_auto(precond)) return m || is_auto(method);
@@ -73,7 +73,7 @@ const char *drape_method_default_precond(const char *method) {
     return both ? DRAPE_I_AUTO : drape_i_precond_block_diagonal.name;
 }
 
-int drape_method_needs_symmetry(const char *method) {
+bool drape_method_needs_symmetry(const char *method) {
     const drape_i_method *m = drape_i_method_find(method);
     return m && !m->unsymmetric;
 }

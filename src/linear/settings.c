@@ -1,12 +1,33 @@
 /* settings.c: what a solver is asked for: names, checks, and what "auto" leaves open. */
 #include "linear/solver.h"
 
+#include "linear/amg/level.h"
+
 #include <math.h>
 #include <string.h>
 
+static const double TOLERANCE = 1e-5, OMEGA = 1, THETA = 0.4;
+enum { ITERATIONS = 10000, DEGREE = 2, MOST_DEGREE = 8 };
+
+/* amg.modes stays 0: "auto" may choose it. */
 drape_solve_settings drape_solve_defaults(void) {
-    return (drape_solve_settings){
-        .method = DRAPE_I_AUTO, .precond = DRAPE_I_AUTO, .tol = 1e-5, .max_iterations = 10000, .omega = 1};
+    return (drape_solve_settings){.method = DRAPE_I_AUTO,
+                                  .precond = DRAPE_I_AUTO,
+                                  .tol = TOLERANCE,
+                                  .max_iterations = ITERATIONS,
+                                  .omega = OMEGA,
+                                  .amg = {.theta = THETA, .levels = DRAPE_I_AMG_LEVELS, .degree = DEGREE}};
+}
+
+/* Zeros become the default. */
+static void fill_in(drape_solve_settings *s) {
+    const drape_solve_settings usual = drape_solve_defaults();
+    if (s->tol == 0) s->tol = usual.tol;
+    if (s->max_iterations == 0) s->max_iterations = usual.max_iterations;
+    if (s->omega == 0) s->omega = usual.omega;
+    if (s->amg.theta == 0) s->amg.theta = usual.amg.theta;
+    if (s->amg.levels == 0) s->amg.levels = usual.amg.levels;
+    if (s->amg.degree == 0) s->amg.degree = usual.amg.degree;
 }
 
 const char *drape_reason_name(drape_reason reason) {
@@ -20,10 +41,10 @@ const char *drape_reason_name(drape_reason reason) {
     case DRAPE_BREAKDOWN: return "breakdown";
     case DRAPE_INACCURATE: return "inaccurate";
     }
-    return "unknown reason";
+    return NULL;
 }
 
-const char *drape_stop_name(int32_t stop) {
+const char *drape_stop_name(drape_stop stop) {
     switch (stop) {
     case DRAPE_STOP_PRECONDITIONED: return "preconditioned";
     case DRAPE_STOP_RESIDUAL: return "residual";
@@ -32,21 +53,25 @@ const char *drape_stop_name(int32_t stop) {
     return NULL;
 }
 
-static const char *const reuses[] = {"nothing", "patterns", "everything"};
-enum { REUSES = sizeof reuses / sizeof *reuses, MOST_LEVELS = 16, MOST_DEGREE = 8 };
+const char *drape_reuse_name(drape_reuse reuse) {
+    switch (reuse) {
+    case DRAPE_REUSE_EVERYTHING: return "everything";
+    case DRAPE_REUSE_PATTERNS: return "patterns";
+    case DRAPE_REUSE_NOTHING: return "nothing";
+    }
+    return NULL;
+}
 
-const char *drape_amg_reuse_name(int32_t index) { return index >= 0 && index < REUSES ? reuses[index] : NULL; }
-
-const char *drape_smoother_name(int32_t index) {
-    switch (index) {
+const char *drape_smoother_name(drape_smoother smoother) {
+    switch (smoother) {
     case DRAPE_SMOOTHER_GAUSS_SEIDEL: return "gauss-seidel";
     case DRAPE_SMOOTHER_CHEBYSHEV: return "chebyshev";
     }
     return NULL;
 }
 
-const char *drape_cycle_name(int32_t index) {
-    switch (index) {
+const char *drape_cycle_name(drape_cycle cycle) {
+    switch (cycle) {
     case DRAPE_CYCLE_V: return "v";
     case DRAPE_CYCLE_W: return "w";
     }
@@ -90,7 +115,7 @@ static drape_status check_numbers(drape_context *ctx, const drape_solve_settings
     if (s->max_iterations < 1)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: max_iterations is %d; it must be 1 or more",
                             s->max_iterations);
-    if (!drape_stop_name((int32_t)s->stop))
+    if (!drape_stop_name(s->stop))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: stop is %d; there is no such thing", (int)s->stop);
     if (s->stop == DRAPE_STOP_ENERGY && method->unsymmetric)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s has no energy norm to stop by",
@@ -101,7 +126,7 @@ static drape_status check_numbers(drape_context *ctx, const drape_solve_settings
             "solve: the method direct needs a direct solver (drape/cholmod.h), and there is none here");
     if (!(s->floor >= 0) || !isfinite(s->floor))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: floor is %g; it must be 0 or more", s->floor);
-    if (!(s->omega >= 0 && s->omega < 2))
+    if (!(s->omega > 0 && s->omega < 2))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: omega is %g; it must lie between 0 and 2", s->omega);
     if (s->history < 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: history is %d; it must be 0 or more", s->history);
@@ -109,21 +134,21 @@ static drape_status check_numbers(drape_context *ctx, const drape_solve_settings
 }
 
 static drape_status check_amg(drape_context *ctx, const drape_amg_settings *s) {
-    if (!(s->theta >= 0 && s->theta < 1))
+    if (!(s->theta > 0 && s->theta < 1))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.theta is %g; it must lie between 0 and 1",
                             s->theta);
     if (s->modes != 0 && s->modes != 3 && s->modes != 6)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.modes is %d; it must be 3 or 6", s->modes);
-    if (s->levels < 0 || s->levels > MOST_LEVELS)
+    if (s->levels < 0 || s->levels > DRAPE_I_AMG_LEVELS)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.levels is %d; it must lie in 1..%d", s->levels,
-                            MOST_LEVELS);
-    if (s->reuse < 0 || s->reuse > REUSES)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.reuse is %d; it must lie in 1..%d", s->reuse,
-                            REUSES);
-    if (!drape_cycle_name((int32_t)s->cycle))
+                            DRAPE_I_AMG_LEVELS);
+    if (!drape_reuse_name(s->reuse))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.reuse is %d; there is no such thing",
+                            (int)s->reuse);
+    if (!drape_cycle_name(s->cycle))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.cycle is %d; there is no such thing",
                             (int)s->cycle);
-    if (!drape_smoother_name((int32_t)s->smoother))
+    if (!drape_smoother_name(s->smoother))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.smoother is %d; there is no such thing",
                             (int)s->smoother);
     if (s->degree < 0 || s->degree > MOST_DEGREE)
@@ -145,12 +170,15 @@ static drape_status check_tune(const drape_solver *solver, const drape_solve_set
 
 drape_status drape_i_solver_settle(drape_solver *solver, const drape_solve_settings *settings) {
     drape_solve_settings s = *settings;
-    drape_status status = find_names(solver, &s);
+    drape_status status = drape_i_check_reserved(solver->ctx, "drape_solve_settings", s.reserved, 8);
+    if (!status) status = drape_i_check_reserved(solver->ctx, "drape_amg_settings", s.amg.reserved, 4);
+    if (status) return status;
+    fill_in(&s);
+    status = find_names(solver, &s);
     if (!status) status = check_numbers(solver->ctx, &s, solver->method);
     if (!status) status = check_amg(solver->ctx, &s.amg);
     if (!status) status = check_tune(solver, &s);
     if (status) return status;
-    if (s.omega == 0) s.omega = 1;
     s.method = solver->auto_method ? DRAPE_I_AUTO : solver->method->name;
     s.precond = solver->auto_precond ? DRAPE_I_AUTO : solver->seat[DRAPE_I_NAMED].is.precond->name;
     solver->settings = s;

@@ -152,7 +152,7 @@ static drape_status check_problem(drape_solver *solver, const drape_problem *p, 
     if (!(p->tol >= 0 && p->tol < 1))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: tol of the problem is %g; it must lie between 0 and 1",
                             p->tol);
-    return DRAPE_OK;
+    return drape_i_check_reserved(ctx, "drape_problem", p->reserved, 8);
 }
 
 static void reset(drape_solver *solver, const drape_i_method *method) {
@@ -333,7 +333,8 @@ static int32_t faster_than(const drape_solver *solver, const journey *j) {
 
 static void give_up(drape_solver *solver, journey *j, const char *why) {
     const drape_solve_result *r = &j->now.result;
-    j->step[j->steps++] = (drape_fallback){r->method, r->precond, why, r->iterations};
+    j->step[j->steps++] =
+        (drape_fallback){.method = r->method, .precond = r->precond, .why = why, .iterations = r->iterations};
     j->given_up[j->now.seat] = !j->slow;
     j->sum.iterations += r->iterations;
     j->sum.bytes_moved += r->bytes_moved;

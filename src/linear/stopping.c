@@ -43,7 +43,8 @@ static double relative(double squared, double scale) { return scale > 0 ? sqrt(s
 
 static void record(drape_i_stopping *s, int32_t iteration, double delta, double rr) {
     if (iteration >= s->capacity) return;
-    s->history[iteration] = (drape_iteration){relative(delta, s->b_delta), relative(rr, s->b_norm2), 0};
+    s->history[iteration] =
+        (drape_iteration){.preconditioned = relative(delta, s->b_delta), .residual = relative(rr, s->b_norm2)};
     s->count = iteration + 1;
 }
 

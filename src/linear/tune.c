@@ -40,7 +40,7 @@ drape_status drape_i_solver_tune(drape_solver *solver, const drape_i_try *first,
         solver->tuned++;
     }
     if (solver->tuned == 0) return DRAPE_ERROR_MEMORY;
-    solver->trial[best].chosen = 1;
+    solver->trial[best].chosen = true;
     solver->fastest = seats[best];
     return DRAPE_OK;
 }

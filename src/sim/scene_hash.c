@@ -14,13 +14,13 @@ FIELDS_ARE_HASHED(drape_motion, 88);
 FIELDS_ARE_HASHED(drape_pin, 200);
 FIELDS_ARE_HASHED(drape_forces, 72);
 FIELDS_ARE_HASHED(drape_cloth_settings, 16);
-FIELDS_ARE_HASHED(drape_solve_settings, 112);
-FIELDS_ARE_HASHED(drape_amg_settings, 40);
+FIELDS_ARE_HASHED(drape_solve_settings, 208);
+FIELDS_ARE_HASHED(drape_amg_settings, 72);
 FIELDS_ARE_HASHED(drape_integration, 152);
 FIELDS_ARE_HASHED(drape_ode_settings, 144);
 FIELDS_ARE_HASHED(drape_ode_newton, 56);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
-FIELDS_ARE_HASHED(drape_scene, 432);
+FIELDS_ARE_HASHED(drape_scene, 528);
 
 static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
 

@@ -70,13 +70,13 @@ static drape_status write_file(drape_context *ctx, const char *path, const drape
     return drape_i_file_commit(ctx, &file);
 }
 
-drape_status drape_matrix_market_write(drape_context *ctx, const char *path, const drape_bsr3 *A, int symmetric) {
+drape_status drape_matrix_market_write(drape_context *ctx, const char *path, const drape_bsr3 *A, bool symmetric) {
     drape_status status = check(ctx, path, A);
     if (status) return status;
     drape_i_c_locale locale;
     status = drape_i_c_locale_enter(ctx, &locale);
     if (status) return status;
-    status = write_file(ctx, path, A, symmetric != 0);
+    status = write_file(ctx, path, A, symmetric);
     drape_i_c_locale_leave(&locale);
     return status;
 }

@@ -614,20 +614,21 @@ static void test_solver_and_model(void **state) {
     s = read_piece(f, "solver: {precond: amg, amg: {modes: 6, theta: 0.1, levels: 5, reuse: patterns}}\n");
     assert_string_equal(s->solve.precond, "amg");
     assert_true(s->solve.amg.modes == 6 && s->solve.amg.theta == 0.1);
-    assert_true(s->solve.amg.levels == 5 && s->solve.amg.reuse == 2);
+    assert_true(s->solve.amg.levels == 5 && s->solve.amg.reuse == DRAPE_REUSE_PATTERNS);
     s = read_piece(f, "solver: {precond: amg, amg: {modes: 3, reuse: everything}}\n");
-    assert_true(s->solve.amg.modes == 3 && s->solve.amg.theta == 0);
-    assert_true(s->solve.amg.levels == 0 && s->solve.amg.reuse == 3);
-    assert_true(s->solve.amg.smoother == DRAPE_SMOOTHER_GAUSS_SEIDEL && s->solve.amg.degree == 0);
-    assert_true(s->solve.amg.cycle == DRAPE_CYCLE_V && s->solve.amg.unfiltered == 0);
-    assert_int_equal(read_piece(f, "solver: {amg: {reuse: nothing}}\n")->solve.amg.reuse, 1);
+    assert_true(s->solve.amg.modes == 3 && s->solve.amg.theta == drape_solve_defaults().amg.theta);
+    assert_true(s->solve.amg.levels == drape_solve_defaults().amg.levels &&
+                s->solve.amg.reuse == DRAPE_REUSE_EVERYTHING);
+    assert_true(s->solve.amg.smoother == DRAPE_SMOOTHER_GAUSS_SEIDEL && s->solve.amg.degree == 2);
+    assert_true(s->solve.amg.cycle == DRAPE_CYCLE_V && !s->solve.amg.unfiltered);
+    assert_int_equal(read_piece(f, "solver: {amg: {reuse: nothing}}\n")->solve.amg.reuse, DRAPE_REUSE_NOTHING);
     s = read_piece(f, "solver: {amg: {smoother: chebyshev, degree: 3, cycle: w, unfiltered: true}}\n");
     assert_true(s->solve.amg.smoother == DRAPE_SMOOTHER_CHEBYSHEV && s->solve.amg.degree == 3);
-    assert_true(s->solve.amg.cycle == DRAPE_CYCLE_W && s->solve.amg.unfiltered == 1);
-    assert_int_equal(s->solve.amg.reuse, 0);
+    assert_true(s->solve.amg.cycle == DRAPE_CYCLE_W && s->solve.amg.unfiltered);
+    assert_int_equal(s->solve.amg.reuse, DRAPE_REUSE_EVERYTHING);
     s = read_piece(f, "solver: {amg: {smoother: gauss-seidel, cycle: v, unfiltered: false}}\n");
     assert_true(s->solve.amg.smoother == DRAPE_SMOOTHER_GAUSS_SEIDEL && s->solve.amg.cycle == DRAPE_CYCLE_V);
-    assert_int_equal(s->solve.amg.unfiltered, 0);
+    assert_false(s->solve.amg.unfiltered);
     s = read_piece(f, "solver: {method: cg, tolerance: 1e-3}\nmodel: baraff_witkin\njacobian: full\n"
                       "damping_jacobian: full\n");
     assert_string_equal(s->solve.method, "cg");

@@ -488,7 +488,7 @@ enum { MOST_REBUILDS = 4, REBUILD_REQUESTS = 80, PLENTY = 1000000 };
 
 /* Good answers with all ways of keeping, while values change and constraints come and go. Memory is asked for in the
  * first solve, and where aggregates that were made for other constraints serve so badly that new ones are made. */
-static void run_animation(const cloth *steps, int32_t reuse, int32_t modes, int64_t most_requests) {
+static void run_animation(const cloth *steps, drape_reuse reuse, int32_t modes, int64_t most_requests) {
     counting_allocator memory = {.left = -1};
     drape_context *ctx = counting_context(&memory);
     drape_solve_settings settings = settings_of("amg", modes);
@@ -520,12 +520,14 @@ static void animation_keeps_its_hierarchy(void **state) {
     (void)state;
     steps_of(ctx, 33, steps);
     for (int32_t modes = 3; modes <= 6; modes += 3)
-        for (int32_t reuse = 1; reuse <= 3; reuse++) run_animation(steps, reuse, modes, reuse == 1 ? PLENTY : 0);
+        for (int32_t k = 0; drape_reuse_name((drape_reuse)k); k++)
+            run_animation(steps, (drape_reuse)k, modes, k == DRAPE_REUSE_NOTHING ? PLENTY : 0);
     print_message("others are held in every third step:\n");
     for (int k = 2; k < STEPS; k += 3) hold_others(ctx, &steps[k], k);
     for (int32_t modes = 3; modes <= 6; modes += 3)
-        for (int32_t reuse = 1; reuse <= 3; reuse++)
-            run_animation(steps, reuse, modes, reuse == 1 ? PLENTY : MOST_REBUILDS * REBUILD_REQUESTS);
+        for (int32_t k = 0; drape_reuse_name((drape_reuse)k); k++)
+            run_animation(steps, (drape_reuse)k, modes,
+                          k == DRAPE_REUSE_NOTHING ? PLENTY : MOST_REBUILDS * REBUILD_REQUESTS);
     clear_steps(ctx, steps);
     drape_context_destroy(ctx);
 }
@@ -742,7 +744,6 @@ static void check_costs(const drape_solver *solver, bool refreshed) {
 }
 
 static void costs_are_counted(void **state) {
-    enum { KEEP_PATTERNS = 2 };
     drape_context *ctx = test_context(1);
     sheet s = sheet_create(ctx, &(sheet_settings){.nx = 60, .ny = 60, .mass = 1e-4, .seed = 4});
     double *x = numbers(3 * (int64_t)s.A.rows);
@@ -752,7 +753,7 @@ static void costs_are_counted(void **state) {
         drape_solve_settings settings = settings_of("amg", k % 2 ? 6 : 3);
         drape_solver *solver;
         drape_solve_result result;
-        settings.amg.reuse = KEEP_PATTERNS;
+        settings.amg.reuse = DRAPE_REUSE_PATTERNS;
         settings.amg.smoother = k / 2 ? DRAPE_SMOOTHER_CHEBYSHEV : settings.amg.smoother;
         ASSERT_OK(ctx, drape_solver_create(ctx, &settings, &solver));
         for (int32_t step = 0; step < 3; step++) {

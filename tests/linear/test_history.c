@@ -96,9 +96,9 @@ static drape_iteration measure(const measures *m, const double *x) {
         r[i] = m->rhs[i] - dot(m->n, m->A + (int64_t)i * m->n, y);
         e[i] = m->solution[i] - y[i];
     }
-    drape_iteration out = {(double)sqrtl(square(m->n, m->P, r) / m->rhs_delta),
-                           (double)sqrtl(dot(m->n, r, r) / m->rhs_norm2),
-                           (double)sqrtl(square(m->n, m->A, e) / m->energy2)};
+    drape_iteration out = {.preconditioned = (double)sqrtl(square(m->n, m->P, r) / m->rhs_delta),
+                           .residual = (double)sqrtl(dot(m->n, r, r) / m->rhs_norm2),
+                           .energy = (double)sqrtl(square(m->n, m->A, e) / m->energy2)};
     free(y);
     free(r);
     free(e);

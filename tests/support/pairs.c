@@ -45,7 +45,12 @@ static void destroy(void *state) {
     free(state);
 }
 
-const drape_direct dense_direct = {"dense Cholesky", analyse, factorise, solve, bytes, destroy};
+const drape_direct dense_direct = {.name = "dense Cholesky",
+                                   .analyse = analyse,
+                                   .factor = factorise,
+                                   .solve = solve,
+                                   .bytes = bytes,
+                                   .destroy = destroy};
 
 /* ---- Pairs ---- */
 

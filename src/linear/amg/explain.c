@@ -36,10 +36,10 @@ void drape_i_level_lap(drape_i_level *level, int32_t part, double *since) {
     *since = now;
 }
 
-const char *drape_amg_part_name(int32_t part) {
+const char *drape_amg_part_name(drape_amg_part part) {
     static const char *const names[DRAPE_AMG_PARTS] = {"scale",   "lanczos", "aggregate", "interpolate", "pattern",
                                                        "product", "first",   "restrict",  "prolong",     "last"};
-    return part >= 0 && part < DRAPE_AMG_PARTS ? names[part] : NULL;
+    return (uint32_t)part < DRAPE_AMG_PARTS ? names[part] : NULL;
 }
 
 /* What a part of a cycle reads and writes where nothing is in a cache: matrices once, vectors as often as they are

@@ -20,8 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, KEEP_NOTHING = 1, KEEP_PATTERNS = 2, LOOKED_AT = 256 };
-static const double THETA = 0.4;
+enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, LOOKED_AT = 256 };
 static const double REFRESH_COST = 4; /* in iterations; six modes: half as much again */
 static const double CHANGED = 0.1;    /* mean relative change of diagonal blocks that is too much to keep */
 static const double WORSE = 1.5;      /* iterations after a refresh over those after a build that ask for a rebuild */
@@ -29,7 +28,7 @@ static const double WORSE = 1.5;      /* iterations after a refresh over those a
 typedef struct state {
     int32_t rows;
     drape_i_amg_settings want;
-    int32_t reuse;
+    drape_reuse reuse;
     drape_i_hierarchy h;
     double scale; /* of A */
     bool sound;   /* all numbers were finite in it */
@@ -48,10 +47,10 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
     *out = NULL;
     if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
     s->rows = A->rows;
-    s->want.theta = amg->theta > 0 ? amg->theta : THETA;
+    s->want.theta = amg->theta;
     s->want.modes = amg->modes == 6 ? 6 : 3;
-    s->want.levels = amg->levels > 0 ? amg->levels : DRAPE_I_AMG_LEVELS;
-    s->want.degree = amg->smoother == DRAPE_SMOOTHER_CHEBYSHEV ? (amg->degree > 0 ? amg->degree : 2) : 0;
+    s->want.levels = amg->levels;
+    s->want.degree = amg->smoother == DRAPE_SMOOTHER_CHEBYSHEV ? amg->degree : 0;
     s->want.lanczos = s->want.degree > 0 ? CHEBYSHEV_LANCZOS : LANCZOS;
     s->want.twice = amg->cycle == DRAPE_CYCLE_W;
     s->want.unfiltered = amg->unfiltered;
@@ -122,10 +121,10 @@ static bool changed_much(drape_context *ctx, const state *s, const drape_bsr3 *A
 typedef enum decision { KEEP, REFRESH, REBUILD } decision;
 
 static decision decide(drape_context *ctx, const state *s, const drape_bsr3 *A, uint64_t held, int32_t modes) {
-    if (s->h.levels == 0 || s->reuse == KEEP_NOTHING || s->h.level[0].modes != modes) return REBUILD;
+    if (s->h.levels == 0 || s->reuse == DRAPE_REUSE_NOTHING || s->h.level[0].modes != modes) return REBUILD;
     if (!s->sound) return REBUILD; /* nothing was learnt from that matrix */
     if (s->built >= 0 && s->fresh > WORSE * s->built + 2) return REBUILD;
-    if (s->reuse == KEEP_PATTERNS || held != s->held || s->debt >= (modes == 6 ? 1.5 : 1) * REFRESH_COST)
+    if (s->reuse == DRAPE_REUSE_PATTERNS || held != s->held || s->debt >= (modes == 6 ? 1.5 : 1) * REFRESH_COST)
         return REFRESH;
     return changed_much(ctx, s, A) ? REFRESH : KEEP;
 }
