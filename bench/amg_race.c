@@ -219,8 +219,7 @@ static void run_all_running(bench_system *s, lane lanes[RACERS], const race_plan
     memcpy(v0, drape_sim_velocities(s->sim), bytes);
     for (int32_t i = 0; i < plan->running; i++) {
         run_animation(s, lanes, plan, i, x);
-        memcpy(drape_sim_positions(s->sim), x0, bytes);
-        memcpy(drape_sim_velocities(s->sim), v0, bytes);
+        bench_check(s->ctx, drape_sim_set_state(s->sim, x0, v0));
         bench_system_assemble(s);
     }
     free(x0), free(v0), free(x);

@@ -85,7 +85,7 @@ static drape_sim *begin(drape_context *ctx, const struct course *c, const struct
 
 /* The largest sigma, by the power method; what is held counts as free. */
 static double stiffest(drape_context *ctx, drape_sim *sim, double c) {
-    drape_cloth *cloth = drape_sim_cloth(sim);
+    drape_cloth *cloth = (drape_cloth *)drape_sim_cloth(sim);
     int64_t n = 3 * (int64_t)drape_cloth_vertices(cloth);
     double *x = bench_vector(n), *y = bench_vector(n), sigma = 0;
     drape_matrix *matrix;
@@ -127,11 +127,11 @@ static void step(entrant *e) {
     if (e->failed) return;
     e->seconds += bench_seconds() - start;
     e->steps++;
-    e->newton += c.newton_iterations;
-    e->linear += c.iterations;
-    e->assemble += c.assemble_seconds;
-    e->setup += c.precondition_seconds;
-    e->solve += c.solve_seconds;
+    e->newton += c.ode.newton_iterations;
+    e->linear += c.linear.iterations;
+    e->assemble += c.seconds.assemble;
+    e->setup += c.seconds.precondition;
+    e->solve += c.seconds.solve;
 }
 
 /* The largest distance of a vertex, m. */

@@ -276,29 +276,37 @@ static void take_out(const drape_pin *pin, double v[3]) {
 }
 
 /* Interpolation leaves what is held not quite where it is held. */
-static void hold(bench_system *s, const drape_pin *pin) {
+static void hold(const bench_system *s, const drape_pin *pin, double *x, double *v) {
     const double *rest = s->parts->rest;
     for (int32_t i = 0; i < pin->count; i++) {
         int64_t at = 3 * (int64_t)pin->vertices[i];
-        double *x = drape_sim_positions(s->sim) + at, moved[3];
-        for (int32_t k = 0; k < 3; k++) moved[k] = x[k] - rest[at + k];
+        double moved[3];
+        for (int32_t k = 0; k < 3; k++) moved[k] = x[at + k] - rest[at + k];
         take_out(pin, moved);
-        for (int32_t k = 0; k < 3; k++) x[k] = rest[at + k] + moved[k];
-        take_out(pin, drape_sim_velocities(s->sim) + at);
+        for (int32_t k = 0; k < 3; k++) x[at + k] = rest[at + k] + moved[k];
+        take_out(pin, v + at);
     }
 }
 
+/* Hands over copies of the state that were changed, and frees them. */
+static void set_state(bench_system *s, double *x, double *v) {
+    bench_check(s->ctx, drape_sim_set_state(s->sim, x, v));
+    free(x), free(v);
+}
+
 static void deform_by_interpolation(bench_system *s, const lattice *from) {
-    double *x = drape_sim_positions(s->sim), *v = drape_sim_velocities(s->sim);
+    double *x = bench_vector(bench_system_length(s)), *v = bench_vector(bench_system_length(s));
     const bench_parts *p = s->parts;
     for (int64_t i = 0; i < p->piece.vertices; i++) interpolate(from, p->uv + 2 * i, x + 3 * i, v + 3 * i);
-    for (int32_t i = 0; i < p->scene.pin_count; i++) hold(s, &p->pins[i]);
+    for (int32_t i = 0; i < p->scene.pin_count; i++) hold(s, &p->pins[i], x, v);
+    set_state(s, x, v);
     run(s, FINE_STEPS);
 }
 
 /* From the same sheet, whose vertices may have other numbers. */
 static void deform_alike(bench_system *s, const lattice *from) {
-    double *x = drape_sim_positions(s->sim), *v = drape_sim_velocities(s->sim);
+    double *x = copy_vector(drape_sim_positions(s->sim), bench_system_length(s));
+    double *v = copy_vector(drape_sim_velocities(s->sim), bench_system_length(s));
     lattice own = make_lattice(s, from->n);
     for (int64_t k = 0; k < (int64_t)from->n * from->n; k++) {
         if (own.number[k] < 0) continue;
@@ -306,6 +314,7 @@ static void deform_alike(bench_system *s, const lattice *from) {
         memcpy(v + 3 * (int64_t)own.number[k], from->v + 3 * (int64_t)from->number[k], 3 * sizeof *v);
     }
     free_lattice(&own);
+    set_state(s, x, v);
 }
 
 /* ---- The system ---- */
@@ -318,7 +327,7 @@ static void allocate(bench_system *s) {
 
 /* A = M + h D + h^2 K, b = h (f - h K v), as src/sim/step.c has it. */
 void bench_system_assemble(bench_system *s) {
-    drape_cloth *cloth = drape_sim_cloth(s->sim);
+    drape_cloth *cloth = (drape_cloth *)drape_sim_cloth(s->sim);
     int64_t n = bench_system_length(s);
     double h = s->step, *Kv = bench_vector(n);
     drape_assembly what = {.x = drape_sim_positions(s->sim),
@@ -335,11 +344,13 @@ void bench_system_assemble(bench_system *s) {
 
 /* Not by a step of the sim's own, so that whoever solved it can be timed and start from zero. */
 void bench_system_advance(bench_system *s, const double *dv) {
-    double *x = drape_sim_positions(s->sim), *v = drape_sim_velocities(s->sim);
+    double *x = copy_vector(drape_sim_positions(s->sim), bench_system_length(s));
+    double *v = copy_vector(drape_sim_velocities(s->sim), bench_system_length(s));
     for (int64_t i = 0; i < bench_system_length(s); i++) {
         v[i] += dv[i];
         x[i] += s->step * v[i];
     }
+    set_state(s, x, v);
     bench_system_assemble(s);
 }
 

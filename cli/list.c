@@ -22,7 +22,9 @@ static const char *stop_name(int32_t i) { return drape_stop_name((drape_stop)i);
 static const char *reuse_name(int32_t i) { return drape_reuse_name((drape_reuse)i); }
 static const char *smoother_name(int32_t i) { return drape_smoother_name((drape_smoother)i); }
 static const char *cycle_name(int32_t i) { return drape_cycle_name((drape_cycle)i); }
-static const char *newton_name(int32_t i) { return drape_ode_newton_name(i); }
+static const char *newton_name(int32_t i) { /* without DRAPE_ODE_NEWTON_DEFAULT */
+    return drape_ode_newton_kind_name((drape_ode_newton_kind)(DRAPE_ODE_NEWTON + i));
+}
 
 static const struct table {
     const char *name; /* NULL: `drape list` does not show it */

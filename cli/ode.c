@@ -83,11 +83,13 @@ static bool choose_settings(ode_options *o, const ode_example *e) {
         complain("--step %g: a step above 0 is wanted", o->step);
         return false;
     }
+    if (o->settings.rtol == 0) o->settings.rtol = -1; /* none: 0 in the struct would be the default */
+    if (o->settings.atol == 0) o->settings.atol = -1;
     if (!isnan(o->step)) o->settings.step = o->step;
     else if (!o->adaptive) o->settings.step = o->until / DEFAULT_STEPS;
     if (o->adaptive) o->settings.control = DRAPE_ODE_ERROR;
     if (o->by_newton) o->settings.control = DRAPE_ODE_NEWTONS;
-    if (o->newton) o->settings.newton.kind = (drape_ode_newton_kind)word_index(WORDS_NEWTONS, o->newton);
+    if (o->newton) o->settings.newton.kind = (drape_ode_newton_kind)(DRAPE_ODE_NEWTON + word_index(WORDS_NEWTONS, o->newton));
     return true;
 }
 
@@ -112,7 +114,7 @@ static void print_json(const ode_report *r) {
     printf("{\n");
     json_text("example", r->example->name);
     json_text("method", s->method);
-    json_text("newton", drape_ode_newton_name((int32_t)s->newton.kind));
+    json_text("newton", drape_ode_newton_kind_name(s->newton.kind));
     json_text("control", control_name(s->control));
     json_text("reason", drape_ode_reason_name(r->result.reason));
     json_text("explanation", drape_ode_explain(r->run.ode));

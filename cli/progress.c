@@ -21,12 +21,12 @@ progress progress_begin(int32_t before, int32_t frames, bool quiet) {
                       .begin = seconds_now()};
 }
 
-static double energy(const drape_certificate *c) { return c->kinetic + c->elastic + c->weight; }
+static double energy(const drape_certificate *c) { return c->energy.kinetic + c->energy.elastic + c->energy.weight; }
 
 /* Not converged, or not with what was tried first: worth a word on every line it happens in. */
 static const char *trouble(const drape_certificate *c) {
-    if (c->reason != DRAPE_CONVERGED) return drape_reason_name(c->reason);
-    return c->fallbacks > 0 ? "fell back" : "";
+    if (c->linear.reason != DRAPE_CONVERGED) return drape_reason_name(c->linear.reason);
+    return c->linear.fallbacks > 0 ? "fell back" : "";
 }
 
 static void print_bar(const progress *p, const frame_summary *f) {

@@ -79,7 +79,7 @@ static drape_status simulate_frame(run *r, drape_certificate *c, int64_t *iterat
     *iterations = 0;
     for (int32_t i = 0; i < r->scene->steps_per_frame && !status && !interrupted; i++) {
         status = step(r, c);
-        *iterations += c->iterations;
+        *iterations += c->linear.iterations;
     }
     return status || interrupted ? status : run_write_frame(r);
 }

@@ -151,9 +151,9 @@ typedef struct drape_assembly {
 DRAPE_API drape_status drape_cloth_assemble(drape_cloth *cloth, const drape_assembly *what, drape_matrix *A);
 
 /* Elastic energy, J; without gravity and other outside forces. */
-DRAPE_API double drape_cloth_energy(drape_cloth *cloth, const double *x);
+DRAPE_API double drape_cloth_energy(const drape_cloth *cloth, const double *x);
 /* Largest of |w_u| and |w_v| over all triangles: 1 at rest, 1.05 where a thread is 5 % longer. */
-DRAPE_API double drape_cloth_stretch(drape_cloth *cloth, const double *x);
+DRAPE_API double drape_cloth_stretch(const drape_cloth *cloth, const double *x);
 
 /* Whether a piece has a strain_limit. */
 DRAPE_API int drape_cloth_limits_strain(const drape_cloth *cloth);

@@ -19,17 +19,19 @@
 
 #include "drape/base.h"
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* ---- The system ---- */
 
-/* All functions of a system return DRAPE_OK; or DRAPE_ERROR_NUMBER: it cannot be computed here, but might with a
- * shorter step; or another status, which ends the call that asked, and is what that call returns. */
+/* Every function of a system returns DRAPE_OK; or DRAPE_ERROR_NUMBER: it cannot be computed here, but might be with a
+ * shorter step; or another status, which ends the call that asked and is what that call returns. */
 
-/* Where a stage of an implicit method stands: it solves y = psi + c f(t, y), second order x = psi_x + c v and
- * M v = M psi_v + c f(t, x, v). */
+/* A stage of an implicit method solves y = psi + c f(t, y); for second order x = psi_x + c v and
+ * M v = M psi_v + c f(t, x, v). This is where an iteration on it stands. */
 typedef struct drape_ode_point {
     double t;            /* s */
     double c;            /* s; the step times a factor of the method */
@@ -40,59 +42,92 @@ typedef struct drape_ode_point {
 typedef struct drape_ode_request {
     drape_ode_point at; /* where Newton's iteration stands; prepare may have been elsewhere */
     const double *r;
-    double tol; /* |r - A d| <= tol |r| is enough; in (0, 1) */
+    double tol;          /* |r - A d| <= tol |r| is enough; in (0, 1) */
+    const double *psi_x; /* second order: the stage's positions are psi_x + c v, which linearised steps that have
+                            stiffness_times do not keep to in at.x; NULL for first order */
 } drape_ode_request;
 
 typedef struct drape_ode_answer {
     int32_t iterations; /* of the linear solver; 0 for a direct one */
-    int32_t failed;     /* 1: d is of no use; by that Newton's iteration stops, it is no error */
+    bool failed;        /* d is of no use: this stops Newton's iteration; it is not an error */
 } drape_ode_answer;
 
 /* The linear algebra of implicit methods. */
 typedef struct drape_ode_linear {
     void *user;
-    /* Makes A = I - c J, or M - c D - c^2 K, at this point. It may be an approximation, such as that from the linear
-     * springs of Hauth's (50): Newton's iteration then converges more slowly, to the same. DRAPE_ERROR_NUMBER:
-     * singular. */
+    /* Computes A = I - c J, or M - c D - c^2 K, at this point. It may be an approximation, such as the one from the
+     * linear springs of Hauth's (50): Newton's iteration then converges more slowly, to the same solution.
+     * DRAPE_ERROR_NUMBER: singular. */
     drape_status (*prepare)(void *user, const drape_ode_point *at);
     drape_status (*solve)(void *user, const drape_ode_request *request, double *d, drape_ode_answer *answer);
-    /* Another number whenever A must be made again though c has not changed (other materials); NULL: never so. Only
-     * asked by DRAPE_ODE_SIMPLIFIED. */
+    /* Returns another number whenever A must be recomputed though c has not changed (other materials); NULL: never.
+     * Only DRAPE_ODE_SIMPLIFIED asks. */
     uint64_t (*stamp)(void *user);
 } drape_ode_linear;
+
+/* What drape_ode_system.filter is given. */
+typedef enum drape_ode_filtered {
+    DRAPE_ODE_FILTER_RESIDUAL, /* the residual of a stage */
+    DRAPE_ODE_FILTER_ERROR_X,  /* the estimated error of x, or of y */
+    DRAPE_ODE_FILTER_ERROR_V   /* the estimated error of v */
+} drape_ode_filtered;
+
+DRAPE_API const char *drape_ode_filtered_name(drape_ode_filtered what); /* "residual", "error of x", "error of v" */
+
+/* The state that a step has led to, for drape_ode_system.project. */
+typedef struct drape_ode_projection {
+    double t;         /* s, the end of the step */
+    double h;         /* s, its length */
+    double *x, *v;    /* to be changed in place; v is NULL for first order */
+    double change[2]; /* to be set: Euclidean norms of the changes of x and of v; zero, as they are given: none */
+} drape_ode_projection;
 
 typedef struct drape_ode_system {
     int32_t order; /* 1 or 2 */
     int64_t size;  /* n >= 1: numbers in y; in x and in v each */
-    void *user;    /* handed to the functions below */
+    void *user;    /* passed to the functions below */
     /* out = f(t, x, v); first order: f(t, y) with y in x, v NULL. */
     drape_status (*f)(void *user, double t, const double *x, const double *v, double *out);
-    /* Second order only: out = M in, and r = M^-1 r. Both NULL: M is the identity. mass_times is needed by implicit
-     * methods, mass_solve by explicit ones. */
+    /* Second order only: out = M in, and r = M^-1 r. Both NULL: M is the identity. Implicit methods need mass_times,
+     * explicit ones mass_solve. */
     drape_status (*mass_times)(void *user, const double *in, double *out);
     drape_status (*mass_solve)(void *user, double *r);
     drape_ode_linear linear; /* implicit methods need prepare and solve */
 
     /* What follows may be NULL. */
 
-    /* out = K p with K = df/dx. Second order: lets DRAPE_ODE_LINEARISED linearise where the state is, as Baraff and
+    /* out = K p with K = df/dx. Second order: lets DRAPE_ODE_LINEARISED linearise at the present state, as Baraff and
      * Witkin do; without it at x = psi_x + c v. */
     drape_status (*stiffness_times)(void *user, const drape_ode_point *at, const double *p, double *out);
     /* A function of the stage's unknown (v, or y) whose gradient is -c f: for f = -grad V(x) - grad R(v) it is
      * V(x) + c R(v); first order, f = -grad V(y): c V(y). The line search then goes down in the incremental
      * potential, (v - psi_v)' M (v - psi_v) / 2 + this; without it, in the norm of the residual. */
     drape_status (*potential)(void *user, const drape_ode_point *at, double *out);
-    /* Takes out of a residual what the constraints carry, so that it does not count as unbalanced; and out of an
-     * estimate of the error what is prescribed. The solve is expected to give a d that keeps them. */
-    void (*filter)(void *user, double *r);
+    /* Whether `potential` holds at present: forces that have none may come and go. Asked once per correction. NULL:
+     * it always does. */
+    bool (*has_potential)(void *user);
+    /* Removes from r what constraints carry (of a residual) or prescribe (of an error), so that it does not count.
+     * The solve is expected to return a d that keeps the constraints. Called once for each residual of a stage; for
+     * errors, once for each step that is estimated. */
+    void (*filter)(void *user, drape_ode_filtered what, double *r);
     /* Second order: sets those parts of v that are prescribed, so that at->x + at->c v is where it must be at the
-     * time at->t (at->v is NULL). Asked once a stage for the guess, from which corrections then do not depart;
-     * explicit methods ask at the beginning of a step, and keep those parts of v where mass_solve gives them no
-     * acceleration. 1: v was changed, 0: it was right. */
-    int32_t (*constrain)(void *user, const drape_ode_point *at, double *v);
+     * time at->t (at->v is NULL). Called once per stage for the guess, from which corrections then do not depart;
+     * explicit methods call it at the beginning of a step, and keep those parts of v where mass_solve gives them no
+     * acceleration. Returns whether v was changed. */
+    bool (*constrain)(void *user, const drape_ode_point *at, double *v);
+    /* Changes the state after a step, where the equations alone do not keep it admissible: a limit of strain, a
+     * contact. Called once for each step that is kept, before it becomes the state; with DRAPE_ERROR_NUMBER the step
+     * has failed. One-step methods go on from the changed state, and explicit ones evaluate f there again. BDF
+     * methods, implicit Euler among them, also use the states before it: they begin anew, as after drape_ode_start,
+     * where change[0] or change[1] is above the Euclidean norm of the estimated local error of x or of v. With
+     * DRAPE_ODE_ERROR that is the estimate that controls the step. Otherwise it is the same estimate, from the
+     * difference of predictor and corrector; while the past is short, the difference to a result of one order less;
+     * and where there is neither, as in the first step of implicit Euler, every change begins anew. */
+    drape_status (*project)(void *user, drape_ode_projection *state);
     /* The eigenvalue (real, imaginary part, 1/s) of the first order form that limits explicit steps: one with the
      * largest modulus among those that do not grow. Explicit methods then refuse steps beyond their limit. */
     void (*stiffest)(void *user, double t, const double *x, const double *v, double lambda[2]);
+    uint64_t reserved[8]; /* zero: room for later fields */
 } drape_ode_system;
 
 /* ---- Methods ---- */
@@ -114,28 +149,32 @@ typedef struct drape_ode_tableau {
 /* Names in the order of the table, and one line about each; NULL past the end. */
 DRAPE_API const char *drape_ode_method_name(int32_t index);
 DRAPE_API const char *drape_ode_method_about(int32_t index);
-/* p where the error is O(h^p); 0: there is no such method. */
+/* p where the error is O(h^p); 0: there is no such method. NULL is none. */
 DRAPE_API int32_t drape_ode_method_order(const char *method);
-/* 1 where a step asks for linear solves; 1 where the method is for second order only. 0: no, or no such method. */
-DRAPE_API int32_t drape_ode_method_implicit(const char *method);
-DRAPE_API int32_t drape_ode_method_second_order(const char *method);
-/* The table behind an explicit Runge-Kutta method; NULL: it is none. */
+/* Whether a step asks for linear solves; whether the method is for second order only. false: no, or no such method.
+ */
+DRAPE_API bool drape_ode_method_implicit(const char *method);
+DRAPE_API bool drape_ode_method_second_order(const char *method);
+/* The table behind an explicit Runge-Kutta method; NULL: it is not one. */
 DRAPE_API const drape_ode_tableau *drape_ode_method_tableau(const char *method);
 
-/* ---- Settings ---- */
+/* ---- Settings: zero means the default in every field ---- */
 
 typedef enum drape_ode_newton_kind {
-    DRAPE_ODE_NEWTON,           /* a new A every iteration, solved tightly: Hauth's algorithm 1 */
+    DRAPE_ODE_NEWTON_DEFAULT,   /* DRAPE_ODE_NEWTON; in a scene (drape/sim.h) DRAPE_ODE_INEXACT */
+    DRAPE_ODE_NEWTON,           /* a new A in every iteration, solved tightly: Hauth's algorithm 1 */
     DRAPE_ODE_INEXACT,          /* algorithm 2: solved to eta, always the same */
     DRAPE_ODE_EISENSTAT_WALKER, /* algorithm 2: eta follows the residual (their choice 2, with exponent 2) */
     DRAPE_ODE_SIMPLIFIED, /* algorithm 3: A is kept while the stamp stays, c nearly, and it serves; solved to eta */
     DRAPE_ODE_LINEARISED  /* one iteration from the state before, not checked: Baraff and Witkin */
 } drape_ode_newton_kind;
 
-DRAPE_API const char *drape_ode_newton_name(int32_t kind); /* "newton", "inexact", ...; NULL past the end */
+/* "default", "newton", "inexact", "eisenstat-walker", "simplified", "linearised"; NULL: not one of them. */
+DRAPE_API const char *drape_ode_newton_kind_name(drape_ode_newton_kind kind);
 
 /* How far to go along a correction s of Newton's iteration: corrections are halved until */
 typedef enum drape_ode_search {
+    DRAPE_ODE_SEARCH_DEFAULT, /* DRAPE_ODE_SEARCH_DESCENT; in a scene (drape/sim.h) DRAPE_ODE_SEARCH_SLOPE */
     DRAPE_ODE_SEARCH_OFF,     /* never */
     DRAPE_ODE_SEARCH_DESCENT, /* the potential goes down where the system has one, else the norm of the residual G */
     DRAPE_ODE_SEARCH_SLOPE    /* the potential goes down, or without one G's has shrunk or is still below 0. For
@@ -143,45 +182,49 @@ typedef enum drape_ode_search {
                                  for a small part of it, is the gradient of */
 } drape_ode_search;
 
-DRAPE_API const char *drape_ode_search_name(int32_t search); /* "off", "descent", "slope"; NULL past the end */
+/* "default", "off", "descent", "slope"; NULL: not one of them. */
+DRAPE_API const char *drape_ode_search_name(drape_ode_search search);
 
 typedef struct drape_ode_newton {
     drape_ode_newton_kind kind; /* default DRAPE_ODE_NEWTON */
-    double eta;                 /* relative residual of linear solves, in (0, 1); 0, the default: 0.02, or 1e-10 for
+    double eta;                 /* relative residual of linear solves, in (0, 1); default 0: 0.02, or 1e-10 for
                                    DRAPE_ODE_NEWTON and DRAPE_ODE_LINEARISED */
     int32_t max_iterations;     /* >= 1; default 20 */
     /* Converged where the error left in the unknown, as estimated from the last correction and the rate, is below
      * atol + rtol |unknown| in the root mean square. Steps controlled by the error take a tenth of their tolerance.
      */
-    double rtol, atol;            /* >= 0, not both 0; default 1e-9, 1e-12 (unit of the unknown) */
+    double rtol, atol;            /* default 1e-9, 1e-12 (unit of the unknown); negative: none, but not both */
     drape_ode_search line_search; /* default DRAPE_ODE_SEARCH_DESCENT */
-    int32_t guess_from_state;     /* 1: starts from the state before; default 0: from extrapolation */
-    int32_t keep_unconverged; /* 1: with DRAPE_ODE_FIXED, a stage that does not converge is taken as far as it came,
-                                 and counted; default 0: it ends the run */
+    bool guess_from_state;        /* start from the state before; default false: from extrapolation */
+    bool keep_unconverged; /* with DRAPE_ODE_FIXED: a stage that does not converge is kept as far as it came, and
+                              counted; default false: it ends the run */
+    uint64_t reserved[4];  /* zero: room for later fields */
 } drape_ode_newton;
 
 typedef enum drape_ode_control {
-    DRAPE_ODE_FIXED,  /* steps of one length; what does not converge ends the run */
+    DRAPE_ODE_FIXED,  /* steps of one length; a step that does not converge ends the run */
     DRAPE_ODE_ERROR,  /* by an estimate of the local error */
     DRAPE_ODE_NEWTONS /* by the number of Newton iterations, as Hauth proposes (3.4): no control of the error */
 } drape_ode_control;
 
-DRAPE_API const char *drape_ode_control_name(int32_t control); /* "fixed", "error", "newtons"; NULL past the end */
+/* "fixed", "error", "newtons"; NULL: not one of them. */
+DRAPE_API const char *drape_ode_control_name(drape_ode_control control);
 
 typedef struct drape_ode_settings {
     const char *method;               /* one of drape_ode_method_name; default "implicit-euler" */
-    const drape_ode_tableau *tableau; /* not NULL: an explicit Runge-Kutta method of your own instead */
+    const drape_ode_tableau *tableau; /* an explicit Runge-Kutta method of your own instead; default NULL: none */
     drape_ode_control control;        /* default DRAPE_ODE_FIXED */
-    double step;       /* s; the step, or the first one; > 0, but 0 (the default) leaves it to DRAPE_ODE_ERROR */
-    double rtol, atol; /* of the local error: atol + rtol |y|; >= 0, not both 0; default 1e-3, 1e-6 */
-    double atol_v;     /* of v, second order; 0, the default: as atol */
+    double step;       /* s, >= 0: the step, or the first one; default 0: DRAPE_ODE_ERROR finds it, others need one */
+    double rtol, atol; /* of the local error: atol + rtol |y|; default 1e-3, 1e-6; negative: none, but not both */
+    double atol_v;     /* of v, second order; default 0, or negative: as atol */
     double min_step, max_step; /* s, of controlled steps; default 0: what the digits of t allow; infinity */
     int64_t max_steps;         /* of one drape_ode_advance, >= 1; default 10,000,000 */
     int32_t few, many; /* DRAPE_ODE_NEWTONS: longer steps up to `few` iterations, shorter from `many`; default 2, 6 */
     drape_ode_newton newton;
+    uint64_t reserved[8]; /* zero: room for later fields */
 } drape_ode_settings;
 
-/* Every field at the default that stands beside it. */
+/* Every field at its default, written out. */
 DRAPE_API drape_ode_settings drape_ode_defaults(void);
 
 /* ---- Stepping ---- */
@@ -199,7 +242,7 @@ typedef enum drape_ode_reason {
     DRAPE_ODE_STEP_LIMIT       /* max_steps */
 } drape_ode_reason;
 
-DRAPE_API const char *drape_ode_reason_name(drape_ode_reason reason); /* for people: "done", ... */
+DRAPE_API const char *drape_ode_reason_name(drape_ode_reason reason); /* for people: "done", ...; NULL: no reason */
 
 typedef struct drape_ode_counts {
     int64_t steps, rejected;
@@ -209,7 +252,10 @@ typedef struct drape_ode_counts {
     int64_t linear_solves, linear_iterations;
     int64_t mass_solves, potentials;
     int64_t cuts;        /* corrections halved by the line search */
-    int64_t unconverged; /* stages that were taken though Newton's iteration had not converged */
+    int64_t unconverged; /* stages that were kept though Newton's iteration had not converged */
+    int64_t projected;   /* steps after which `project` changed the state */
+    int64_t restarts;    /* those of them after which the method began anew */
+    uint64_t reserved[4];
 } drape_ode_counts;
 
 typedef struct drape_ode_result {
@@ -220,6 +266,12 @@ typedef struct drape_ode_result {
     int32_t newton;      /* Newton iterations of the last step */
     double newton_error; /* estimate of the error that Newton's iteration left in it, over newton.rtol and atol; the
                             largest of its stages; 0 for explicit methods, -1 where it was not estimated */
+    /* Stages of this call that newton.keep_unconverged kept, and why the last of them stopped:
+     * DRAPE_ODE_NEWTON_LIMIT, DRAPE_ODE_NEWTON_DIVERGED or DRAPE_ODE_SEARCH_FAILED; DRAPE_ODE_DONE: there was none.
+     */
+    int32_t unconverged;
+    drape_ode_reason forgiven;
+    uint64_t reserved[8];
 } drape_ode_result;
 
 typedef struct drape_ode drape_ode;
@@ -268,6 +320,7 @@ typedef struct drape_ode_stability {
     int32_t steps;                          /* 1 for one-step methods: factor[0] is R(z) of (28) */
     double factor[DRAPE_ODE_MOST_STEPS][2]; /* real and imaginary part */
     double radius;                          /* |R|; spectral radius of the companion matrix: <= 1 is stable */
+    uint64_t reserved[4];
 } drape_ode_stability;
 
 /* z = re + i im. Of settings only method, tableau matter. A method for second order only is an error here. */
@@ -287,6 +340,7 @@ typedef struct drape_ode_dense_settings {
     drape_status (*jacobian)(void *user, double t, const double *x, const double *v, double *K, double *D);
     const double *mass;            /* M, n x n, copied; NULL: the identity */
     uint64_t (*stamp)(void *user); /* may be NULL */
+    uint64_t reserved[4];          /* zero: room for later fields */
 } drape_ode_dense_settings;
 
 typedef struct drape_ode_dense drape_ode_dense;

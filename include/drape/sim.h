@@ -5,7 +5,7 @@
  *   drape_scene_load(ctx, "flag.yaml", NULL, &scene);      // drape/io.h; or fill the struct yourself
  *   drape_sim_create(ctx, scene, &sim);
  *   while (drape_sim_time(sim) < 1.0) drape_sim_step(sim, NULL);
- *   const double *x = drape_sim_positions(sim);            // 3 a vertex, m */
+ *   const double *x = drape_sim_positions(sim);            // 3 doubles per vertex, m */
 #ifndef DRAPE_SIM_H
 #define DRAPE_SIM_H
 
@@ -67,26 +67,30 @@ typedef enum drape_mass_matrix {
     DRAPE_MASS_CONSISTENT /* of linear finite elements: density area (1 + delta_ij) / 12 for each triangle */
 } drape_mass_matrix;
 
-DRAPE_API const char *drape_unknowns_name(int32_t unknowns); /* "velocity", "position"; NULL past the end */
-DRAPE_API const char *drape_mass_matrix_name(int32_t mass);  /* "lumped", "consistent"; NULL past the end */
+DRAPE_API const char *drape_unknowns_name(drape_unknowns unknowns);   /* "velocity", "position"; NULL: neither */
+DRAPE_API const char *drape_mass_matrix_name(drape_mass_matrix mass); /* "lumped", "consistent"; NULL: neither */
 
 /* The name that is not in drape/ode.h's table: one linearised step of backward Euler. */
 #define DRAPE_LINEARISED_EULER "linearised-euler"
 
-/* How a scene is stepped. With "linearised-euler" only `unknowns` and `mass` are looked at; a struct of zeros is
- * that, too. docs/integrators.md says which method is for what. */
+/* How a scene is stepped. Zero means the default in every field, so a struct of zeros is "linearised-euler", of which
+ * only `unknowns` and `mass` matter. docs/integrators.md says which method is for what. */
 typedef struct drape_integration {
-    /* method: "linearised-euler" (or NULL), the default, or one of drape_ode_method_name. step is not looked at: the
-     * scene's is taken, which is the longest step under a control. newton.eta 0 with DRAPE_ODE_LINEARISED: the
-     * tolerance of the scene's linear solver. rtol, atol (m), atol_v (m/s): of steps controlled by the error.
-     * newton.rtol, newton.atol (m/s; m for what they leave in positions). */
+    /* method: default "linearised-euler"; or one of drape_ode_method_name. step is not used: the scene's step is, as
+     * the longest one under a control. Where zero means another default than in drape/ode.h:
+     *   newton.kind            DRAPE_ODE_INEXACT
+     *   newton.line_search     DRAPE_ODE_SEARCH_SLOPE
+     *   newton.max_iterations  100
+     *   newton.rtol, atol      1e-6, 1e-9 (m/s; m for what they leave in positions)
+     *   newton.eta             with DRAPE_ODE_LINEARISED: the tolerance of the scene's linear solver
+     *   atol, atol_v           1e-5 m, 1e-3 m/s, of steps controlled by the error */
     drape_ode_settings ode;
     drape_unknowns unknowns; /* default DRAPE_UNKNOWN_VELOCITY */
     drape_mass_matrix mass;  /* default DRAPE_MASS_LUMPED; the other not where a piece has masses of its own */
+    uint64_t reserved[8];    /* zero: room for later fields */
 } drape_integration;
 
-/* "linearised-euler"; for the others Newton's method to a millionth of the velocities, or 1e-9 m/s, with the slope's
- * line search; steps of one length. */
+/* Every field at its default, written out. */
 DRAPE_API drape_integration drape_integration_defaults(void);
 /* "linearised-euler", then the methods of drape/ode.h; NULL past the end. */
 DRAPE_API const char *drape_integrator_name(int32_t index);
@@ -97,7 +101,7 @@ typedef struct drape_scene {
     int32_t piece_count;
     drape_pin *pins; /* no vertex in two pins */
     int32_t pin_count;
-    const double *velocity; /* at the start, m/s, 3 a vertex over all pieces; NULL: at rest */
+    const double *velocity; /* at the start, m/s, 3 doubles per vertex over all pieces; NULL: at rest */
     drape_forces forces;
     drape_cloth_settings cloth;
     drape_solve_settings solve;
@@ -107,59 +111,92 @@ typedef struct drape_scene {
     int32_t frames;            /* >= 0, after the one at the start */
     const char *const *output; /* names of files for the frames (drape/io.h); drape_sim does not look at them */
     int32_t output_count;
+    uint64_t reserved[8]; /* zero: room for later fields */
 } drape_scene;
 
 /* ---- Simulating ---- */
 
+/* What the integrator did in a step; "linearised-euler": one substep, one evaluation, one Newton iteration. */
+typedef struct drape_certificate_ode {
+    drape_ode_reason reason;    /* DRAPE_ODE_DONE; or why Newton's iteration stopped where newton.keep_unconverged */
+    int32_t substeps, rejected; /* steps of a control that were kept, and those that were not */
+    int32_t evaluations;        /* of the forces */
+    int32_t newton_iterations;
+    int32_t cuts;        /* corrections halved by the line search */
+    int32_t unconverged; /* stages that were kept though Newton's iteration had not converged */
+    double newton_error; /* what it left, estimated, over its tolerance; -1: not estimated, as after one
+                            iteration */
+} drape_certificate_ode;
+
+typedef struct drape_certificate_energy {
+    double kinetic; /* J */
+    double elastic; /* J */
+    double weight;  /* J: - sum m g.(x - x at the start) */
+} drape_certificate_energy;
+
+typedef struct drape_certificate_contact {
+    int32_t count; /* of contacts that acted in the step: 0, there is no contact yet */
+} drape_certificate_contact;
+
+/* Where the time of the step went. */
+typedef struct drape_certificate_seconds {
+    double assemble;     /* forces and matrices */
+    double precondition; /* setting up preconditioners */
+    double solve;        /* linear systems, without that */
+    double update;       /* all the rest, this certificate among it */
+} drape_certificate_seconds;
+
 /* What a step did, and how well. */
 typedef struct drape_certificate {
-    int64_t step; /* counts from 1 */
-    double time;  /* s, at the end of the step */
-    drape_reason reason;
-    int32_t iterations;
-    double residual, true_residual; /* of the linear solve, relative */
-    const char *method, *precond;   /* of the linear solve: what was used at last */
-    int32_t modes;                  /* of "amg"; 0 with any other */
-    int32_t fallbacks;              /* what was given up before that, see drape_solve_result */
-    drape_fallback fallback[DRAPE_MOST_FALLBACKS];
-    /* What the integrator did in this step; with "linearised-euler" one step of it, and no more. */
-    drape_ode_reason ode_reason; /* DRAPE_ODE_DONE; or why Newton's iteration stopped where newton.keep_unconverged */
-    int32_t substeps, rejected;  /* steps of a control that were kept, and those that were not */
-    int32_t evaluations;         /* of the forces */
-    int32_t newton_iterations, cuts; /* cuts: corrections halved by the line search */
-    int32_t unconverged;             /* stages that were kept though Newton's iteration had not converged */
-    double newton_error; /* what it left, estimated, over its tolerance; -1: not estimated, as after one iteration */
-    double kinetic, elastic, weight; /* J; weight: - sum m g.(x - x at the start) */
-    double stretch;                  /* the largest; 1 at rest */
-    double assemble_seconds, precondition_seconds, solve_seconds, update_seconds;
+    int64_t step;   /* counts from 1 */
+    double time;    /* s, at the end of the step */
+    double stretch; /* the largest; 1 at rest */
+    /* The last linear solve of the step, except that `iterations` are those of all its solves. Its arrays live until
+     * the simulation's next step or its end. Where there was none (explicit integrators): method and precond "none",
+     * DRAPE_CONVERGED, zeros. */
+    drape_solve_result linear;
+    drape_certificate_ode ode;
+    drape_certificate_energy energy;
+    drape_certificate_contact contact;
+    drape_certificate_seconds seconds;
+    uint64_t reserved[8];
 } drape_certificate;
 
 typedef struct drape_sim drape_sim;
 
-/* Copies what it needs of the scene, but for forces.vertex, which must live on. */
+/* Copies what it needs of the scene, except forces.vertex, which must live on. */
 DRAPE_API drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drape_sim **out);
 DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
 
 /* One step of the scene, by its integrator: one linearised backward Euler step, or one of another method, or as many
- * as a control takes. Which pins hold is looked at in its beginning. Changes of the state and of the pins make
- * multistep methods begin anew. certificate may be NULL. Allocates nothing from the second step on, but where the
- * solver builds or turns to something new (drape_solver_solve). DRAPE_ERROR_NUMBER: the state went wrong, the step is
- * too long for an explicit method, or Newton's iteration does not converge; the message names step and vertex or says
- * why, and the state is that of before the step. */
+ * as a control takes. Which pins hold is decided at its beginning; where others hold than in the step before,
+ * multistep methods begin anew. After each step of the integrator the limit of strain is applied, where a material
+ * has one; multistep methods begin anew where it moved the cloth by more than their error (drape_ode_system.project).
+ * certificate may be NULL. Allocates nothing from the second step on, except where the solver builds or turns to
+ * something new (drape_solver_solve). DRAPE_ERROR_NUMBER: the state is no longer finite, the step is too long for an
+ * explicit method, or Newton's iteration does not converge; the message names step and vertex or says why. After any
+ * failure the state is that of before the step. */
 DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
 
-/* Its own, which live as long as it does. */
-DRAPE_API drape_cloth *drape_sim_cloth(drape_sim *sim);
+/* Its own, which live as long as it does. NULL and 0 of a simulation that is NULL. */
+DRAPE_API const drape_cloth *drape_sim_cloth(const drape_sim *sim);
 DRAPE_API const drape_solver *drape_sim_solver(const drape_sim *sim);
-DRAPE_API double drape_sim_time(const drape_sim *sim);   /* s */
-DRAPE_API int64_t drape_sim_steps(const drape_sim *sim); /* done so far */
-DRAPE_API double *drape_sim_positions(drape_sim *sim);   /* m, 3 a vertex; may be changed between steps */
-DRAPE_API double *drape_sim_velocities(drape_sim *sim);  /* m/s, likewise */
-DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim); /* N s, 3 a vertex: what held the pins in
-                                                                              the last step; NULL before it and
-                                                                              after a step that failed */
+DRAPE_API double drape_sim_time(const drape_sim *sim);              /* s */
+DRAPE_API int64_t drape_sim_steps(const drape_sim *sim);            /* done so far */
+DRAPE_API const double *drape_sim_positions(const drape_sim *sim);  /* m, 3 doubles per vertex */
+DRAPE_API const double *drape_sim_velocities(const drape_sim *sim); /* m/s, likewise */
+/* N s, 3 doubles per vertex: what held the pins in the last step; NULL before it and after a step that failed. */
+DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim);
+
+/* Changes the state between two steps: 3 doubles per vertex, copied; NULL: that part stays. The time stays, and pins
+ * lead back to their motion. Multistep methods forget the states before and begin anew, even with the same numbers;
+ * a control finds its step length again. DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */
+DRAPE_API drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v);
+/* Other forces from outside, from the next step on. forces->vertex must live on while it is set. */
+DRAPE_API drape_status drape_sim_set_forces(drape_sim *sim, const drape_forces *forces);
+
 /* The linear system of the last step, as a system file (drape/sparse.h): the last one that was solved. The unknown is
- * the change of velocities or positions; of steps that are not linearised Newton's correction of it. */
+ * the change of velocities or positions; in steps that are not linearised, Newton's correction of it. */
 DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path);
 
 /* ---- Checkpoints: docs/checkpoints.md ---- */

@@ -22,9 +22,9 @@ static void sum_energy(void *data, int64_t begin, int64_t end, double *sums) {
     for (int32_t l = 0; l < DRAPE_I_LANES; l++) sums[0] += lanes[l];
 }
 
-double drape_cloth_energy(drape_cloth *c, const double *x) {
+double drape_cloth_energy(const drape_cloth *c, const double *x) {
     double total = 0;
-    c->evaluation.x = x;
+    ((drape_cloth *)c)->evaluation.x = x; /* where its terms read the positions; no part of what the cloth is */
     for (int32_t t = 0; t < c->term_count; t++) {
         if (!c->terms[t].energy) continue;
         energy_job job = {&c->terms[t], c->ctx->simd};
@@ -63,7 +63,7 @@ static void find_stretch(void *data, int64_t begin, int64_t end) {
     job->largest[begin / job->chunk] = largest;
 }
 
-double drape_cloth_stretch(drape_cloth *c, const double *x) {
+double drape_cloth_stretch(const drape_cloth *c, const double *x) {
     stretch_job job = {.cloth = c, .x = x, .chunk = drape_i_chunk_length(c->triangles, DRAPE_I_GRAIN)};
     double largest = 0;
     drape_i_loop(c->ctx, c->triangles, DRAPE_I_GRAIN, find_stretch, &job);

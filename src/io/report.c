@@ -1,6 +1,7 @@
 /* report.c: what a run was and what each step did, as JSON. docs/report.md lists the keys. */
 #include "base/file.h"
 #include "io/format.h"
+#include "sim/integrate.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -54,10 +55,10 @@ static json_t *machine(const drape_context *ctx) {
 }
 
 /* What the solver gave up in a step. */
-static json_t *fallbacks(const drape_certificate *c) {
+static json_t *fallbacks(const drape_solve_result *solved) {
     json_t *list = json_array();
-    for (int32_t i = 0; i < c->fallbacks; i++) {
-        const drape_fallback *f = &c->fallback[i];
+    for (int32_t i = 0; i < solved->fallbacks; i++) {
+        const drape_fallback *f = &solved->fallback[i];
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:i}", "method", f->method, "precond", f->precond,
                                               "why", f->why, "iterations", f->iterations));
     }
@@ -65,8 +66,8 @@ static json_t *fallbacks(const drape_certificate *c) {
 }
 
 /* What the integrator did in a step. */
-static json_t *integrator(const drape_certificate *c) {
-    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "reason", drape_ode_reason_name(c->ode_reason),
+static json_t *integrator(const drape_certificate_ode *c) {
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "reason", drape_ode_reason_name(c->reason),
                      "substeps", c->substeps, "rejected", c->rejected, "evaluations", c->evaluations, "newton",
                      c->newton_iterations, "cuts", c->cuts, "unconverged", c->unconverged, "newton_error",
                      number(c->newton_error));
@@ -75,21 +76,19 @@ static json_t *integrator(const drape_certificate *c) {
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
     const drape_solve_settings *v = &s->solve;
-    const drape_integration *i = &s->integration;
-    return json_pack("{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, "
-                     "s:f, s:f, s:b, s:s, s:s, s:s, s:s, s:s}",
-                     "step", s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity",
-                     f->gravity[0], f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag",
-                     f->drag, "air_drag", f->air_drag, "model", s->cloth.model, "jacobian",
-                     drape_jacobian_name((int32_t)s->cloth.jacobian), "damping_jacobian",
-                     s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method", v->method,
-                     "precond", v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance",
-                     v->tol, "max_iterations", v->max_iterations, "stop", drape_stop_name(v->stop), "floor",
-                     v->floor, "omega", v->omega > 0 ? v->omega : 1, "tune", v->tune != DRAPE_TUNE_OFF, "integrator",
-                     i->ode.method ? i->ode.method : DRAPE_LINEARISED_EULER, "newton",
-                     drape_ode_newton_name((int32_t)i->ode.newton.kind), "control",
-                     drape_ode_control_name((int32_t)i->ode.control), "unknowns",
-                     drape_unknowns_name((int32_t)i->unknowns), "mass", drape_mass_matrix_name((int32_t)i->mass));
+    const drape_integration resolved = drape_i_integration_resolve(&s->integration), *i = &resolved;
+    return json_pack(
+        "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, "
+        "s:f, s:f, s:b, s:s, s:s, s:s, s:s, s:s}",
+        "step", s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
+        f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag, "air_drag",
+        f->air_drag, "model", s->cloth.model, "jacobian", drape_jacobian_name((int32_t)s->cloth.jacobian),
+        "damping_jacobian", s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method",
+        v->method, "precond", v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance", v->tol,
+        "max_iterations", v->max_iterations, "stop", drape_stop_name(v->stop), "floor", v->floor, "omega",
+        v->omega > 0 ? v->omega : 1, "tune", v->tune != DRAPE_TUNE_OFF, "integrator", i->ode.method, "newton",
+        drape_ode_newton_kind_name(i->ode.newton.kind), "control", drape_ode_control_name(i->ode.control), "unknowns",
+        drape_unknowns_name(i->unknowns), "mass", drape_mass_matrix_name(i->mass));
 }
 
 static json_t *cloth(drape_sim *sim) {
@@ -116,15 +115,16 @@ drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, d
 }
 
 drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
+    const drape_solve_result *l = &c->linear;
     json_t *step =
         json_pack("{s:I, s:f, s:s, s:i, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f}}",
-                  "step", (json_int_t)c->step, "time", c->time, "reason", drape_reason_name(c->reason), "iterations",
-                  c->iterations, "method", c->method, "precond", c->precond, "modes", c->modes, "fallbacks",
-                  fallbacks(c), "residual", number(c->residual), "true_residual", number(c->true_residual), "kinetic",
-                  number(c->kinetic), "elastic", number(c->elastic), "weight", number(c->weight), "stretch",
-                  number(c->stretch), "seconds", "assemble", c->assemble_seconds, "precondition",
-                  c->precondition_seconds, "solve", c->solve_seconds, "update", c->update_seconds);
-    if (step && json_object_set_new(step, "integrator", integrator(c)) != 0) {
+                  "step", (json_int_t)c->step, "time", c->time, "reason", drape_reason_name(l->reason), "iterations",
+                  l->iterations, "method", l->method, "precond", l->precond, "modes", l->modes, "fallbacks",
+                  fallbacks(l), "residual", number(l->residual), "true_residual", number(l->true_residual), "kinetic",
+                  number(c->energy.kinetic), "elastic", number(c->energy.elastic), "weight", number(c->energy.weight),
+                  "stretch", number(c->stretch), "seconds", "assemble", c->seconds.assemble, "precondition",
+                  c->seconds.precondition, "solve", c->seconds.solve, "update", c->seconds.update);
+    if (step && json_object_set_new(step, "integrator", integrator(&c->ode)) != 0) {
         json_decref(step);
         step = NULL;
     }

@@ -10,6 +10,20 @@ static const drape_i_range TOLERANCE = {0, 0.5, false};
 static const char *failure_name(int32_t i) { return i == 0 ? "stop" : i == 1 ? "continue" : NULL; }
 static const char *guess_name(int32_t i) { return i == 0 ? "extrapolation" : i == 1 ? "state" : NULL; }
 
+/* Words of enums; those that begin with a default, for zeros in a struct, have no word for it in a file. */
+static const char *newton_name(int32_t i) {
+    return i < 0 ? NULL : drape_ode_newton_kind_name((drape_ode_newton_kind)(i + DRAPE_ODE_NEWTON));
+}
+static const char *search_name(int32_t i) {
+    return i < 0 ? NULL : drape_ode_search_name((drape_ode_search)(i + DRAPE_ODE_SEARCH_OFF));
+}
+static const char *control_name(int32_t i) { return drape_ode_control_name((drape_ode_control)i); }
+static const char *unknowns_name(int32_t i) { return drape_unknowns_name((drape_unknowns)i); }
+static const char *mass_name(int32_t i) { return drape_mass_matrix_name((drape_mass_matrix)i); }
+
+/* A tolerance of 0 in a file is none; in a struct zero would be the default. */
+static double none_if_zero(double tolerance) { return tolerance == 0 ? -1 : tolerance; }
+
 /* A kind that its name alone can give, as in `newton: inexact`. */
 static const drape_i_node *map_or_word(reader_t *r, const drape_i_node *map, const char *key,
                                        const char *(*name)(int32_t), int32_t *out) {
@@ -22,29 +36,33 @@ static const drape_i_node *map_or_word(reader_t *r, const drape_i_node *map, con
 static void read_newton(reader_t *r, const drape_i_node *section, drape_ode_newton *n) {
     static const char *const keys[] = {"kind", "eta", "max_iterations", "rtol", "atol", "line_search", "guess", NULL};
     const drape_i_range eta = {0, 0.99, true};
-    int32_t kind = (int32_t)n->kind, search = (int32_t)n->line_search;
-    const drape_i_node *map = map_or_word(r, section, "newton", drape_ode_newton_name, &kind);
+    int32_t kind = (int32_t)n->kind - DRAPE_ODE_NEWTON, search = (int32_t)n->line_search - DRAPE_ODE_SEARCH_OFF;
+    int32_t from_state = n->guess_from_state;
+    const drape_i_node *map = map_or_word(r, section, "newton", newton_name, &kind);
     if (map && drape_i_read_map(r, map, keys)) {
-        drape_i_read_index(r, map, "kind", drape_ode_newton_name, &kind);
+        drape_i_read_index(r, map, "kind", newton_name, &kind);
         drape_i_read_number(r, map, "eta", DRAPE_I_PLAIN, eta, &n->eta);
         drape_i_read_whole(r, map, "max_iterations", 1, MOST_ITERATIONS, &n->max_iterations);
         drape_i_read_number(r, map, "rtol", DRAPE_I_PLAIN, TOLERANCE, &n->rtol);
         drape_i_read_number(r, map, "atol", DRAPE_I_SPEED, DRAPE_I_NOT_NEGATIVE, &n->atol);
-        drape_i_read_index(r, map, "line_search", drape_ode_search_name, &search);
-        drape_i_read_index(r, map, "guess", guess_name, &n->guess_from_state);
+        drape_i_read_index(r, map, "line_search", search_name, &search);
+        drape_i_read_index(r, map, "guess", guess_name, &from_state);
         if (n->rtol == 0 && n->atol == 0)
             drape_i_problem_at(&r->problems, map, true, "newton: rtol and atol are both 0; one must be above");
     }
-    n->kind = (drape_ode_newton_kind)kind;
-    n->line_search = (drape_ode_search)search;
+    n->kind = (drape_ode_newton_kind)(kind + DRAPE_ODE_NEWTON);
+    n->line_search = (drape_ode_search)(search + DRAPE_ODE_SEARCH_OFF);
+    n->guess_from_state = from_state == 1;
+    n->rtol = none_if_zero(n->rtol);
+    n->atol = none_if_zero(n->atol);
 }
 
 static void read_control(reader_t *r, const drape_i_node *section, drape_ode_settings *s) {
     static const char *const keys[] = {"by", "rtol", "atol", "atol_v", "min_step", "max_step", "few", "many", NULL};
     int32_t by = (int32_t)s->control;
-    const drape_i_node *map = map_or_word(r, section, "control", drape_ode_control_name, &by);
+    const drape_i_node *map = map_or_word(r, section, "control", control_name, &by);
     if (map && drape_i_read_map(r, map, keys)) {
-        drape_i_read_index(r, map, "by", drape_ode_control_name, &by);
+        drape_i_read_index(r, map, "by", control_name, &by);
         drape_i_read_number(r, map, "rtol", DRAPE_I_PLAIN, TOLERANCE, &s->rtol);
         drape_i_read_number(r, map, "atol", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &s->atol);
         drape_i_read_number(r, map, "atol_v", DRAPE_I_SPEED, DRAPE_I_NOT_NEGATIVE, &s->atol_v);
@@ -54,18 +72,22 @@ static void read_control(reader_t *r, const drape_i_node *section, drape_ode_set
         drape_i_read_whole(r, map, "many", 1, MOST_ITERATIONS, &s->many);
     }
     s->control = (drape_ode_control)by;
+    s->rtol = none_if_zero(s->rtol);
+    s->atol = none_if_zero(s->atol);
+    s->atol_v = none_if_zero(s->atol_v); /* that is as atol */
 }
 
 static void read_section(reader_t *r, const drape_i_node *map, drape_integration *s) {
     static const char *const keys[] = {"method", "newton", "control", "unknowns", "mass", "on_failure", NULL};
-    int32_t unknowns = (int32_t)s->unknowns, mass = (int32_t)s->mass;
+    int32_t unknowns = (int32_t)s->unknowns, mass = (int32_t)s->mass, keep = s->ode.newton.keep_unconverged;
     if (!drape_i_read_map(r, map, keys)) return;
     drape_i_read_name(r, map, "method", drape_integrator_name, &s->ode.method);
     read_newton(r, map, &s->ode.newton);
     read_control(r, map, &s->ode);
-    drape_i_read_index(r, map, "unknowns", drape_unknowns_name, &unknowns);
-    drape_i_read_index(r, map, "mass", drape_mass_matrix_name, &mass);
-    drape_i_read_index(r, map, "on_failure", failure_name, &s->ode.newton.keep_unconverged);
+    drape_i_read_index(r, map, "unknowns", unknowns_name, &unknowns);
+    drape_i_read_index(r, map, "mass", mass_name, &mass);
+    drape_i_read_index(r, map, "on_failure", failure_name, &keep);
+    s->ode.newton.keep_unconverged = keep == 1;
     s->unknowns = (drape_unknowns)unknowns;
     s->mass = (drape_mass_matrix)mass;
 }
@@ -102,7 +124,7 @@ static void check(reader_t *r, const drape_i_node *node, const drape_integration
     if (o->max_step > 0 && o->max_step < o->min_step)
         drape_i_problem_at(&r->problems, at, false, "control: max_step %g s is below min_step %g s", o->max_step,
                            o->min_step);
-    if (o->rtol == 0 && o->atol == 0)
+    if (o->rtol <= 0 && o->atol <= 0)
         drape_i_problem_at(&r->problems, at, false, "control: rtol and atol are both 0; one must be above");
 }
 

@@ -36,9 +36,11 @@ static double set_equation(drape_ode *ode, int32_t steps, const double *x) {
     return alpha[0];
 }
 
-/* The guess that the error is measured against, into newton.Y and ode->error; -x_e, or 0 where there is no e. */
+/* The guess that the error is measured against, into ode->error, and where the error is controlled into newton.Y;
+ * returns -x_e, or -1 where there is no such guess. To judge what `project` changed, a guess of one order less will
+ * do while the past is short: its difference to next counts in full, as with x_e = 0. */
 static double guess_for_error(drape_ode *ode, double h, int32_t steps, const double *x) {
-    double weight[DRAPE_I_ODE_MOST_PAST + 1], e = 0;
+    double weight[DRAPE_I_ODE_MOST_PAST + 1], e = -1;
     drape_i_ode_sum sum = {0};
     if (ode->past_count > steps) {
         drape_i_ode_value_weights(steps + 1, x + 1, 0, weight);
@@ -49,10 +51,15 @@ static double guess_for_error(drape_ode *ode, double h, int32_t steps, const dou
         for (int32_t j = 0; j < steps; j++) drape_i_ode_sum_add(&sum, weight[j], ode->past[j]);
         drape_i_ode_sum_add(&sum, share * h, ode->slope);
         e = -x[steps];
+    } else if (!ode->wants_error && steps > 1) {
+        drape_i_ode_value_weights(steps, x + 1, 0, weight);
+        for (int32_t j = 0; j < steps; j++) drape_i_ode_sum_add(&sum, weight[j], ode->past[j]);
+        e = 0;
     }
-    if (e == 0) return 0;
+    if (e < 0) return e;
     drape_i_ode_sum_form(ode->ctx, &sum, ode->length, ode->error);
-    if (!ode->settings.newton.guess_from_state) drape_i_ode_copy(ode->ctx, ode->length, ode->error, ode->newton.Y);
+    if (ode->wants_error && !ode->settings.newton.guess_from_state)
+        drape_i_ode_copy(ode->ctx, ode->length, ode->error, ode->newton.Y);
     return e;
 }
 
@@ -68,7 +75,7 @@ static void estimate(drape_ode *ode, int32_t steps, double alpha, double e) {
 
 drape_status drape_i_ode_bdf_step(drape_ode *ode, double h, drape_ode_reason *reason) {
     int32_t steps = ode->method.steps;
-    double x[DRAPE_I_ODE_MOST_PAST + 1], e = 0;
+    double x[DRAPE_I_ODE_MOST_PAST + 1], e = -1;
     if (ode->past_count < steps) {
         if (!ode->ramps) return drape_i_ode_begin_step(ode, steps, h, reason);
         steps = ode->past_count;
@@ -76,12 +83,12 @@ drape_status drape_i_ode_bdf_step(drape_ode *ode, double h, drape_ode_reason *re
     place_nodes(ode, h, ode->past_count < ode->past_room ? ode->past_count : ode->past_room, x);
     double alpha = set_equation(ode, steps, x);
     drape_i_ode_guess(ode, h, 1);
-    if (ode->wants_error) e = guess_for_error(ode, h, steps, x);
+    if (drape_i_ode_estimates(ode)) e = guess_for_error(ode, h, steps, x);
     drape_i_ode_stage stage = {.t = ode->t + h, .c = h / alpha};
     drape_status status = drape_i_ode_solve(ode, &stage, reason);
     if (status || *reason) return status;
     drape_i_ode_copy(ode->ctx, ode->length, ode->newton.Y, ode->next);
-    if (e > 0) estimate(ode, steps, alpha, e);
+    if (e >= 0) estimate(ode, steps, alpha, e);
     /* The slope of the start stays until the past is long enough to do without. */
     ode->next_slope_known = false;
     return DRAPE_OK;

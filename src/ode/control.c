@@ -72,18 +72,17 @@ static drape_status step_twice(drape_ode *ode, double h, drape_ode_reason *reaso
     return DRAPE_OK;
 }
 
-/* What is prescribed has no error that shorter steps would make less. */
-static void filter_error(drape_ode *ode) {
+void drape_i_ode_filter_error(drape_ode *ode) {
     const drape_ode_system *system = &ode->system;
     if (!system->filter) return;
-    system->filter(system->user, ode->error);
-    if (drape_i_ode_is_second(ode)) system->filter(system->user, ode->error + ode->size);
+    system->filter(system->user, DRAPE_ODE_FILTER_ERROR_X, ode->error);
+    if (drape_i_ode_is_second(ode)) system->filter(system->user, DRAPE_ODE_FILTER_ERROR_V, ode->error + ode->size);
 }
 
 drape_status drape_i_ode_try_with_error(drape_ode *ode, double h, double *error, drape_ode_reason *reason) {
     drape_status status = DRAPE_OK;
     *reason = DRAPE_ODE_DONE;
-    bool first = ode->method.implicit && ode->method.estimates && ode->past_count == 1;
+    bool first = ode->method.multistep && ode->past_count == 1;
     if (first && !ode->slope_known) {
         status = drape_i_ode_derivative(ode, ode->t, ode->past[0], ode->slope, reason);
         ode->slope_known = !status && !*reason;
@@ -91,7 +90,7 @@ drape_status drape_i_ode_try_with_error(drape_ode *ode, double h, double *error,
     if (status || *reason) return status;
     status = ode->method.estimates ? drape_i_ode_try(ode, h, reason) : step_twice(ode, h, reason);
     if (status || *reason) return status;
-    if (ode->error_known) filter_error(ode);
+    if (ode->error_known) drape_i_ode_filter_error(ode);
     *error = ode->error_known ? error_norm(ode, ode->error) : 1;
     return DRAPE_OK;
 }
@@ -104,7 +103,7 @@ static double controller(double error, double before, int32_t q) {
 
 /* Multistep methods of three and more steps lose stability where lengths change too often. */
 static double tame(const drape_ode *ode, double factor) {
-    if (!(ode->method.implicit && ode->method.estimates)) return factor;
+    if (!ode->method.multistep) return factor;
     int32_t steps = ode->error_order;
     if (factor > 1 && steps > 2 && ode->control.equal < steps) return 1;
     if (factor > 1 && factor < WORTH_IT) return 1;
@@ -131,7 +130,7 @@ double drape_i_ode_propose(drape_ode *ode, double h, double error, bool accepted
 /* Hairer, Noersett and Wanner I, II.4: from the sizes of Y, F and, by one explicit Euler step, of Y''. */
 drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, drape_ode_reason *reason) {
     double left = limit - ode->t;
-    bool multistep = ode->method.implicit && ode->method.estimates;
+    bool multistep = ode->method.multistep;
     drape_status status = DRAPE_OK;
     if (!ode->slope_known) status = drape_i_ode_derivative(ode, ode->t, ode->past[0], ode->slope, reason);
     if (status || *reason) return status;

@@ -21,7 +21,11 @@ static int64_t entries(const drape_ode_dense *d) { return (int64_t)d->settings.s
 drape_status drape_ode_dense_create(drape_context *ctx, const drape_ode_dense_settings *settings,
                                     drape_ode_dense **out) {
     drape_ode_dense *d;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !out) return DRAPE_ERROR_ARGUMENT;
+    if (!settings) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "dense: settings are needed, not NULL");
+    drape_status status = drape_i_check_reserved(ctx, "drape_ode_dense_settings", settings->reserved, 4);
+    if (status) return status;
     if (settings->size < 1 || settings->size > MOST_ROWS || settings->order < 1 || settings->order > 2 ||
         !settings->jacobian)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "dense: size %d (1 to %d), order %d (1 or 2), %s jacobian",
@@ -117,7 +121,7 @@ static drape_status solve(void *user, const drape_ode_request *request, double *
         for (int32_t j = i + 1; j < n; j++) x[i] -= d->A[(int64_t)i * n + j] * x[j];
         x[i] /= d->A[(int64_t)i * n + i];
     }
-    *answer = (drape_ode_answer){0, 0};
+    *answer = (drape_ode_answer){0};
     return DRAPE_OK;
 }
 
@@ -127,5 +131,7 @@ static uint64_t stamp(void *user) {
 }
 
 drape_ode_linear drape_ode_dense_linear(drape_ode_dense *d) {
-    return (drape_ode_linear){d, prepare, solve, d->settings.stamp ? stamp : NULL};
+    if (!d) return (drape_ode_linear){0};
+    return (drape_ode_linear){
+        .user = d, .prepare = prepare, .solve = solve, .stamp = d->settings.stamp ? stamp : NULL};
 }

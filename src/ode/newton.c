@@ -66,7 +66,8 @@ void drape_i_ode_move(drape_ode *ode, const drape_i_ode_stage *stage, double alp
     complete(ode, stage);
 }
 
-drape_status drape_i_ode_residual(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+/* r before it is filtered. */
+static drape_status whole_residual(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     const drape_ode_system *system = &ode->system;
     int64_t n = ode->size, skip = ode->length - n;
@@ -85,8 +86,18 @@ drape_status drape_i_ode_residual(drape_ode *ode, const drape_i_ode_stage *stage
     if (said) return drape_i_ode_take(ode, said, "f", stage->t, reason);
     drape_i_ode_sum_add(&r, stage->c, m->force);
     drape_i_ode_sum_form(ode->ctx, &r, n, m->r);
-    if (system->filter) system->filter(system->user, m->r);
     return DRAPE_OK;
+}
+
+static void filter_residual(drape_ode *ode) {
+    const drape_ode_system *system = &ode->system;
+    if (system->filter) system->filter(system->user, DRAPE_ODE_FILTER_RESIDUAL, ode->newton.r);
+}
+
+drape_status drape_i_ode_residual(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+    drape_status status = whole_residual(ode, stage, reason);
+    if (!status && !*reason) filter_residual(ode);
+    return status;
 }
 
 /* Whether the matrix of the last prepare may serve here. */
@@ -131,7 +142,7 @@ static void fit_to_c(drape_ode *ode, const drape_i_ode_stage *stage) {
 static drape_status correct(drape_ode *ode, const drape_i_ode_stage *stage, double eta, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     const drape_ode_linear *linear = &ode->system.linear;
-    drape_ode_request request = {point_of(ode, stage), m->r, eta};
+    drape_ode_request request = {point_of(ode, stage), m->r, eta, drape_i_ode_is_second(ode) ? m->psi : NULL};
     drape_ode_answer answer = {0};
     ode->counts.newton++;
     ode->counts.linear_solves++;
@@ -229,7 +240,7 @@ static bool is_last(drape_ode *ode, const drape_i_ode_stage *stage, iteration *i
     if (it->count > 1 && rate > RATE_STALE && ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED &&
         !ode->newton.made_here)
         ode->newton.made_c = 0;
-    if (it->count > 1 && rate > DIVERGES && !ode->settings.newton.line_search)
+    if (it->count > 1 && rate > DIVERGES && ode->settings.newton.line_search == DRAPE_ODE_SEARCH_OFF)
         *reason = drape_i_ode_stop(ode, DRAPE_ODE_NEWTON_DIVERGED,
                                    "Newton's iteration diverges in the step to t = %g s: correction %d is %.3g times "
                                    "the one before",
@@ -280,7 +291,6 @@ static drape_status fit_position(drape_ode *ode, const drape_i_ode_stage *stage,
     drape_i_ode_sum_add(&r, 1, m->r);
     drape_i_ode_sum_add(&r, stage->c, m->force);
     drape_i_ode_sum_form(ode->ctx, &r, ode->size, m->r);
-    if (ode->system.filter) ode->system.filter(ode->system.user, m->r);
     return DRAPE_OK;
 }
 
@@ -288,8 +298,9 @@ static drape_status linearise(drape_ode *ode, const drape_i_ode_stage *stage, dr
     iteration it = {0};
     bool at_state = drape_i_ode_is_second(ode) && ode->system.stiffness_times;
     if (!at_state) complete(ode, stage);
-    drape_status status = drape_i_ode_residual(ode, stage, reason);
+    drape_status status = whole_residual(ode, stage, reason);
     if (!status && !*reason && at_state) status = fit_position(ode, stage, reason);
+    if (!status && !*reason) filter_residual(ode);
     if (!status && !*reason) status = prepare(ode, stage, reason);
     if (!status && !*reason) status = correct(ode, stage, forcing(ode, &it), reason);
     if (!status && !*reason) drape_i_ode_move(ode, stage, 1);
@@ -304,6 +315,7 @@ static bool is_forgiven(drape_ode *ode, drape_ode_reason reason) {
     bool wanted = ode->settings.newton.keep_unconverged && ode->settings.control == DRAPE_ODE_FIXED;
     if (!newtons || !wanted) return false;
     ode->counts.unconverged++;
+    ode->newton.unconverged++;
     ode->newton.forgiven = reason;
     ode->text[0] = 0;
     return true;

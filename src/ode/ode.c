@@ -16,9 +16,45 @@ drape_ode_settings drape_ode_defaults(void) {
         .max_steps = 10000000,
         .few = 2,
         .many = 6,
-        .newton = {.max_iterations = 20, .rtol = 1e-9, .atol = 1e-12, .line_search = DRAPE_ODE_SEARCH_DESCENT},
+        .newton = {.kind = DRAPE_ODE_NEWTON,
+                   .max_iterations = 20,
+                   .rtol = 1e-9,
+                   .atol = 1e-12,
+                   .line_search = DRAPE_ODE_SEARCH_DESCENT},
     };
 }
+
+static void replace_zero(double *value, double usual) {
+    if (*value == 0) *value = usual;
+}
+
+/* A tolerance: zero becomes the default, and a negative one, "none", becomes zero. */
+static void resolve_tolerance(double *value, double usual) {
+    replace_zero(value, usual);
+    if (*value < 0) *value = 0;
+}
+
+/* Zeros become defaults. */
+static drape_ode_settings resolve(const drape_ode_settings *given) {
+    const drape_ode_settings usual = drape_ode_defaults();
+    drape_ode_settings s = given ? *given : usual;
+    drape_ode_newton *n = &s.newton;
+    if (!s.method) s.method = usual.method;
+    resolve_tolerance(&s.rtol, usual.rtol);
+    resolve_tolerance(&s.atol, usual.atol);
+    if (s.atol_v < 0) s.atol_v = 0;
+    if (s.max_steps == 0) s.max_steps = usual.max_steps;
+    if (s.few == 0) s.few = usual.few;
+    if (s.many == 0) s.many = usual.many;
+    if (n->kind == DRAPE_ODE_NEWTON_DEFAULT) n->kind = usual.newton.kind;
+    if (n->max_iterations == 0) n->max_iterations = usual.newton.max_iterations;
+    resolve_tolerance(&n->rtol, usual.newton.rtol);
+    resolve_tolerance(&n->atol, usual.newton.atol);
+    if (n->line_search == DRAPE_ODE_SEARCH_DEFAULT) n->line_search = usual.newton.line_search;
+    return s;
+}
+
+/* ---- Names ---- */
 
 const char *drape_ode_reason_name(drape_ode_reason reason) {
     static const char *const names[] = {"done",
@@ -30,22 +66,28 @@ const char *drape_ode_reason_name(drape_ode_reason reason) {
                                         "unstable step",
                                         "step too small",
                                         "step limit"};
-    return (unsigned)reason < sizeof names / sizeof *names ? names[reason] : "unknown reason";
+    return (unsigned)reason < sizeof names / sizeof *names ? names[reason] : NULL;
 }
 
-const char *drape_ode_newton_name(int32_t kind) {
-    static const char *const names[] = {"newton", "inexact", "eisenstat-walker", "simplified", "linearised"};
-    return (uint32_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
+const char *drape_ode_newton_kind_name(drape_ode_newton_kind kind) {
+    static const char *const names[] = {"default",          "newton",     "inexact",
+                                        "eisenstat-walker", "simplified", "linearised"};
+    return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
-const char *drape_ode_control_name(int32_t control) {
+const char *drape_ode_control_name(drape_ode_control control) {
     static const char *const names[] = {"fixed", "error", "newtons"};
-    return (uint32_t)control < sizeof names / sizeof *names ? names[control] : NULL;
+    return (unsigned)control < sizeof names / sizeof *names ? names[control] : NULL;
 }
 
-const char *drape_ode_search_name(int32_t search) {
-    static const char *const names[] = {"off", "descent", "slope"};
-    return (uint32_t)search < sizeof names / sizeof *names ? names[search] : NULL;
+const char *drape_ode_search_name(drape_ode_search search) {
+    static const char *const names[] = {"default", "off", "descent", "slope"};
+    return (unsigned)search < sizeof names / sizeof *names ? names[search] : NULL;
+}
+
+const char *drape_ode_filtered_name(drape_ode_filtered what) {
+    static const char *const names[] = {"residual", "error of x", "error of v"};
+    return (unsigned)what < sizeof names / sizeof *names ? names[what] : NULL;
 }
 
 /* ---- Checking what was given ---- */
@@ -59,14 +101,15 @@ static bool are_tolerances(double rtol, double atol) {
 }
 
 static drape_status check_newton(drape_context *ctx, const drape_ode_newton *n) {
-    if (!drape_ode_newton_name((int32_t)n->kind)) return bad(ctx, "newton.kind", n->kind, "one of the five");
+    if (!drape_ode_newton_kind_name(n->kind)) return bad(ctx, "newton.kind", n->kind, "a drape_ode_newton_kind");
     if (!(n->eta >= 0 && n->eta < 1)) return bad(ctx, "newton.eta", n->eta, "at least 0 and below 1");
-    if (!drape_ode_search_name((int32_t)n->line_search))
-        return bad(ctx, "newton.line_search", n->line_search, "one of the three");
+    if (!drape_ode_search_name(n->line_search))
+        return bad(ctx, "newton.line_search", n->line_search, "a drape_ode_search");
     if (n->max_iterations < 1) return bad(ctx, "newton.max_iterations", n->max_iterations, "at least 1");
     if (!are_tolerances(n->rtol, n->atol))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                            "ode: newton.rtol %g and newton.atol %g must be finite, not negative, and not both 0",
+                            "ode: newton.rtol %g and newton.atol %g must be finite, and one of them above 0 (0 in "
+                            "the settings is the default; negative is none)",
                             n->rtol, n->atol);
     return DRAPE_OK;
 }
@@ -81,7 +124,8 @@ static drape_status check_steps(drape_context *ctx, const drape_ode_settings *s)
     if (s->max_steps < 1) return bad(ctx, "max_steps", (double)s->max_steps, "at least 1");
     if (!are_tolerances(s->rtol, s->atol) || !(s->atol_v >= 0) || !isfinite(s->atol_v))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                            "ode: rtol %g, atol %g and atol_v %g must be finite, not negative, and not all 0",
+                            "ode: rtol %g, atol %g and atol_v %g must be finite, and rtol or atol above 0 (0 in the "
+                            "settings is the default; negative is none)",
                             s->rtol, s->atol, s->atol_v);
     if (s->control == DRAPE_ODE_NEWTONS && !(s->few >= 1 && s->many > s->few))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: few %d must be at least 1 and below many %d", s->few,
@@ -108,11 +152,18 @@ static drape_status check_system(drape_context *ctx, const drape_ode_system *y, 
     return DRAPE_OK;
 }
 
+static drape_status unknown_method(drape_context *ctx, const char *method) {
+    char known[DRAPE_I_ODE_TEXT] = "";
+    size_t used = 0;
+    for (int32_t i = 0; drape_ode_method_name(i) && used < sizeof known; i++)
+        used +=
+            (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", drape_ode_method_name(i));
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: there is no method \"%s\"; known: %s", method, known);
+}
+
 static drape_status choose_method(drape_context *ctx, const drape_ode_settings *s, drape_i_ode_method *out) {
     const drape_i_ode_method *found = drape_i_ode_method_find(s->tableau ? "rk4" : s->method);
-    if (!found)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: there is no method %s",
-                            s->method ? s->method : "(NULL)");
+    if (!found) return unknown_method(ctx, s->method);
     *out = *found;
     if (s->tableau) {
         drape_status status = drape_i_ode_tableau_check(ctx, s->tableau);
@@ -125,7 +176,7 @@ static drape_status choose_method(drape_context *ctx, const drape_ode_settings *
     if (s->control == DRAPE_ODE_NEWTONS && !out->implicit)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                             "ode: %s has no Newton iterations that could control its steps", out->name);
-    if ((unsigned)s->control > DRAPE_ODE_NEWTONS) return bad(ctx, "control", s->control, "one of the three");
+    if (!drape_ode_control_name(s->control)) return bad(ctx, "control", s->control, "a drape_ode_control");
     return DRAPE_OK;
 }
 
@@ -169,13 +220,22 @@ static drape_status allocate(drape_ode *ode) {
     return DRAPE_OK;
 }
 
+static drape_status check_rooms(drape_context *ctx, const drape_ode_system *system, const drape_ode_settings *s) {
+    drape_status status = drape_i_check_reserved(ctx, "drape_ode_system", system->reserved, 8);
+    if (!status) status = drape_i_check_reserved(ctx, "drape_ode_settings", s->reserved, 8);
+    return status ? status : drape_i_check_reserved(ctx, "drape_ode_newton", s->newton.reserved, 4);
+}
+
 drape_status drape_ode_create(drape_context *ctx, const drape_ode_system *system, const drape_ode_settings *settings,
                               drape_ode **out) {
-    drape_ode_settings s = settings ? *settings : drape_ode_defaults();
+    drape_ode_settings s = resolve(settings);
     drape_i_ode_method method;
     drape_ode *ode;
-    *out = NULL;
-    drape_status status = choose_method(ctx, &s, &method);
+    if (out) *out = NULL;
+    if (!ctx || !out) return DRAPE_ERROR_ARGUMENT;
+    if (!system) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: a system is needed, not NULL");
+    drape_status status = check_rooms(ctx, system, &s);
+    if (!status) status = choose_method(ctx, &s, &method);
     if (!status) status = check_steps(ctx, &s);
     if (!status) status = check_newton(ctx, &s.newton);
     if (!status) status = check_system(ctx, system, &method);
@@ -217,6 +277,7 @@ static drape_status check_state(drape_ode *ode, const double *values, const char
 }
 
 drape_status drape_ode_start(drape_ode *ode, double t, const double *x, const double *v) {
+    if (!ode) return DRAPE_ERROR_ARGUMENT;
     bool second = drape_i_ode_is_second(ode);
     if (!isfinite(t)) return bad(ode->ctx, "the time of the start", t, "finite");
     if (!x || !v != !second)
@@ -228,12 +289,16 @@ drape_status drape_ode_start(drape_ode *ode, double t, const double *x, const do
     ode->t = t;
     drape_i_ode_copy(ode->ctx, ode->size, x, ode->past[0]);
     if (second) drape_i_ode_copy(ode->ctx, ode->size, v, ode->past[0] + ode->size);
+    drape_i_ode_forget(ode);
+    ode->text[0] = 0;
+    return DRAPE_OK;
+}
+
+void drape_i_ode_forget(drape_ode *ode) {
     ode->past_count = 1;
     ode->slope_known = false;
     ode->newton.made_c = ode->newton.rate = 0;
     ode->control = (drape_i_ode_control_memory){0};
-    ode->text[0] = 0;
-    return DRAPE_OK;
 }
 
 void drape_i_ode_push(drape_ode *ode, double h) {
@@ -283,11 +348,11 @@ void drape_i_ode_guess(drape_ode *ode, double h, double ahead) {
     drape_i_ode_sum_form(ode->ctx, &sum, ode->length, ode->newton.Y);
 }
 
-double drape_ode_time(const drape_ode *ode) { return ode->t; }
-const double *drape_ode_x(const drape_ode *ode) { return ode->past[0]; }
-const double *drape_ode_v(const drape_ode *ode) { return drape_i_ode_velocity(ode, ode->past[0]); }
-drape_ode_counts drape_ode_count(const drape_ode *ode) { return ode->counts; }
-const char *drape_ode_explain(const drape_ode *ode) { return ode->text; }
+double drape_ode_time(const drape_ode *ode) { return ode ? ode->t : 0; }
+const double *drape_ode_x(const drape_ode *ode) { return ode ? ode->past[0] : NULL; }
+const double *drape_ode_v(const drape_ode *ode) { return ode ? drape_i_ode_velocity(ode, ode->past[0]) : NULL; }
+drape_ode_counts drape_ode_count(const drape_ode *ode) { return ode ? ode->counts : (drape_ode_counts){0}; }
+const char *drape_ode_explain(const drape_ode *ode) { return ode ? ode->text : ""; }
 
 /* ---- What the system says ---- */
 
@@ -309,7 +374,7 @@ drape_status drape_i_ode_take(drape_ode *ode, drape_status said, const char *who
 bool drape_i_ode_prescribe(drape_ode *ode, double t, double c, const double *psi_x, double *Y) {
     drape_ode_point at = {t, c, psi_x, NULL};
     if (!ode->system.constrain || !drape_i_ode_is_second(ode)) return false;
-    return ode->system.constrain(ode->system.user, &at, Y + ode->size) != 0;
+    return ode->system.constrain(ode->system.user, &at, Y + ode->size);
 }
 
 drape_status drape_i_ode_derivative(drape_ode *ode, double t, double *Y, double *out, drape_ode_reason *reason) {

@@ -24,7 +24,10 @@ typedef struct drape_i_ode_method {
     int32_t order;
     int32_t steps; /* values of the past that a step uses */
     bool implicit, second_order_only;
-    bool estimates;                   /* has an error estimate of its own; the others are stepped twice */
+    bool multistep; /* of a family that uses states of the past: for the step, or (implicit Euler, its first member)
+                       for the error. Under error control it begins with low order; a state that was changed behind
+                       its back makes it begin anew */
+    bool estimates; /* has an error estimate of its own; the others are stepped twice */
     const drape_ode_tableau *tableau; /* of explicit Runge-Kutta methods */
     drape_i_ode_stepper *step;
 } drape_i_ode_method;
@@ -48,7 +51,8 @@ typedef struct drape_i_ode_newton_memory {
     uint64_t made_stamp;
     bool made_here;            /* the matrix was made in this stage */
     int32_t in_step;           /* iterations of the step under way */
-    drape_ode_reason forgiven; /* why the last stage that was kept unconverged stopped; whoever reads it clears it */
+    int32_t unconverged;       /* stages of the call under way that were kept unconverged */
+    drape_ode_reason forgiven; /* why the last of them stopped */
     double left;               /* see drape_ode_result.newton_error */
 } drape_i_ode_newton_memory;
 
@@ -80,7 +84,7 @@ struct drape_ode {
     double *slope, *next_slope; /* Y' at past[0] and at next; Verlet's acceleration in the v part */
     bool slope_known, next_slope_known;
 
-    bool wants_error, ramps; /* an estimate is wanted; a multistep method begins with low order, not exactly */
+    bool wants_error, ramps; /* an estimate controls the step; a multistep method begins with low order */
     double *error;
     bool error_known;
     int32_t error_order; /* error = O(h^(error_order + 1)) */
@@ -121,6 +125,9 @@ drape_status drape_i_ode_derivative(drape_ode *ode, double t, double *Y, double 
 void drape_i_ode_push(drape_ode *ode, double h);
 void drape_i_ode_pop(drape_ode *ode);
 
+/* Forgets all states but the present one: multistep methods begin anew. */
+void drape_i_ode_forget(drape_ode *ode);
+
 /* ---- Implicit stages (newton.c) ---- */
 
 /* Y = psi + c F(t, Y), with psi in newton.psi, and the guess, then the solution, in newton.Y */
@@ -148,6 +155,8 @@ drape_status drape_i_ode_begin_step(drape_ode *ode, int32_t order, double h, dra
 /* Both compute one step of h that may be pushed; *error: its estimated local error over the tolerance. */
 drape_status drape_i_ode_try(drape_ode *ode, double h, drape_ode_reason *reason);
 drape_status drape_i_ode_try_with_error(drape_ode *ode, double h, double *error, drape_ode_reason *reason);
+/* Removes from ode->error what is prescribed: it has no error that shorter steps would reduce. */
+void drape_i_ode_filter_error(drape_ode *ode);
 /* A first step for DRAPE_ODE_ERROR, s. */
 drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, drape_ode_reason *reason);
 /* The length of the next step from the error of this one; accepted or rejected. */
@@ -157,5 +166,10 @@ double drape_i_ode_root(double x, int32_t degree);
 /* Longest stable step up to h, s: h itself where nothing speaks against it. */
 drape_status drape_i_ode_stable_step(drape_ode *ode, double h, double *longest);
 drape_status drape_i_ode_shadow_create(drape_ode *ode);
+
+/* Whether a step should leave an estimate in ode->error: to control it, or to judge what `project` changes. */
+DRAPE_INLINE bool drape_i_ode_estimates(const drape_ode *ode) {
+    return ode->wants_error || (ode->system.project && ode->method.multistep);
+}
 
 #endif

@@ -47,6 +47,7 @@ static const drape_i_ode_method methods[] = {
      .order = 1,
      .steps = 1,
      .implicit = true,
+     .multistep = true,
      .estimates = true,
      .step = drape_i_ode_bdf_step},
     {.name = "implicit-midpoint",
@@ -60,6 +61,7 @@ static const drape_i_ode_method methods[] = {
      .order = 2,
      .steps = 2,
      .implicit = true,
+     .multistep = true,
      .estimates = true,
      .step = drape_i_ode_bdf_step},
     {.name = "bdf3",
@@ -67,6 +69,7 @@ static const drape_i_ode_method methods[] = {
      .order = 3,
      .steps = 3,
      .implicit = true,
+     .multistep = true,
      .estimates = true,
      .step = drape_i_ode_bdf_step},
     {.name = "bdf4",
@@ -74,6 +77,7 @@ static const drape_i_ode_method methods[] = {
      .order = 4,
      .steps = 4,
      .implicit = true,
+     .multistep = true,
      .estimates = true,
      .step = drape_i_ode_bdf_step},
     {.name = "bdf5",
@@ -81,6 +85,7 @@ static const drape_i_ode_method methods[] = {
      .order = 5,
      .steps = 5,
      .implicit = true,
+     .multistep = true,
      .estimates = true,
      .step = drape_i_ode_bdf_step},
     {.name = "bdf6",
@@ -88,6 +93,7 @@ static const drape_i_ode_method methods[] = {
      .order = 6,
      .steps = 6,
      .implicit = true,
+     .multistep = true,
      .estimates = true,
      .step = drape_i_ode_bdf_step},
 };
@@ -110,12 +116,12 @@ int32_t drape_ode_method_order(const char *method) {
     return m ? m->order : 0;
 }
 
-int32_t drape_ode_method_implicit(const char *method) {
+bool drape_ode_method_implicit(const char *method) {
     const drape_i_ode_method *m = drape_i_ode_method_find(method);
     return m && m->implicit;
 }
 
-int32_t drape_ode_method_second_order(const char *method) {
+bool drape_ode_method_second_order(const char *method) {
     const drape_i_ode_method *m = drape_i_ode_method_find(method);
     return m && m->second_order_only;
 }

@@ -24,6 +24,7 @@ _Static_assert(sizeof(saved_head) % sizeof(double) == 0,
                "what follows the head is aligned, and the head has no gaps");
 
 int64_t drape_ode_save_size(const drape_ode *ode) {
+    if (!ode) return 0;
     int64_t numbers = ode->past_room + (ode->past_room + 1) * ode->length;
     return (int64_t)sizeof(saved_head) + numbers * (int64_t)sizeof(double);
 }
@@ -39,6 +40,7 @@ static char *put(char *to, const double *from, int64_t count) {
 }
 
 void drape_ode_save(drape_ode *ode, void *out) {
+    if (!ode || !out) return;
     saved_head head = {.length = ode->length,
                        .room = ode->past_room,
                        .count = ode->past_count,
@@ -98,6 +100,7 @@ static const char *get(const char *from, double *to, int64_t count) {
 
 drape_status drape_ode_restore(drape_ode *ode, const void *data, int64_t bytes) {
     saved_head head;
+    if (!ode || !data) return DRAPE_ERROR_ARGUMENT;
     const char *from = (const char *)data + sizeof head;
     if (bytes < (int64_t)sizeof head) return bad(ode, "is of another size");
     memcpy(&head, data, sizeof head);

@@ -72,11 +72,15 @@ static drape_status is_lower(drape_ode *ode, const drape_i_ode_stage *stage, con
     return DRAPE_OK;
 }
 
+static bool has_potential(const drape_ode_system *system) {
+    return system->potential && (!system->has_potential || system->has_potential(system->user));
+}
+
 static drape_status begin(drape_ode *ode, const drape_i_ode_stage *stage, merit *start, drape_ode_reason *reason) {
     const drape_i_ode_newton_memory *m = &ode->newton;
     start->G = sqrt(drape_i_ode_dot(ode->ctx, ode->size, m->r, m->r));
     start->slope = -drape_i_ode_dot(ode->ctx, ode->size, m->r, m->s);
-    start->by_potential = ode->system.potential && start->slope < 0;
+    start->by_potential = has_potential(&ode->system) && start->slope < 0;
     start->by_slope = ode->settings.newton.line_search == DRAPE_ODE_SEARCH_SLOPE && start->slope < 0;
     return start->by_potential ? potential(ode, stage, &start->E, reason) : DRAPE_OK;
 }
@@ -85,7 +89,7 @@ drape_status drape_i_ode_search(drape_ode *ode, const drape_i_ode_stage *stage, 
     merit start = {0};
     double alpha = 1;
     bool lower = false;
-    if (!ode->settings.newton.line_search) {
+    if (ode->settings.newton.line_search == DRAPE_ODE_SEARCH_OFF) {
         drape_i_ode_move(ode, stage, 1);
         return drape_i_ode_residual(ode, stage, reason);
     }

@@ -68,7 +68,7 @@ static drape_ode_settings tester_settings(const drape_ode_settings *asked) {
     s.tableau = asked->tableau;
     s.step = 1;
     s.newton.rtol = s.newton.atol = 1e-14;
-    s.newton.line_search = 0;
+    s.newton.line_search = DRAPE_ODE_SEARCH_OFF;
     return s;
 }
 
@@ -132,6 +132,9 @@ static drape_status measure(drape_ode *ode, drape_ode_stability *out) {
 drape_status drape_ode_stability_at(drape_context *ctx, const drape_ode_settings *settings, double re, double im,
                                     drape_ode_stability *out) {
     tester T = {.ctx = ctx, .equation = {.re = re, .im = im}};
+    if (!ctx) return DRAPE_ERROR_ARGUMENT;
+    if (!settings || !out)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: stability needs settings and a result");
     if (!isfinite(re) || !isfinite(im))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: z = %g%+gi is not finite", re, im);
     drape_status status = tester_create(&T, settings, 1);
@@ -199,6 +202,9 @@ static drape_status measure_oscillator(drape_ode *ode, double *radius) {
 drape_status drape_ode_stability_oscillator(drape_context *ctx, const drape_ode_settings *settings, double stiffness,
                                             double damping, double *radius) {
     tester T = {.ctx = ctx, .equation = {.stiffness = stiffness, .damping = damping}};
+    if (!ctx) return DRAPE_ERROR_ARGUMENT;
+    if (!settings || !radius)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: stability needs settings and a result");
     if (!isfinite(stiffness) || !isfinite(damping))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: stiffness %g, damping %g are not finite", stiffness,
                             damping);

@@ -33,15 +33,74 @@ static drape_status check_end(drape_ode *ode, double end) {
 }
 
 static void report(const drape_ode *ode, drape_ode_reason reason, double h, double error, drape_ode_result *out) {
-    if (out) *out = (drape_ode_result){reason, ode->t, h, error, ode->newton.in_step, ode->newton.left};
+    const drape_i_ode_newton_memory *m = &ode->newton;
+    if (out)
+        *out = (drape_ode_result){.reason = reason,
+                                  .t = ode->t,
+                                  .step = h,
+                                  .error = error,
+                                  .newton = m->in_step,
+                                  .newton_error = m->left,
+                                  .unconverged = m->unconverged,
+                                  .forgiven = m->forgiven};
 }
 
-static void accept(drape_ode *ode, double h, double t) {
+/* What is counted for each call of drape_ode_step, next and advance. */
+static void begin_call(drape_ode *ode) {
+    ode->text[0] = 0;
+    ode->newton.unconverged = 0;
+    ode->newton.forgiven = DRAPE_ODE_DONE;
+}
+
+static void push(drape_ode *ode, double h, double t) {
     bool same = ode->past_count > 1 && fabs(h - ode->past_step[0]) <= HARDLY_MORE * h;
     ode->control.equal = same ? ode->control.equal + 1 : 1;
     drape_i_ode_push(ode, h);
     ode->t = t;
     ode->counts.steps++;
+}
+
+/* ---- What the system changes after a step ---- */
+
+/* Whether the changes of x and v are within the estimated local error of next. */
+static bool is_within_error(drape_ode *ode, const double change[2]) {
+    double *e = ode->error;
+    if (!ode->error_known) return false;
+    if (!ode->wants_error) drape_i_ode_filter_error(ode);
+    return change[0] <= sqrt(drape_i_ode_dot(ode->ctx, ode->size, e, e)) &&
+           (!drape_i_ode_is_second(ode) ||
+            change[1] <= sqrt(drape_i_ode_dot(ode->ctx, ode->size, e + ode->size, e + ode->size)));
+}
+
+/* Lets the system change next; *restart: by more than a multistep method goes on from. */
+static drape_status project(drape_ode *ode, double h, double t, bool *restart, drape_ode_reason *reason) {
+    const drape_ode_system *system = &ode->system;
+    drape_ode_projection state = {.t = t, .h = h, .x = ode->next, .v = drape_i_ode_velocity(ode, ode->next)};
+    *restart = false;
+    if (!system->project) return DRAPE_OK;
+    drape_status said = system->project(system->user, &state);
+    if (said) return drape_i_ode_take(ode, said, "the projection of the state", t, reason);
+    if (state.change[0] == 0 && state.change[1] == 0) return DRAPE_OK;
+    if (!is_finite(ode, ode->next)) {
+        *reason = drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE,
+                                   "the projected state at t = %g s is no finite number, after a step of %g s", t, h);
+        return DRAPE_OK;
+    }
+    *restart = ode->method.multistep && !is_within_error(ode, state.change);
+    ode->next_slope_known = false; /* it was found at another state */
+    ode->counts.projected++;
+    return DRAPE_OK;
+}
+
+/* Makes next, a good step, the state at t; unless the system cannot project it. */
+static drape_status accept(drape_ode *ode, double h, double t, drape_ode_reason *reason) {
+    bool restart;
+    drape_status status = project(ode, h, t, &restart, reason);
+    if (status || *reason) return status;
+    push(ode, h, t);
+    if (restart) drape_i_ode_forget(ode);
+    ode->counts.restarts += restart;
+    return DRAPE_OK;
 }
 
 drape_status drape_i_ode_try(drape_ode *ode, double h, drape_ode_reason *reason) {
@@ -82,13 +141,15 @@ static drape_status fixed_step(drape_ode *ode, double h, double t, drape_ode_res
     ode->wants_error = ode->ramps = false;
     ode->text[0] = 0;
     status = try_stable(ode, h, &reason);
+    if (!status && !reason) status = accept(ode, h, t, &reason);
     if (status) return status;
-    if (!reason) accept(ode, h, t);
     report(ode, reason, h, -1, result);
     return DRAPE_OK;
 }
 
 drape_status drape_ode_step(drape_ode *ode, double h, drape_ode_result *result) {
+    if (!ode) return DRAPE_ERROR_ARGUMENT;
+    begin_call(ode);
     return fixed_step(ode, h, ode->t + h, result);
 }
 
@@ -162,8 +223,9 @@ static drape_status controlled_step(drape_ode *ode, double limit, drape_ode_resu
         if (!good || !cut || proposal > ode->control.proposal) ode->control.proposal = proposal;
         if (good) {
             ode->text[0] = 0;
-            accept(ode, h, h == left ? limit : ode->t + h);
-            break;
+            status = accept(ode, h, h == left ? limit : ode->t + h, &reason);
+            if (status || !reason) break;
+            ode->control.proposal = AFTER_FAILURE * h;
         }
         ode->counts.rejected++;
         ode->control.after_reject = true;
@@ -173,15 +235,21 @@ static drape_status controlled_step(drape_ode *ode, double limit, drape_ode_resu
     return status;
 }
 
-drape_status drape_ode_next(drape_ode *ode, double limit, drape_ode_result *result) {
-    drape_status status = check_end(ode, limit);
-    if (status) return status;
+static drape_status next(drape_ode *ode, double limit, drape_ode_result *result) {
     double left = limit - ode->t, h = ode->settings.step;
     ode->text[0] = 0;
     if (left == 0) return report(ode, DRAPE_ODE_DONE, 0, -1, result), DRAPE_OK;
     if (ode->settings.control != DRAPE_ODE_FIXED) return controlled_step(ode, limit, result);
     if (h >= left * (1 - HARDLY_MORE)) return fixed_step(ode, left, limit, result);
     return fixed_step(ode, h, ode->t + h, result);
+}
+
+drape_status drape_ode_next(drape_ode *ode, double limit, drape_ode_result *result) {
+    if (!ode) return DRAPE_ERROR_ARGUMENT;
+    drape_status status = check_end(ode, limit);
+    if (status) return status;
+    begin_call(ode);
+    return next(ode, limit, result);
 }
 
 /* ---- To an end ---- */
@@ -205,14 +273,16 @@ static drape_status advance_evenly(drape_ode *ode, double end, drape_ode_result 
 
 drape_status drape_ode_advance(drape_ode *ode, double end, drape_ode_result *result) {
     drape_ode_result unwanted;
+    if (!ode) return DRAPE_ERROR_ARGUMENT;
     drape_status status = check_end(ode, end);
     if (!result) result = &unwanted;
     if (status) return status;
+    begin_call(ode);
     report(ode, DRAPE_ODE_DONE, 0, -1, result);
     if (ode->t == end) return DRAPE_OK;
     if (ode->settings.control == DRAPE_ODE_FIXED) return advance_evenly(ode, end, result);
     for (int64_t i = 0; i < ode->settings.max_steps; i++) {
-        status = drape_ode_next(ode, end, result);
+        status = next(ode, end, result);
         if (status || result->reason || ode->t == end) return status;
     }
     result->reason = drape_i_ode_stop(ode, DRAPE_ODE_STEP_LIMIT, "%lld steps, and only at t = %g s of %g s",

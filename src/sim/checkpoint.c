@@ -30,7 +30,7 @@
 #endif
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};
-enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 8 };
+enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 8 };
 static const int64_t MOST_STEPS = INT64_C(1) << 53; /* beyond it the time steps * h is no longer exact */
 
 typedef struct header {
@@ -131,6 +131,8 @@ static void forget(drape_sim *sim) {
 }
 
 drape_status drape_sim_save(drape_sim *sim, const char *path) {
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    if (!path) return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "checkpoint: a file name is needed, not NULL");
     drape_context *ctx = sim->ctx;
     int64_t size = drape_i_checkpoint_size(sim);
     drape_i_file file;
@@ -240,6 +242,14 @@ static drape_status take_integrator(const source *from, const section *list, int
     return DRAPE_OK;
 }
 
+/* Whether the integrator stands where the simulation does. Checkpoints of drape are so; others may be anything. */
+static bool stands_here(const drape_sim *sim) {
+    const drape_ode *ode = sim->integrator->ode;
+    size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof *sim->x;
+    return drape_ode_time(ode) == drape_sim_time(sim) && memcmp(drape_ode_x(ode), sim->x, bytes) == 0 &&
+           memcmp(drape_ode_v(ode), sim->v, bytes) == 0;
+}
+
 drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const void *data, int64_t have, int64_t size) {
     source from = {sim->ctx, name, data, have, size};
     section list[MOST_SECTIONS];
@@ -262,7 +272,7 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     sim->constraint_force = NULL;
     drape_i_sim_regrip(sim);
     forget(sim);
-    return DRAPE_OK;
+    return sim->integrator && !stands_here(sim) ? drape_i_integrator_start(sim) : DRAPE_OK;
 }
 
 /* The first `most` bytes of a file, or all of a shorter one; *size is that of the file. */
@@ -283,6 +293,8 @@ static drape_status read_beginning(drape_context *ctx, const char *path, int64_t
 }
 
 drape_status drape_sim_restore(drape_sim *sim, const char *path) {
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    if (!path) return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "checkpoint: a file name is needed, not NULL");
     drape_context *ctx = sim->ctx;
     int64_t most = drape_i_checkpoint_size(sim), size = 0;
     char *data;

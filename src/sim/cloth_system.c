@@ -1,4 +1,5 @@
-/* cloth_system.c: a cloth as the system M x'' = f(x, v) that the integrators of drape/ode.h take.
+/* cloth_system.c: a cloth as the system M x'' = f(x, v) that the integrators of drape/ode.h take: the parts of a step
+ * (sim.h) as functions of drape_ode_system.
  *
  * Newton's matrix is A = M + c D + c^2 K with the cloth's K = -df/dx and D = -df/dv; solved for positions it is
  * divided by c^2, and the right-hand side by c. Pins: constrain() puts the velocities that they prescribe into the
@@ -14,10 +15,8 @@
  *
  * With DRAPE_JACOBIAN_LINEAR and no wind on triangles A depends on c alone, and is made once for each c. */
 #include "base/parallel.h"
-#include "base/timer.h"
 #include "cloth/cloth.h"
 #include "linear/constraints.h"
-#include "ode/ode.h"
 #include "sim/integrate.h"
 #include "sparse/multiply.h"
 
@@ -30,8 +29,6 @@ static const double SAME_C = 1e-9; /* relative */
 
 /* A correction whose linear residual is no more than this goes down all the same: better than none. */
 static const double GOOD_FOR_SOMETHING = 0.5;
-
-static int64_t numbers_of(const drape_sim *sim) { return 3 * (int64_t)sim->vertices; }
 
 typedef struct scaling {
     const double *in;
@@ -46,18 +43,14 @@ static void scale_chunk(void *data, int64_t begin, int64_t end) {
 
 static void scale(drape_sim *sim, double factor, const double *in, double *out) {
     scaling s = {in, out, factor};
-    drape_i_loop(sim->ctx, numbers_of(sim), GRAIN, scale_chunk, &s);
+    drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, scale_chunk, &s);
 }
 
 /* ---- Forces and masses ---- */
 
 static drape_status force(void *user, double t, const double *x, const double *v, double *out) {
-    drape_sim *sim = user;
-    double begin = drape_i_seconds();
     (void)t;
-    drape_status status = drape_cloth_assemble(sim->cloth, &(drape_assembly){.x = x, .v = v, .force = out}, NULL);
-    sim->integrator->spent.assemble_seconds += drape_i_seconds() - begin;
-    return status;
+    return drape_i_sim_assemble(user, &(drape_assembly){.x = x, .v = v, .force = out}, NULL);
 }
 
 static drape_status mass_times(void *user, const double *in, double *out) {
@@ -68,7 +61,7 @@ static drape_status mass_times(void *user, const double *in, double *out) {
 /* What the constraints carry of r, before it is filtered. */
 static void carry(drape_sim *sim, const double *r) {
     double *carried = sim->integrator->carried;
-    memcpy(carried, r, (size_t)numbers_of(sim) * sizeof *r);
+    memcpy(carried, r, (size_t)drape_i_sim_numbers(sim) * sizeof *r);
     drape_i_filter_complement(sim->constraints, sim->vertices, carried);
 }
 
@@ -91,7 +84,7 @@ static drape_status mass_solve(void *user, double *r) {
         drape_status status = drape_i_sim_hold_still(sim); /* a linearised step has left what it prescribed */
         if (status) return status;
         drape_bsr3 M = drape_matrix_view(sim->mass_matrix);
-        memcpy(sim->b, r, (size_t)numbers_of(sim) * sizeof *r);
+        memcpy(sim->b, r, (size_t)drape_i_sim_numbers(sim) * sizeof *r);
         drape_problem problem = {.A = &M, .b = sim->b, .constraints = sim->constraints};
         return drape_solver_solve(sim->integrator->mass_solver, &problem, r, NULL);
     }
@@ -125,45 +118,34 @@ static void note_made(drape_sim *sim, double c) {
 
 static drape_status prepare(void *user, const drape_ode_point *at) {
     drape_sim *sim = user;
-    double c = at->c, begin = drape_i_seconds();
-    if (is_made(sim, c)) return DRAPE_OK;
-    drape_assembly what = {.x = at->x, .v = at->v, .mass = 1, .damping = c, .stiffness = c * c};
-    if (sim->unknowns == DRAPE_UNKNOWN_POSITION) what.mass = 1 / (c * c), what.damping = 1 / c, what.stiffness = 1;
-    drape_status status = drape_cloth_assemble(sim->cloth, &what, sim->A);
-    if (status) return status;
-    drape_i_sim_mass_correct(sim, what.mass);
-    note_made(sim, c);
-    sim->integrator->spent.assemble_seconds += drape_i_seconds() - begin;
-    return DRAPE_OK;
+    if (is_made(sim, at->c)) return DRAPE_OK;
+    drape_assembly what = drape_i_sim_system(sim, at->c);
+    what.x = at->x;
+    what.v = at->v;
+    drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
+    if (!status) note_made(sim, at->c);
+    return status;
 }
 
-static void note_solve(drape_i_integrator *it, const drape_solve_result *solved) {
-    it->solved = *solved;
-    it->spent.linear_iterations += solved->iterations;
-    it->spent.precondition_seconds += solved->setup_seconds;
-    it->spent.solve_seconds += solved->solve_seconds;
+static double scale_of_residual(const drape_sim *sim) {
+    return drape_i_sim_solves_for_positions(sim) ? 1 / sim->matrix_c : 1;
 }
-
-static bool solves_for_positions(const drape_sim *sim) { return sim->unknowns == DRAPE_UNKNOWN_POSITION; }
-
-static double scale_of_residual(const drape_sim *sim) { return solves_for_positions(sim) ? 1 / sim->matrix_c : 1; }
 
 typedef struct shift {
     drape_sim *sim;
-    const double *v; /* where the residual was taken */
+    const double *psi_x, *v; /* of the stage; where the residual was taken */
     double c;
 } shift;
 
-/* u_0 into sim->Kv: psi_x + c v - x, which is where linearise() has its x, or v - v before. */
+/* u_0: psi_x + c v - x, which is where the step has its x, or v - v before. */
 static void change_chunk(void *data, int64_t begin, int64_t end) {
     const shift *s = data;
-    const drape_ode *ode = s->sim->integrator->ode;
-    const double *psi = ode->newton.psi, *x = drape_ode_x(ode), *v = drape_ode_v(ode);
-    double *u = s->sim->Kv;
-    if (solves_for_positions(s->sim))
-        for (int64_t i = begin; i < end; i++) u[i] = (psi[i] - x[i]) + s->c * s->v[i];
+    const drape_i_integrator *it = s->sim->integrator;
+    const double *x = drape_ode_x(it->ode), *v = drape_ode_v(it->ode);
+    if (drape_i_sim_solves_for_positions(s->sim))
+        for (int64_t i = begin; i < end; i++) it->change[i] = (s->psi_x[i] - x[i]) + s->c * s->v[i];
     else
-        for (int64_t i = begin; i < end; i++) u[i] = s->v[i] - v[i];
+        for (int64_t i = begin; i < end; i++) it->change[i] = s->v[i] - v[i];
 }
 
 static void add_chunk(void *data, int64_t begin, int64_t end) {
@@ -173,15 +155,16 @@ static void add_chunk(void *data, int64_t begin, int64_t end) {
 
 static void add(drape_sim *sim, double factor, const double *in, double *out) {
     scaling s = {in, out, factor};
-    drape_i_loop(sim->ctx, numbers_of(sim), GRAIN, add_chunk, &s);
+    drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, add_chunk, &s);
 }
 
 /* b = r + A u_0, z = u_0, guess u_0 */
 static drape_status pose_whole_change(drape_sim *sim, const drape_ode_request *request, drape_problem *problem) {
-    shift s = {sim, request->at.v, sim->matrix_c};
-    const double *u = sim->Kv;
-    drape_i_loop(sim->ctx, numbers_of(sim), GRAIN, change_chunk, &s);
-    drape_i_multiply(sim->ctx, problem->A, u, sim->b);
+    shift s = {sim, request->psi_x, request->at.v, sim->matrix_c};
+    const double *u = sim->integrator->change;
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, change_chunk, &s);
+    drape_i_multiply(sim->ctx, &A, u, sim->b);
     add(sim, scale_of_residual(sim), request->r, sim->b);
     for (int64_t i = 0; i < sim->held_now; i++)
         memcpy(sim->held[i].z, u + 3 * (int64_t)sim->held[i].vertex, sizeof sim->held[i].z);
@@ -191,28 +174,20 @@ static drape_status pose_whole_change(drape_sim *sim, const drape_ode_request *r
 
 static drape_status solve(void *user, const drape_ode_request *request, double *d, drape_ode_answer *answer) {
     drape_sim *sim = user;
-    drape_solve_result solved;
-    bool positions = solves_for_positions(sim);
-    bool whole = sim->integrator->settings.newton.kind == DRAPE_ODE_LINEARISED;
-    double c = sim->matrix_c;
-    drape_bsr3 A = drape_matrix_view(sim->A);
-    drape_problem problem = {.A = &A,
-                             .b = sim->b,
-                             .constraints = sim->constraints,
-                             .positions = request->at.x,
-                             .tol = request->tol,
-                             .same_matrix = sim->integrator->same_matrix};
+    drape_i_integrator *it = sim->integrator;
+    bool whole = it->settings.newton.kind == DRAPE_ODE_LINEARISED;
+    drape_problem posed = {.positions = request->at.x, .tol = request->tol, .same_matrix = it->same_matrix};
     drape_status status = DRAPE_OK;
-    if (whole) status = pose_whole_change(sim, request, &problem);
+    if (whole) status = pose_whole_change(sim, request, &posed);
     else scale(sim, scale_of_residual(sim), request->r, sim->b);
-    if (!status) status = drape_solver_solve(sim->solver, &problem, d, &solved);
+    if (!status) status = drape_i_sim_solve(sim, &posed, d);
     if (status) return status;
-    sim->integrator->same_matrix = true;
-    if (whole) add(sim, -1, sim->Kv, d);
-    if (positions) scale(sim, 1 / c, d, d);
-    note_solve(sim->integrator, &solved);
-    answer->iterations = solved.iterations;
-    answer->failed = solved.reason != DRAPE_CONVERGED && !(solved.true_residual <= GOOD_FOR_SOMETHING);
+    it->same_matrix = true;
+    if (whole) add(sim, -1, it->change, d);
+    if (drape_i_sim_solves_for_positions(sim)) scale(sim, 1 / sim->matrix_c, d, d);
+    const drape_solve_result *solved = &sim->solved;
+    answer->iterations = solved->iterations;
+    answer->failed = solved->reason != DRAPE_CONVERGED && !(solved->true_residual <= GOOD_FOR_SOMETHING);
     return DRAPE_OK;
 }
 
@@ -221,7 +196,7 @@ static drape_status stiffness_times(void *user, const drape_ode_point *at, const
     drape_sim *sim = user;
     drape_assembly what = {.x = at->x, .v = at->v, .stiffness = 1};
     sim->integrator->constant_c = 0;
-    drape_status status = drape_cloth_assemble(sim->cloth, &what, sim->A);
+    drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
     if (status) return status;
     drape_bsr3 K = drape_matrix_view(sim->A);
     drape_i_multiply(sim->ctx, &K, p, out);
@@ -258,25 +233,25 @@ static drape_status potential(void *user, const drape_ode_point *at, double *out
     return DRAPE_OK;
 }
 
-bool drape_i_cloth_has_potential(const drape_sim *sim) {
+static bool has_potential(void *user) {
+    const drape_sim *sim = user;
     return !sim->integrator->damped && sim->cloth->forces.drag == 0;
 }
 
 /* ---- Constraints ---- */
 
-/* Also for estimates of the error, which are no business of the forces that hold. */
-static void filter(void *user, double *r) {
+static void filter(void *user, drape_ode_filtered what, double *r) {
     drape_sim *sim = user;
-    if (r == sim->integrator->ode->newton.r) carry(sim, r);
+    if (what == DRAPE_ODE_FILTER_RESIDUAL) carry(sim, r);
     drape_i_filter(sim->constraints, r);
 }
 
-static int32_t constrain(void *user, const drape_ode_point *at, double *v) {
+static bool constrain(void *user, const drape_ode_point *at, double *v) {
     drape_sim *sim = user;
     double *before = sim->integrator->held_before;
     drape_i_aim aim = {.t = at->t, .c = at->c, .x = at->x, .factor = 1};
-    int32_t changed = 0;
-    if (drape_i_sim_constrain(sim, &aim)) return 0; /* a target that is not finite: the state tells soon */
+    bool changed = false;
+    if (drape_i_sim_constrain(sim, &aim)) return false; /* a target that is not finite: the state tells soon */
     for (int64_t i = 0; i < sim->held_now; i++)
         memcpy(before + 3 * i, v + 3 * (int64_t)sim->held[i].vertex, 3 * sizeof *v);
     drape_postfilter(sim->constraints, v);
@@ -286,9 +261,40 @@ static int32_t constrain(void *user, const drape_ode_point *at, double *v) {
     return changed;
 }
 
+/* ---- The response ---- */
+
+typedef struct response {
+    const drape_i_integrator *it;
+    const double *x, *v;
+} response;
+
+static void sum_changes(void *data, int64_t begin, int64_t end, double *sums) {
+    const response *r = data;
+    const double *x_before = r->it->before[0], *v_before = r->it->before[1];
+    for (int64_t i = begin; i < end; i++) {
+        double dx = r->x[i] - x_before[i], dv = r->v[i] - v_before[i];
+        sums[0] += dx * dx;
+        sums[1] += dv * dv;
+    }
+}
+
+static drape_status project(void *user, drape_ode_projection *state) {
+    drape_sim *sim = user;
+    const drape_i_integrator *it = sim->integrator;
+    size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof(double);
+    response r = {it, state->x, state->v};
+    memcpy(it->before[0], state->x, bytes);
+    memcpy(it->before[1], state->v, bytes);
+    drape_status status = drape_i_sim_respond(sim, state->h, state->x, state->v);
+    if (status) return status;
+    drape_i_sum(sim->ctx, drape_i_sim_numbers(sim), GRAIN, sum_changes, &r, 2, state->change);
+    for (int32_t k = 0; k < 2; k++) state->change[k] = sqrt(state->change[k]);
+    return DRAPE_OK;
+}
+
 drape_ode_system drape_i_cloth_system(drape_sim *sim, bool implicit) {
     return (drape_ode_system){.order = 2,
-                              .size = numbers_of(sim),
+                              .size = drape_i_sim_numbers(sim),
                               .user = sim,
                               .f = force,
                               .mass_times = mass_times,
@@ -296,7 +302,9 @@ drape_ode_system drape_i_cloth_system(drape_sim *sim, bool implicit) {
                               .linear = {.user = sim, .prepare = prepare, .solve = solve},
                               .stiffness_times = stiffness_times,
                               .potential = potential,
+                              .has_potential = has_potential,
                               .filter = filter,
                               .constrain = constrain,
+                              .project = drape_i_sim_responds(sim) ? project : NULL,
                               .stiffest = implicit ? NULL : drape_i_cloth_stiffest};
 }

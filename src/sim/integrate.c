@@ -2,9 +2,8 @@
 #include "sim/integrate.h"
 
 #include "base/parallel.h"
-#include "base/timer.h"
-#include "ode/ode.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { GRAIN = 4096 };
@@ -25,34 +24,62 @@ drape_integration drape_integration_defaults(void) {
     return s;
 }
 
+static void replace_zero(double *value, double usual) {
+    if (*value == 0) *value = usual;
+}
+
+drape_integration drape_i_integration_resolve(const drape_integration *given) {
+    const drape_integration usual = drape_integration_defaults();
+    drape_integration s = *given;
+    drape_ode_newton *n = &s.ode.newton;
+    if (!s.ode.method) s.ode.method = usual.ode.method;
+    replace_zero(&s.ode.rtol, usual.ode.rtol);
+    replace_zero(&s.ode.atol, usual.ode.atol);
+    replace_zero(&s.ode.atol_v, usual.ode.atol_v);
+    if (s.ode.max_steps == 0) s.ode.max_steps = usual.ode.max_steps;
+    if (s.ode.few == 0) s.ode.few = usual.ode.few;
+    if (s.ode.many == 0) s.ode.many = usual.ode.many;
+    if (n->kind == DRAPE_ODE_NEWTON_DEFAULT) n->kind = usual.ode.newton.kind;
+    if (n->max_iterations == 0) n->max_iterations = usual.ode.newton.max_iterations;
+    replace_zero(&n->rtol, usual.ode.newton.rtol);
+    replace_zero(&n->atol, usual.ode.newton.atol);
+    if (n->line_search == DRAPE_ODE_SEARCH_DEFAULT) n->line_search = usual.ode.newton.line_search;
+    return s;
+}
+
 const char *drape_integrator_name(int32_t index) {
     return index == 0 ? DRAPE_LINEARISED_EULER : drape_ode_method_name(index - 1);
 }
 
-const char *drape_unknowns_name(int32_t unknowns) {
+const char *drape_unknowns_name(drape_unknowns unknowns) {
     return unknowns == DRAPE_UNKNOWN_VELOCITY ? "velocity" : unknowns == DRAPE_UNKNOWN_POSITION ? "position" : NULL;
 }
 
-const char *drape_mass_matrix_name(int32_t mass) {
+const char *drape_mass_matrix_name(drape_mass_matrix mass) {
     return mass == DRAPE_MASS_LUMPED ? "lumped" : mass == DRAPE_MASS_CONSISTENT ? "consistent" : NULL;
 }
 
-static bool is_linearised(const drape_integration *s) {
-    return !s->ode.tableau && (!s->ode.method || strcmp(s->ode.method, DRAPE_LINEARISED_EULER) == 0);
+bool drape_i_integration_is_linearised(const drape_integration *given) {
+    const drape_ode_settings *s = &given->ode;
+    return !s->tableau && (!s->method || strcmp(s->method, DRAPE_LINEARISED_EULER) == 0);
+}
+
+static double solver_tolerance(const drape_scene *scene) {
+    return scene->solve.tol == 0 ? drape_solve_defaults().tol : scene->solve.tol;
 }
 
 double drape_i_integration_tolerance(const drape_scene *scene) {
-    const drape_ode_newton *newton = &scene->integration.ode.newton;
-    if (is_linearised(&scene->integration)) return scene->solve.tol;
-    if (newton->eta > 0) return newton->eta;
-    if (newton->kind == DRAPE_ODE_LINEARISED) return scene->solve.tol;
-    return newton->kind == DRAPE_ODE_NEWTON ? 1e-10 : 0.02; /* as drape/ode.h has it */
+    const drape_ode_settings s = drape_i_integration_resolve(&scene->integration).ode;
+    if (drape_i_integration_is_linearised(&scene->integration)) return solver_tolerance(scene);
+    if (s.newton.eta > 0) return s.newton.eta;
+    if (s.newton.kind == DRAPE_ODE_LINEARISED) return solver_tolerance(scene);
+    return s.newton.kind == DRAPE_ODE_NEWTON ? 1e-10 : 0.02; /* as drape/ode.h has it */
 }
 
 static drape_ode_settings ode_settings(const drape_scene *scene) {
-    drape_ode_settings s = scene->integration.ode;
+    drape_ode_settings s = drape_i_integration_resolve(&scene->integration).ode;
     s.step = s.control == DRAPE_ODE_ERROR ? 0 : scene->step;
-    if (s.newton.kind == DRAPE_ODE_LINEARISED && s.newton.eta == 0) s.newton.eta = scene->solve.tol;
+    if (s.newton.kind == DRAPE_ODE_LINEARISED && s.newton.eta == 0) s.newton.eta = solver_tolerance(scene);
     return s;
 }
 
@@ -66,15 +93,25 @@ static bool is_damped(const drape_scene *scene) {
     return false;
 }
 
-static bool is_known(const drape_ode_settings *s) {
-    return s->tableau || (s->method && drape_ode_method_order(s->method) > 0);
+static bool is_known(const drape_ode_settings *s) { return s->tableau || drape_ode_method_order(s->method) > 0; }
+
+static drape_status unknown_integrator(drape_context *ctx, const char *name) {
+    char known[400] = "";
+    size_t used = 0;
+    for (int32_t i = 0; drape_integrator_name(i) && used < sizeof known; i++)
+        used +=
+            (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", drape_integrator_name(i));
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no integrator \"%s\"; known: %s", name, known);
 }
 
 static drape_status allocate(drape_sim *sim, bool implicit) {
     drape_i_integrator *it = sim->integrator;
-    int64_t n = 3 * (int64_t)sim->vertices;
-    bool good = DRAPE_NEW(sim->ctx, it->carried, n) && DRAPE_NEW(sim->ctx, it->impulse, n) &&
-                DRAPE_NEW(sim->ctx, it->held_before, 3 * (int64_t)sim->held_count);
+    int64_t n = drape_i_sim_numbers(sim);
+    bool linearises = implicit && it->settings.newton.kind == DRAPE_ODE_LINEARISED;
+    bool good = DRAPE_NEW(sim->ctx, it->carried, n) &&
+                DRAPE_NEW(sim->ctx, it->held_before, 3 * (int64_t)sim->held_count) &&
+                (!linearises || DRAPE_NEW(sim->ctx, it->change, n));
+    for (int32_t i = 0; i < 2 && good && drape_i_sim_responds(sim); i++) good = DRAPE_NEW(sim->ctx, it->before[i], n);
     for (int32_t i = 0; i < 3 && good && !implicit; i++) good = DRAPE_NEW(sim->ctx, it->lanczos[i], n);
     return good ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
@@ -89,8 +126,8 @@ static drape_status create_mass_solver(drape_sim *sim) {
 
 drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene) {
     drape_ode_settings s = ode_settings(scene);
-    if (is_linearised(&scene->integration)) return DRAPE_OK;
-    if (!is_known(&s)) return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "there is no integrator \"%s\"", s.method);
+    if (drape_i_integration_is_linearised(&scene->integration)) return DRAPE_OK;
+    if (!is_known(&s)) return unknown_integrator(sim->ctx, s.method);
     bool implicit = !s.tableau && drape_ode_method_implicit(s.method);
     if (!DRAPE_NEW(sim->ctx, sim->integrator, 1)) return DRAPE_ERROR_MEMORY;
     drape_i_integrator *it = sim->integrator;
@@ -98,22 +135,22 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
     it->damped = is_damped(scene);
     it->stiffest_step = -1;
     drape_ode_system system = drape_i_cloth_system(sim, implicit);
-    it->potential = system.potential;
     drape_status status = allocate(sim, implicit);
     if (!status) status = drape_ode_create(sim->ctx, &system, &s, &it->ode);
     if (!status && sim->mass_matrix) status = create_mass_solver(sim);
-    return status;
+    return status ? status : drape_i_integrator_start(sim);
 }
 
 void drape_i_integrator_destroy(drape_sim *sim) {
     drape_i_integrator *it = sim->integrator;
-    int64_t n = 3 * (int64_t)sim->vertices;
+    int64_t n = drape_i_sim_numbers(sim);
     if (!it) return;
     drape_ode_destroy(it->ode);
     drape_solver_destroy(it->mass_solver);
     DRAPE_FREE(sim->ctx, it->carried, n);
-    DRAPE_FREE(sim->ctx, it->impulse, n);
+    DRAPE_FREE(sim->ctx, it->change, n);
     DRAPE_FREE(sim->ctx, it->held_before, 3 * (int64_t)sim->held_count);
+    for (int32_t i = 0; i < 2; i++) DRAPE_FREE(sim->ctx, it->before[i], n);
     for (int32_t i = 0; i < 3; i++) DRAPE_FREE(sim->ctx, it->lanczos[i], n);
     DRAPE_FREE(sim->ctx, sim->integrator, 1);
 }
@@ -127,21 +164,24 @@ void drape_i_integrator_forget(drape_i_integrator *it) {
 
 /* ---- Stepping ---- */
 
-/* Begins anew where other pins hold, or the state is not the one that the integrator left. */
-static drape_status resume(drape_sim *sim) {
-    drape_ode *ode = sim->integrator->ode;
-    size_t bytes = 3 * (size_t)sim->vertices * sizeof *sim->x;
-    bool others = drape_i_sim_grip(sim), begun = ode->past_count > 0;
-    if (others) sim->integrator->same_matrix = false;
-    double now = drape_sim_time(sim);
-    drape_i_aim aim = {.t = now + sim->h, .c = sim->h, .x = sim->x, .v = sim->v, .factor = 1};
-    drape_status status = drape_i_sim_constrain(sim, &aim); /* whom is held; what is prescribed is asked for later */
+drape_status drape_i_integrator_start(drape_sim *sim) {
+    return drape_ode_start(sim->integrator->ode, drape_sim_time(sim), sim->x, sim->v);
+}
+
+/* Where it has not got beyond the beginning of the step, its past is still good. */
+void drape_i_integrator_take_back(drape_sim *sim) {
+    if (drape_ode_time(sim->integrator->ode) != drape_sim_time(sim)) drape_i_integrator_start(sim);
+}
+
+/* Which vertices are held; what is prescribed of them is asked for later, stage by stage. */
+static drape_status hold(drape_sim *sim, bool other_pins) {
+    double end = (double)(sim->steps + 1) * sim->h;
+    drape_i_aim aim = {.t = end, .c = sim->h, .x = sim->x, .v = sim->v, .factor = 1};
+    drape_status status = drape_i_sim_constrain(sim, &aim);
     if (!status) status = drape_i_sim_hold_still(sim);
-    if (status) return status;
-    bool same = begun && drape_ode_time(ode) == now && memcmp(drape_ode_x(ode), sim->x, bytes) == 0 &&
-                memcmp(drape_ode_v(ode), sim->v, bytes) == 0;
-    ode->system.potential = drape_i_cloth_has_potential(sim) ? sim->integrator->potential : NULL;
-    return others || !same ? drape_ode_start(ode, now, sim->x, sim->v) : DRAPE_OK;
+    if (status || !other_pins) return status;
+    sim->integrator->same_matrix = false;
+    return drape_i_integrator_start(sim);
 }
 
 typedef struct impulses {
@@ -158,81 +198,44 @@ static void impulse_chunk(void *data, int64_t begin, int64_t end) {
 
 /* The forces of the last stage, over the whole step: (I-S) (A d - r) / c, r before it was filtered. */
 static void find_impulse(drape_sim *sim) {
-    drape_i_integrator *it = sim->integrator;
-    bool implicit = it->solved.method != NULL;
+    bool implicit = sim->spent.solves > 0;
     double share = implicit ? sim->h / sim->matrix_c : sim->h;
-    impulses p = {implicit ? it->solved.constraint_force : NULL, it->carried, it->impulse, share, share};
-    if (sim->unknowns == DRAPE_UNKNOWN_POSITION) p.of_solved *= sim->matrix_c;
-    drape_i_loop(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, impulse_chunk, &p);
-    sim->constraint_force = it->impulse;
+    impulses p = {implicit ? sim->solved.constraint_force : NULL, sim->integrator->carried, sim->impulse, share,
+                  share};
+    if (drape_i_sim_solves_for_positions(sim)) p.of_solved *= sim->matrix_c;
+    drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, impulse_chunk, &p);
+    sim->constraint_force = sim->impulse;
 }
 
-/* The state of before stands: sim->x and v have not been touched. */
-static drape_status refuse(drape_sim *sim) {
-    sim->constraint_force = NULL;
-    return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
-                        "step %lld (t = %g s): %s; the state is that of before this step", (long long)sim->steps + 1,
-                        (double)(sim->steps + 1) * sim->h, drape_ode_explain(sim->integrator->ode));
+static drape_certificate_ode difference(const drape_ode_counts *before, const drape_ode_counts *now,
+                                        const drape_ode_result *result) {
+    return (drape_certificate_ode){.reason = result->forgiven,
+                                   .substeps = (int32_t)(now->steps - before->steps),
+                                   .rejected = (int32_t)(now->rejected - before->rejected),
+                                   .evaluations = (int32_t)(now->f - before->f),
+                                   .newton_iterations = (int32_t)(now->newton - before->newton),
+                                   .cuts = (int32_t)(now->cuts - before->cuts),
+                                   .unconverged = result->unconverged,
+                                   .newton_error = result->newton_error};
 }
 
-static void certify(drape_sim *sim, const drape_ode_counts *before, const drape_ode_result *result,
-                    drape_certificate *c) {
-    const drape_i_integrator *it = sim->integrator;
-    const drape_solve_result *solved = &it->solved;
-    drape_ode_counts now = drape_ode_count(it->ode);
-    bool any = solved->method != NULL;
-    *c = (drape_certificate){.step = sim->steps,
-                             .time = drape_sim_time(sim),
-                             .reason = solved->reason,
-                             .iterations = (int32_t)it->spent.linear_iterations,
-                             .residual = solved->residual,
-                             .true_residual = solved->true_residual,
-                             .method = any ? solved->method : "none",
-                             .precond = any ? solved->precond : "none",
-                             .modes = solved->modes,
-                             .fallbacks = solved->fallbacks,
-                             .ode_reason = it->ode->newton.forgiven,
-                             .substeps = (int32_t)(now.steps - before->steps),
-                             .rejected = (int32_t)(now.rejected - before->rejected),
-                             .evaluations = (int32_t)(now.f - before->f),
-                             .newton_iterations = (int32_t)(now.newton - before->newton),
-                             .cuts = (int32_t)(now.cuts - before->cuts),
-                             .unconverged = (int32_t)(now.unconverged - before->unconverged),
-                             .newton_error = result->newton_error,
-                             .assemble_seconds = it->spent.assemble_seconds,
-                             .precondition_seconds = it->spent.precondition_seconds,
-                             .solve_seconds = it->spent.solve_seconds};
-    memcpy(c->fallback, solved->fallback, sizeof c->fallback);
-    drape_i_sim_energies(sim, c);
-}
-
-/* All the time of a step that is none of the other parts'. */
-static double rest_of(double seconds, const drape_i_spent *spent) {
-    double rest = seconds - spent->assemble_seconds - spent->precondition_seconds - spent->solve_seconds;
-    return rest > 0 ? rest : 0;
-}
-
-drape_status drape_i_integrator_step(drape_sim *sim, drape_certificate *certificate) {
-    drape_i_integrator *it = sim->integrator;
-    size_t bytes = 3 * (size_t)sim->vertices * sizeof *sim->x;
-    double begin = drape_i_seconds();
+drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
+    drape_ode *ode = sim->integrator->ode;
+    size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof *sim->x;
+    double end = (double)(sim->steps + 1) * sim->h;
     drape_ode_result result;
-    drape_ode_counts before = drape_ode_count(it->ode);
-    it->spent = (drape_i_spent){0};
-    it->solved = (drape_solve_result){.reason = DRAPE_CONVERGED};
-    it->ode->newton.forgiven = DRAPE_ODE_DONE;
-    drape_i_sim_remember(sim);
-    drape_status status = resume(sim);
-    if (!status) status = drape_ode_advance(it->ode, (double)(sim->steps + 1) * sim->h, &result);
+    drape_ode_counts before = drape_ode_count(ode);
+    drape_status status = hold(sim, other_pins);
+    if (!status) status = drape_ode_advance(ode, end, &result);
     if (status) return status;
-    if (result.reason) return refuse(sim);
-    memcpy(sim->x, drape_ode_x(it->ode), bytes);
-    memcpy(sim->v, drape_ode_v(it->ode), bytes);
-    sim->steps++;
+    if (result.reason)
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
+                            "step %lld (t = %g s): %s; the state is that of before this step",
+                            (long long)sim->steps + 1, end, drape_ode_explain(ode));
+    memcpy(sim->x, drape_ode_x(ode), bytes);
+    memcpy(sim->v, drape_ode_v(ode), bytes);
     find_impulse(sim);
-    status = drape_i_sim_limit_strain(sim);
-    if (status || !certificate) return status;
-    certify(sim, &before, &result, certificate);
-    certificate->update_seconds = rest_of(drape_i_seconds() - begin, &it->spent);
+    drape_ode_counts now = drape_ode_count(ode);
+    sim->did = difference(&before, &now, &result);
     return DRAPE_OK;
 }

@@ -1,26 +1,29 @@
 /* scene_hash.c: a number that tells one scene from another: of everything that the course of a simulation depends on,
  * and of nothing else (names, outputs, the number of frames). Field by field, because padding may hold anything. */
 #include "base/hash.h"
-#include "sim/sim.h"
+#include "sim/integrate.h"
 
 #include <string.h>
 
-/* A new field changes a size: it belongs into the hash, if it changes what is simulated, and the number here. */
+/* A new field changes a size, or where `reserved` begins: it belongs in the hash, if it changes what is simulated, and
+ * the number here. */
 #define FIELDS_ARE_HASHED(type, bytes)                                                                               \
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), "a field of " #type " is not hashed")
+#define FIELDS_BEFORE_RESERVED_ARE_HASHED(type, bytes)                                                               \
+    _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
 FIELDS_ARE_HASHED(drape_piece, 176);
 FIELDS_ARE_HASHED(drape_material, 104);
 FIELDS_ARE_HASHED(drape_motion, 88);
 FIELDS_ARE_HASHED(drape_pin, 200);
 FIELDS_ARE_HASHED(drape_forces, 72);
 FIELDS_ARE_HASHED(drape_cloth_settings, 16);
-FIELDS_ARE_HASHED(drape_solve_settings, 208);
-FIELDS_ARE_HASHED(drape_amg_settings, 72);
-FIELDS_ARE_HASHED(drape_integration, 152);
-FIELDS_ARE_HASHED(drape_ode_settings, 144);
-FIELDS_ARE_HASHED(drape_ode_newton, 56);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 144);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 40);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 240);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 168);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 48);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
-FIELDS_ARE_HASHED(drape_scene, 528);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 680);
 
 static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
 
@@ -96,7 +99,9 @@ static uint64_t hash_newton(uint64_t hash, const drape_ode_newton *n) {
     return whole(whole(whole(hash, n->line_search), n->guess_from_state), n->keep_unconverged);
 }
 
-static uint64_t hash_integration(uint64_t hash, const drape_integration *i) {
+/* With defaults in place of zeros: both are the same scene. */
+static uint64_t hash_integration(uint64_t hash, const drape_integration *given) {
+    const drape_integration resolved = drape_i_integration_resolve(given), *i = &resolved;
     const drape_ode_settings *s = &i->ode;
     hash = whole(text(hash, s->method), s->control);
     if (s->tableau) hash = hash_tableau(hash, s->tableau);

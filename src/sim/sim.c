@@ -4,13 +4,38 @@
 #include <math.h>
 #include <string.h>
 
-/* The vectors of three numbers a vertex, one after the other; NULL past the end. */
-static double **vectors(drape_sim *sim, int32_t which) {
-    double **all[] = {&sim->x, &sim->v, &sim->start, &sim->x_old, &sim->v_old, &sim->dv, &sim->f, &sim->Kv};
-    return which < (int32_t)(sizeof all / sizeof *all) ? all[which] : NULL;
+/* A vector of 3 doubles per vertex, and whether the scene needs it. */
+typedef struct vector {
+    double **place;
+    bool needed;
+} vector;
+
+enum { VECTORS = 14 };
+
+static void list_vectors(drape_sim *sim, const drape_integration *s, vector out[VECTORS]) {
+    bool linearised = drape_i_integration_is_linearised(s);
+    bool positions = s->unknowns == DRAPE_UNKNOWN_POSITION, consistent = s->mass == DRAPE_MASS_CONSISTENT;
+    const vector all[VECTORS] = {{&sim->x, true},
+                                 {&sim->v, true},
+                                 {&sim->start, true},
+                                 {&sim->x_old, true},
+                                 {&sim->v_old, true},
+                                 {&sim->b, true},
+                                 {&sim->dv, true},
+                                 {&sim->f, linearised},
+                                 {&sim->Kv, linearised},
+                                 {&sim->dx, linearised && positions},
+                                 {&sim->hv, linearised && positions},
+                                 {&sim->Ahv, linearised && positions},
+                                 {&sim->impulse, !linearised || positions},
+                                 {&sim->momentum, consistent}};
+    memcpy(out, all, sizeof all);
 }
 
 static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
+    drape_status status = drape_i_check_reserved(ctx, "drape_scene", s->reserved, 8);
+    if (!status) status = drape_i_check_reserved(ctx, "drape_integration", s->integration.reserved, 8);
+    if (status) return status;
     if (!isfinite(s->step) || !(s->step > 0))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the time step is %g s; it must be above 0", s->step);
     if (s->steps_per_frame < 1 || s->frames < 0)
@@ -19,11 +44,12 @@ static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
     return DRAPE_OK;
 }
 
-static drape_status allocate(drape_sim *sim) {
-    double **vector;
-    for (int32_t i = 0; (vector = vectors(sim, i)); i++)
-        if (!DRAPE_NEW(sim->ctx, *vector, 3 * (int64_t)sim->vertices)) return DRAPE_ERROR_MEMORY;
-    sim->b = sim->f;
+static drape_status allocate(drape_sim *sim, const drape_integration *s) {
+    vector list[VECTORS];
+    list_vectors(sim, s, list);
+    for (int32_t i = 0; i < VECTORS; i++)
+        if (list[i].needed && !DRAPE_NEW(sim->ctx, *list[i].place, drape_i_sim_numbers(sim)))
+            return DRAPE_ERROR_MEMORY;
     if (drape_cloth_limits_strain(sim->cloth) && !DRAPE_NEW(sim->ctx, sim->inverse_mass, sim->vertices))
         return DRAPE_ERROR_MEMORY;
     return DRAPE_OK;
@@ -34,7 +60,7 @@ static drape_status choose_integrator(drape_sim *sim, const drape_scene *scene) 
     drape_status status = DRAPE_OK;
     const drape_integration *s = &scene->integration;
     sim->unknowns = s->unknowns;
-    if (!drape_unknowns_name((int32_t)s->unknowns) || !drape_mass_matrix_name((int32_t)s->mass))
+    if (!drape_unknowns_name(s->unknowns) || !drape_mass_matrix_name(s->mass))
         return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
                             "integration: unknowns is %d and mass is %d; each must be 0 or 1", (int)s->unknowns,
                             (int)s->mass);
@@ -58,14 +84,15 @@ static void place(drape_sim *sim, const drape_scene *scene) {
 static drape_status build(drape_sim *sim, const drape_scene *scene) {
     drape_context *ctx = sim->ctx;
     drape_status status = check_scene(ctx, scene);
+    if (status) return status;
     drape_solve_settings solve = scene->solve;
     solve.tol = drape_i_integration_tolerance(scene);
-    if (!status) status = drape_cloth_create(ctx, scene->pieces, scene->piece_count, &scene->cloth, &sim->cloth);
+    status = drape_cloth_create(ctx, scene->pieces, scene->piece_count, &scene->cloth, &sim->cloth);
     if (status) return status;
     sim->vertices = drape_cloth_vertices(sim->cloth);
     sim->h = scene->step;
     memcpy(sim->gravity, scene->forces.gravity, sizeof sim->gravity);
-    status = allocate(sim);
+    status = allocate(sim, &scene->integration);
     if (!status) status = drape_cloth_set_forces(sim->cloth, &scene->forces);
     if (!status) status = drape_cloth_matrix(sim->cloth, &sim->A);
     if (!status) status = drape_solver_create(ctx, &solve, &sim->solver);
@@ -78,7 +105,9 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
 
 drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drape_sim **out) {
     drape_sim *sim;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !out) return DRAPE_ERROR_ARGUMENT;
+    if (!scene) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a simulation needs a scene, not NULL");
     if (!DRAPE_NEW(ctx, sim, 1)) return DRAPE_ERROR_MEMORY;
     sim->ctx = ctx;
     drape_status status = build(sim, scene);
@@ -90,30 +119,60 @@ drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drap
 void drape_sim_destroy(drape_sim *sim) {
     if (!sim) return;
     drape_context *ctx = sim->ctx;
-    double **vector;
+    vector list[VECTORS];
     drape_i_integrator_destroy(sim);
     drape_matrix_destroy(sim->mass_matrix);
     drape_i_sim_release(sim);
     drape_constraints_destroy(sim->constraints);
     drape_solver_destroy(sim->solver);
     drape_matrix_destroy(sim->A);
-    for (int32_t i = 0; (vector = vectors(sim, i)); i++) DRAPE_FREE(ctx, *vector, 3 * (int64_t)sim->vertices);
+    list_vectors(sim, &(drape_integration){0}, list);
+    for (int32_t i = 0; i < VECTORS; i++) DRAPE_FREE(ctx, *list[i].place, drape_i_sim_numbers(sim));
     DRAPE_FREE(ctx, sim->inverse_mass, sim->vertices);
     drape_cloth_destroy(sim->cloth);
     DRAPE_FREE(ctx, sim, 1);
 }
 
-drape_cloth *drape_sim_cloth(drape_sim *sim) { return sim->cloth; }
-const drape_solver *drape_sim_solver(const drape_sim *sim) { return sim->solver; }
-double drape_sim_time(const drape_sim *sim) { return (double)sim->steps * sim->h; }
-int64_t drape_sim_steps(const drape_sim *sim) { return sim->steps; }
-double *drape_sim_positions(drape_sim *sim) { return sim->x; }
-double *drape_sim_velocities(drape_sim *sim) { return sim->v; }
-const double *drape_sim_constraint_forces(const drape_sim *sim) { return sim->constraint_force; }
+const drape_cloth *drape_sim_cloth(const drape_sim *sim) { return sim ? sim->cloth : NULL; }
+const drape_solver *drape_sim_solver(const drape_sim *sim) { return sim ? sim->solver : NULL; }
+double drape_sim_time(const drape_sim *sim) { return sim ? (double)sim->steps * sim->h : 0; }
+int64_t drape_sim_steps(const drape_sim *sim) { return sim ? sim->steps : 0; }
+const double *drape_sim_positions(const drape_sim *sim) { return sim ? sim->x : NULL; }
+const double *drape_sim_velocities(const drape_sim *sim) { return sim ? sim->v : NULL; }
+const double *drape_sim_constraint_forces(const drape_sim *sim) { return sim ? sim->constraint_force : NULL; }
+
+static drape_status check_finite(drape_sim *sim, const double *values, const char *name) {
+    for (int64_t i = 0; values && i < drape_i_sim_numbers(sim); i++)
+        if (!isfinite(values[i]))
+            return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "%s of vertex %lld is %g; it must be finite", name,
+                                (long long)(i / 3), values[i]);
+    return DRAPE_OK;
+}
+
+drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v) {
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof *x;
+    drape_status status = check_finite(sim, x, "the position");
+    if (!status) status = check_finite(sim, v, "the velocity");
+    if (status) return status;
+    if (x) memmove(sim->x, x, bytes);
+    if (v) memmove(sim->v, v, bytes);
+    return sim->integrator ? drape_i_integrator_start(sim) : DRAPE_OK;
+}
+
+drape_status drape_sim_set_forces(drape_sim *sim, const drape_forces *forces) {
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    if (!forces) return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "set_forces: forces are needed, not NULL");
+    drape_status status = drape_cloth_set_forces(sim->cloth, forces);
+    if (!status) memcpy(sim->gravity, forces->gravity, sizeof sim->gravity);
+    return status;
+}
 
 drape_status drape_sim_export_system(drape_sim *sim, const char *path) {
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
     drape_context *ctx = sim->ctx;
     double *S = NULL, *z = NULL;
+    if (!path) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: a file name is needed, not NULL");
     if (sim->steps == sim->steps_before)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: there was no step yet");
     if (!(sim->matrix_c > 0))

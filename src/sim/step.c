@@ -1,4 +1,6 @@
-/* step.c: one linearised step of backward Euler (Baraff and Witkin 1998, eq. 16):
+/* step.c: the step of a scene.
+ *
+ * The default is one linearised step of backward Euler (Baraff and Witkin 1998, eq. 16):
  *
  *     (M + h D + h^2 K) dv = h (f - h K v),   K = -df/dx, D = -df/dv,
  *     v <- v + dv,   x <- x + h v.
@@ -7,7 +9,7 @@
  *
  *     (M/h^2 + D/h + K) dx = f + (M/h + D) v = f - h K v + A h v,   v <- dx/h,   x <- x + dx.
  *
- * Then the limit of strain, where a material has one. */
+ * Other integrators repeat the middle of the step (integrate.h). */
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "sim/integrate.h"
@@ -18,10 +20,45 @@
 
 enum { GRAIN = 4096 };
 
-void drape_i_sim_remember(drape_sim *sim) {
-    size_t bytes = 3 * (size_t)sim->vertices * sizeof *sim->x;
-    memcpy(sim->x_old, sim->x, bytes);
-    memcpy(sim->v_old, sim->v, bytes);
+static size_t bytes_of(const drape_sim *sim) { return (size_t)drape_i_sim_numbers(sim) * sizeof(double); }
+
+/* ---- begin ---- */
+
+/* Keeps the state; true where other pins hold than in the step before. */
+static bool begin(drape_sim *sim) {
+    memcpy(sim->x_old, sim->x, bytes_of(sim));
+    memcpy(sim->v_old, sim->v, bytes_of(sim));
+    sim->spent = (drape_i_spent){0};
+    sim->solved = (drape_solve_result){.reason = DRAPE_CONVERGED, .method = "none", .precond = "none"};
+    return drape_i_sim_grip(sim);
+}
+
+/* ---- constrain ---- */
+
+static drape_status constrain(drape_sim *sim) {
+    bool positions = drape_i_sim_solves_for_positions(sim);
+    drape_i_aim aim = {.t = (double)(sim->steps + 1) * sim->h,
+                       .c = sim->h,
+                       .x = sim->x,
+                       .v = positions ? NULL : sim->v,
+                       .factor = positions ? sim->h : 1};
+    return drape_i_sim_constrain(sim, &aim);
+}
+
+/* ---- assemble ---- */
+
+drape_assembly drape_i_sim_system(const drape_sim *sim, double c) {
+    if (drape_i_sim_solves_for_positions(sim))
+        return (drape_assembly){.mass = 1 / (c * c), .damping = 1 / c, .stiffness = 1};
+    return (drape_assembly){.mass = 1, .damping = c, .stiffness = c * c};
+}
+
+drape_status drape_i_sim_assemble(drape_sim *sim, const drape_assembly *what, drape_matrix *A) {
+    double began = drape_i_seconds();
+    drape_status status = drape_cloth_assemble(sim->cloth, what, A);
+    if (!status && A) drape_i_sim_mass_correct(sim, what->mass);
+    sim->spent.seconds.assemble += drape_i_seconds() - began;
+    return status;
 }
 
 static void rhs_chunk(void *data, int64_t begin, int64_t end) {
@@ -29,85 +66,84 @@ static void rhs_chunk(void *data, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) sim->b[i] = sim->h * (sim->f[i] - sim->h * sim->Kv[i]);
 }
 
-/* b = f - h K v, and h v in place of K v */
+/* b = f - h K v; and h v */
 static void position_rhs_chunk(void *data, int64_t begin, int64_t end) {
     drape_sim *sim = data;
     for (int64_t i = begin; i < end; i++) {
         sim->b[i] = sim->f[i] - sim->h * sim->Kv[i];
-        sim->Kv[i] = sim->h * sim->v[i];
+        sim->hv[i] = sim->h * sim->v[i];
     }
 }
 
 static void add_chunk(void *data, int64_t begin, int64_t end) {
     drape_sim *sim = data;
-    for (int64_t i = begin; i < end; i++) sim->b[i] += sim->dv[i];
+    for (int64_t i = begin; i < end; i++) sim->b[i] += sim->Ahv[i];
 }
 
-static bool solves_for_positions(const drape_sim *sim) { return sim->unknowns == DRAPE_UNKNOWN_POSITION; }
-
 static void form_rhs(drape_sim *sim) {
-    int64_t n = 3 * (int64_t)sim->vertices;
+    int64_t n = drape_i_sim_numbers(sim);
     drape_bsr3 A = drape_matrix_view(sim->A);
-    if (!solves_for_positions(sim)) {
+    if (!drape_i_sim_solves_for_positions(sim)) {
         drape_i_loop(sim->ctx, n, GRAIN, rhs_chunk, sim);
         return;
     }
     drape_i_loop(sim->ctx, n, GRAIN, position_rhs_chunk, sim);
-    drape_i_multiply(sim->ctx, &A, sim->Kv, sim->dv);
+    drape_i_multiply(sim->ctx, &A, sim->hv, sim->Ahv);
     drape_i_loop(sim->ctx, n, GRAIN, add_chunk, sim);
 }
 
 /* A = M + h D + h^2 K, b = h (f - h K v); or both for positions */
 static drape_status assemble(drape_sim *sim) {
-    double h = sim->h;
-    drape_assembly what = {
-        .x = sim->x, .v = sim->v, .mass = 1, .damping = h, .stiffness = h * h, .force = sim->f, .stiff_v = sim->Kv};
-    if (solves_for_positions(sim)) what.mass = 1 / (h * h), what.damping = 1 / h, what.stiffness = 1;
-    drape_status status = drape_cloth_assemble(sim->cloth, &what, sim->A);
+    drape_assembly what = drape_i_sim_system(sim, sim->h);
+    what.x = sim->x;
+    what.v = sim->v;
+    what.force = sim->f;
+    what.stiff_v = sim->Kv;
+    drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
     if (status) return status;
-    drape_i_sim_mass_correct(sim, what.mass);
-    sim->matrix_c = h;
+    sim->matrix_c = sim->h;
     form_rhs(sim);
     return DRAPE_OK;
 }
 
-static drape_status constrain(drape_sim *sim) {
-    bool positions = solves_for_positions(sim);
-    drape_i_aim aim = {.t = (double)(sim->steps + 1) * sim->h,
-                       .c = sim->h,
-                       .x = sim->x,
-                       .v = positions ? NULL : sim->v,
-                       .factor = positions ? sim->h : 1};
-    drape_i_sim_grip(sim);
-    return drape_i_sim_constrain(sim, &aim);
+/* ---- solve ---- */
+
+drape_status drape_i_sim_solve(drape_sim *sim, const drape_problem *posed, double *u) {
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    drape_problem problem = *posed;
+    problem.A = &A;
+    problem.b = sim->b;
+    problem.constraints = sim->constraints;
+    drape_status status = drape_solver_solve(sim->solver, &problem, u, &sim->solved);
+    if (status) return status;
+    sim->spent.solves++;
+    sim->spent.iterations += sim->solved.iterations;
+    sim->spent.seconds.precondition += sim->solved.setup_seconds;
+    sim->spent.seconds.solve += sim->solved.solve_seconds;
+    return DRAPE_OK;
 }
 
-/* dx becomes dv; forces become impulses, where h v was. */
+/* The velocity change from that of positions, and impulses from forces. */
 static void to_velocities_chunk(void *data, int64_t begin, int64_t end) {
     drape_sim *sim = data;
     for (int64_t i = begin; i < end; i++) {
-        sim->dv[i] = sim->dv[i] / sim->h - sim->v[i];
-        sim->Kv[i] = sim->h * sim->constraint_force[i];
+        sim->dv[i] = sim->dx[i] / sim->h - sim->v[i];
+        sim->impulse[i] = sim->h * sim->solved.constraint_force[i];
     }
 }
 
-static drape_status solve(drape_sim *sim, drape_solve_result *result) {
-    drape_bsr3 A = drape_matrix_view(sim->A);
-    bool positions = solves_for_positions(sim);
-    drape_problem problem = {.A = &A,
-                             .b = sim->b,
-                             .constraints = sim->constraints,
-                             .guess = positions ? sim->Kv : sim->dv,
-                             .positions = sim->x};
-    drape_status status = drape_solver_solve(sim->solver, &problem, sim->dv, result);
+static drape_status solve(drape_sim *sim) {
+    bool positions = drape_i_sim_solves_for_positions(sim);
+    drape_problem posed = {.guess = positions ? sim->hv : sim->dv, .positions = sim->x};
+    drape_status status = drape_i_sim_solve(sim, &posed, positions ? sim->dx : sim->dv);
     if (status) return status;
-    sim->constraint_force = result->constraint_force;
-    if (positions) {
-        drape_i_loop(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, to_velocities_chunk, sim);
-        sim->constraint_force = sim->Kv;
-    }
+    if (positions) drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, to_velocities_chunk, sim);
+    sim->constraint_force = positions ? sim->impulse : sim->solved.constraint_force;
+    sim->did = (drape_certificate_ode){.substeps = 1, .evaluations = 1, .newton_iterations = 1, .newton_error = -1};
     return DRAPE_OK;
 }
+
+/* ---- advance ---- */
 
 static void advance_chunk(void *data, int64_t begin, int64_t end) {
     drape_sim *sim = data;
@@ -117,18 +153,21 @@ static void advance_chunk(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static void advance(drape_sim *sim) {
-    drape_i_loop(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, advance_chunk, sim);
-    sim->steps++;
-}
+static void advance(drape_sim *sim) { drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, advance_chunk, sim); }
 
-drape_status drape_i_sim_limit_strain(drape_sim *sim) {
+/* ---- respond ---- */
+
+bool drape_i_sim_responds(const drape_sim *sim) { return drape_cloth_limits_strain(sim->cloth); }
+
+drape_status drape_i_sim_respond(drape_sim *sim, double h, double *x, double *v) {
     const double *mass = drape_cloth_mass(sim->cloth);
     if (!drape_cloth_limits_strain(sim->cloth)) return DRAPE_OK;
     for (int32_t i = 0; i < sim->vertices; i++) sim->inverse_mass[i] = 1 / mass[i];
     for (int32_t i = 0; i < sim->held_now; i++) sim->inverse_mass[sim->held[i].vertex] = 0;
-    return drape_cloth_limit_strain(sim->cloth, sim->inverse_mass, sim->h, sim->x, sim->v);
+    return drape_cloth_limit_strain(sim->cloth, sim->inverse_mass, h, x, v);
 }
+
+/* ---- check ---- */
 
 static void count_wrong(void *data, int64_t begin, int64_t end, double *sums) {
     const drape_sim *sim = data;
@@ -138,30 +177,35 @@ static void count_wrong(void *data, int64_t begin, int64_t end, double *sums) {
 /* The vertex to name: the first whose state or right-hand side is not finite, else the one that is pushed most. */
 static int64_t find_culprit(const drape_sim *sim) {
     int64_t worst = 0;
-    for (int64_t i = 0; i < 3 * (int64_t)sim->vertices; i++) {
+    for (int64_t i = 0; i < drape_i_sim_numbers(sim); i++) {
         if (!isfinite(sim->x[i]) || !isfinite(sim->v[i]) || !isfinite(sim->b[i])) return i / 3;
         if (fabs(sim->b[i]) > fabs(sim->b[worst])) worst = i;
     }
     return worst / 3;
 }
 
-/* Takes the step back where it led to a number that is not finite, or where the solve met one and gave up. */
-static drape_status check(drape_sim *sim, drape_reason reason) {
+/* Fails where the step led to a number that is not finite, or where the solve met one and gave up. */
+static drape_status check(drape_sim *sim) {
     double wrong;
-    drape_i_sum(sim->ctx, 3 * (int64_t)sim->vertices, GRAIN, count_wrong, sim, 1, &wrong);
-    if (wrong == 0 && reason != DRAPE_NOT_FINITE) return DRAPE_OK;
-    int64_t culprit = find_culprit(sim);
-    size_t bytes = 3 * (size_t)sim->vertices * sizeof *sim->x;
-    memcpy(sim->x, sim->x_old, bytes);
-    memcpy(sim->v, sim->v_old, bytes);
-    memset(sim->dv, 0, bytes);
-    sim->constraint_force = NULL;
-    sim->steps--;
+    drape_i_sum(sim->ctx, drape_i_sim_numbers(sim), GRAIN, count_wrong, sim, 1, &wrong);
+    if (wrong == 0 && sim->solved.reason != DRAPE_NOT_FINITE) return DRAPE_OK;
+    memset(sim->dv, 0, bytes_of(sim));
     return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
                         "step %lld (t = %g s): numbers at vertex %lld are no longer finite; the state is that of "
                         "before this step",
-                        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, (long long)culprit);
+                        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, (long long)find_culprit(sim));
 }
+
+/* The state of before the step stands. */
+static drape_status take_back(drape_sim *sim, drape_status status) {
+    memcpy(sim->x, sim->x_old, bytes_of(sim));
+    memcpy(sim->v, sim->v_old, bytes_of(sim));
+    sim->constraint_force = NULL;
+    if (sim->integrator) drape_i_integrator_take_back(sim);
+    return status;
+}
+
+/* ---- certify ---- */
 
 static void sum_energies(void *data, int64_t begin, int64_t end, double *sums) {
     const drape_sim *sim = data;
@@ -173,57 +217,46 @@ static void sum_energies(void *data, int64_t begin, int64_t end, double *sums) {
     }
 }
 
-void drape_i_sim_energies(drape_sim *sim, drape_certificate *c) {
+static drape_certificate_energy measure_energy(drape_sim *sim) {
     double sums[2];
     drape_i_sum(sim->ctx, sim->vertices, GRAIN, sum_energies, sim, 2, sums);
-    if (sim->mass_matrix) sums[0] = drape_i_sim_mass_times(sim, sim->v, sim->v_old); /* which is of no more use */
-    c->kinetic = sums[0] / 2;
-    c->elastic = drape_cloth_energy(sim->cloth, sim->x);
-    c->weight = -sums[1];
-    c->stretch = drape_cloth_stretch(sim->cloth, sim->x);
+    if (sim->mass_matrix) sums[0] = drape_i_sim_mass_times(sim, sim->v, sim->momentum);
+    return (drape_certificate_energy){
+        .kinetic = sums[0] / 2, .elastic = drape_cloth_energy(sim->cloth, sim->x), .weight = -sums[1]};
 }
 
-static void certify(drape_sim *sim, const drape_solve_result *solved, drape_certificate *c) {
+static void certify(drape_sim *sim, double began, drape_certificate *c) {
     *c = (drape_certificate){.step = sim->steps,
                              .time = drape_sim_time(sim),
-                             .reason = solved->reason,
-                             .iterations = solved->iterations,
-                             .residual = solved->residual,
-                             .true_residual = solved->true_residual,
-                             .method = solved->method,
-                             .precond = solved->precond,
-                             .modes = solved->modes,
-                             .fallbacks = solved->fallbacks,
-                             .substeps = 1,
-                             .evaluations = 1,
-                             .newton_iterations = 1,
-                             .newton_error = -1,
-                             .precondition_seconds = solved->setup_seconds,
-                             .solve_seconds = solved->solve_seconds};
-    memcpy(c->fallback, solved->fallback, sizeof c->fallback);
-    drape_i_sim_energies(sim, c);
+                             .stretch = drape_cloth_stretch(sim->cloth, sim->x),
+                             .linear = sim->solved,
+                             .ode = sim->did,
+                             .energy = measure_energy(sim),
+                             .seconds = sim->spent.seconds};
+    c->linear.iterations = sim->spent.iterations;
+    double rest = drape_i_seconds() - began - c->seconds.assemble - c->seconds.precondition - c->seconds.solve;
+    c->seconds.update = rest > 0 ? rest : 0;
 }
 
-static drape_status step_linearised(drape_sim *sim, drape_certificate *certificate) {
-    drape_solve_result solved;
-    double begin = drape_i_seconds();
-    drape_i_sim_remember(sim);
-    drape_status status = assemble(sim);
-    double assembled = drape_i_seconds();
-    if (!status) status = constrain(sim);
-    if (!status) status = solve(sim, &solved);
+/* ---- The step ---- */
+
+static drape_status step_linearised(drape_sim *sim) {
+    drape_status status = constrain(sim);
+    if (!status) status = assemble(sim);
+    if (!status) status = solve(sim);
     if (status) return status;
-    double updating = drape_i_seconds();
     advance(sim);
-    status = drape_i_sim_limit_strain(sim);
-    if (!status) status = check(sim, solved.reason);
-    if (status || !certificate) return status;
-    certify(sim, &solved, certificate);
-    certificate->assemble_seconds = assembled - begin;
-    certificate->update_seconds = drape_i_seconds() - updating;
-    return DRAPE_OK;
+    return drape_i_sim_respond(sim, sim->h, sim->x, sim->v);
 }
 
 drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
-    return sim->integrator ? drape_i_integrator_step(sim, certificate) : step_linearised(sim, certificate);
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    double began = drape_i_seconds();
+    bool other_pins = begin(sim);
+    drape_status status = sim->integrator ? drape_i_integrate(sim, other_pins) : step_linearised(sim);
+    if (!status) status = check(sim);
+    if (status) return take_back(sim, status);
+    sim->steps++;
+    if (certificate) certify(sim, began, certificate);
+    return DRAPE_OK;
 }

@@ -131,7 +131,7 @@ static double lanczos(drape_sim *sim) {
 
 static double largest_of(drape_sim *sim, const double *x, const double *v, double damping, double stiffness) {
     drape_assembly what = {.x = x, .v = v, .damping = damping, .stiffness = stiffness};
-    if (drape_cloth_assemble(sim->cloth, &what, sim->A)) return 0;
+    if (drape_i_sim_assemble(sim, &what, sim->A)) return 0;
     return (sim->mass_matrix ? CONSISTENT : 1) * lanczos(sim);
 }
 

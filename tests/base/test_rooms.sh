@@ -89,6 +89,13 @@ may_include() {
         return 1
         ;;
     esac
+    case $room:$2 in
+    ode:*) ;;
+    *:ode/*)
+        echo "ode is sealed: $room may include drape/ode.h only, not $2"
+        return 1
+        ;;
+    esac
 }
 
 # why_not ROOT FILE HEADER: the reason why this file must not include this header; nothing when it may.
@@ -221,6 +228,8 @@ END
 void g(FILE *f, char *s) { fprintf(f, "exit(abort(stderr"); snprintf(s, 2, "%c", '"'); at_exit(s); }
 END
     file src/linear/krylov/local.h <<<'#include "sparse/matrix.h"'
+    file src/ode/step.c <<<'#include "ode/ode.h"'
+    file src/sim/integrate.c <<<'#include "drape/ode.h"'
     file cli/main.c <<'END'
 #include "drape/io.h"
 #include "options.h"
@@ -266,6 +275,9 @@ wrong_includes_are_caught() {
     rejects src/cloth/model.c '#include "drape/solve.h"'
     rejects src/cloth/model.c '#include "sim/step.h"'
     rejects src/sim/step.c '#include "drape/io.h"'
+    rejects src/sim/integrate.c '#include "ode/ode.h"'
+    rejects src/sim/integrate.h '#include "ode/vector.h"'
+    rejects src/io/report.c '#include "ode/nodes.h"'
     rejects src/kitchen/stove.c '#include "drape/base.h"'
     rejects include/drape/sparse.h '#include "drape/solve.h"'
     rejects include/drape/sparse.h '#include "base/context.h"'

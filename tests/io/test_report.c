@@ -121,18 +121,18 @@ static void check_step(const json_t *step, const drape_certificate *c) {
     const json_t *seconds = json_object_get(step, "seconds");
     assert_true(number_at(step, "step") == (double)c->step);
     assert_true(number_at(step, "time") == c->time);
-    assert_string_equal(text_at(step, "reason"), drape_reason_name(c->reason));
-    assert_true(number_at(step, "iterations") == c->iterations);
-    assert_true(number_at(step, "residual") == c->residual);
-    assert_true(number_at(step, "true_residual") == c->true_residual);
-    assert_true(number_at(step, "kinetic") == c->kinetic);
-    assert_true(number_at(step, "elastic") == c->elastic);
-    assert_true(number_at(step, "weight") == c->weight);
+    assert_string_equal(text_at(step, "reason"), drape_reason_name(c->linear.reason));
+    assert_true(number_at(step, "iterations") == c->linear.iterations);
+    assert_true(number_at(step, "residual") == c->linear.residual);
+    assert_true(number_at(step, "true_residual") == c->linear.true_residual);
+    assert_true(number_at(step, "kinetic") == c->energy.kinetic);
+    assert_true(number_at(step, "elastic") == c->energy.elastic);
+    assert_true(number_at(step, "weight") == c->energy.weight);
     assert_true(number_at(step, "stretch") == c->stretch);
-    assert_true(number_at(seconds, "assemble") == c->assemble_seconds);
-    assert_true(number_at(seconds, "precondition") == c->precondition_seconds);
-    assert_true(number_at(seconds, "solve") == c->solve_seconds);
-    assert_true(number_at(seconds, "update") == c->update_seconds);
+    assert_true(number_at(seconds, "assemble") == c->seconds.assemble);
+    assert_true(number_at(seconds, "precondition") == c->seconds.precondition);
+    assert_true(number_at(seconds, "solve") == c->seconds.solve);
+    assert_true(number_at(seconds, "update") == c->seconds.update);
 }
 
 static void test_report_says_what_was_run(void **state) {
@@ -174,16 +174,16 @@ static void test_report_without_steps(void **state) {
 static void test_numbers_that_are_not_finite_become_null(void **state) {
     fixture *f = *state;
     drape_certificate c = f->certificates[0];
-    c.reason = DRAPE_NOT_FINITE;
-    c.residual = NAN;
-    c.true_residual = INFINITY;
+    c.linear.reason = DRAPE_NOT_FINITE;
+    c.linear.residual = NAN;
+    c.linear.true_residual = INFINITY;
     ASSERT_OK(f->ctx, drape_report_step(f->report, &c));
     json_t *root = write_and_read(f, "finished");
     const json_t *step = json_array_get(json_object_get(root, "steps"), STEPS);
     assert_string_equal(text_at(step, "reason"), drape_reason_name(DRAPE_NOT_FINITE));
     assert_true(json_is_null(json_object_get(step, "residual")));
     assert_true(json_is_null(json_object_get(step, "true_residual")));
-    assert_true(number_at(step, "kinetic") == c.kinetic);
+    assert_true(number_at(step, "kinetic") == c.energy.kinetic);
     json_decref(root);
 }
 

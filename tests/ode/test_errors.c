@@ -31,19 +31,19 @@ static drape_ode_settings good(void) {
 static void bad_settings_are_refused(void **state) {
     drape_context *ctx = test_context(1);
     (void)state;
-    REFUSED(method, "euler", "there is no method euler");
-    REFUSED(method, NULL, "there is no method");
+    REFUSED(method, "euler", "there is no method \"euler\"; known: explicit-euler, explicit-midpoint, rk4, ");
     REFUSED(step, 0, "step is 0");
     REFUSED(step, -0.1, "step is -0.1");
     REFUSED(step, NAN, "step is");
     REFUSED(step, INFINITY, "step is inf");
-    REFUSED(rtol, -1, "rtol -1");
+    REFUSED(rtol, INFINITY, "rtol inf");
     REFUSED(atol, NAN, "atol");
     REFUSED(min_step, -1, "min_step -1");
-    REFUSED(max_steps, 0, "max_steps is 0");
+    REFUSED(max_steps, -1, "max_steps is -1");
     REFUSED(newton.eta, 1, "newton.eta is 1");
-    REFUSED(newton.max_iterations, 0, "newton.max_iterations is 0");
-    REFUSED(newton.rtol, -1, "newton.rtol -1");
+    REFUSED(newton.max_iterations, -1, "newton.max_iterations is -1");
+    REFUSED(newton.rtol, NAN, "newton.rtol");
+    REFUSED(newton.line_search, (drape_ode_search)4, "newton.line_search is 4");
     REFUSED(newton.kind, (drape_ode_newton_kind)9, "newton.kind is 9");
     REFUSED(control, (drape_ode_control)7, "control is 7");
     drape_ode_settings s = good();
@@ -54,8 +54,11 @@ static void bad_settings_are_refused(void **state) {
     s.few = 3, s.many = 3;
     refused(ctx, &s, "few 3");
     s = good();
-    s.rtol = s.atol = 0;
-    refused(ctx, &s, "not all 0");
+    s.rtol = s.atol = -1;
+    refused(ctx, &s, "rtol or atol above 0");
+    s = good();
+    s.newton.rtol = s.newton.atol = -1;
+    refused(ctx, &s, "one of them above 0");
     s = good();
     s.min_step = 2, s.max_step = 1;
     refused(ctx, &s, "wrong order");
@@ -200,7 +203,7 @@ static void dense_systems_are_solved(void **state) {
         drape_ode_linear linear = drape_ode_dense_linear(dense);
         drape_ode_point at = {0, c, r, NULL};
         ASSERT_OK(ctx, linear.prepare(linear.user, &at));
-        ASSERT_OK(ctx, linear.solve(linear.user, &(drape_ode_request){at, r, 1e-10}, d, &answer));
+        ASSERT_OK(ctx, linear.solve(linear.user, &(drape_ode_request){.at = at, .r = r, .tol = 1e-10}, d, &answer));
         for (int32_t i = 0; i < ROWS; i++) {
             double left = d[i];
             for (int32_t j = 0; j < ROWS; j++) left -= c * J[i * ROWS + j] * d[j];

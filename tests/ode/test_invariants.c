@@ -236,7 +236,7 @@ static void run_row(int32_t threads, const char *method, double *x) {
     s.control = DRAPE_ODE_ERROR;
     s.newton.kind = DRAPE_ODE_SIMPLIFIED;
     s.newton.max_iterations = 200;
-    s.newton.line_search = 0;
+    s.newton.line_search = DRAPE_ODE_SEARCH_OFF;
     for (int32_t i = 0; i < MANY; i++) start[i] = (i * 7919 % 1000) / 1000.0;
     ASSERT_OK(ctx, drape_ode_create(ctx, &system, &s, &ode));
     ASSERT_OK(ctx, drape_ode_start(ode, 0, start, still));

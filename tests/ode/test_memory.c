@@ -77,7 +77,7 @@ static void stepping_allocates_nothing(void **state) {
     (void)state;
     for (int32_t m = 0; drape_ode_method_name(m); m++)
         for (int32_t control = 0; control < 3; control++)
-            for (int32_t kind = 0; drape_ode_newton_name(kind); kind++) {
+            for (int32_t kind = DRAPE_ODE_NEWTON; drape_ode_newton_kind_name((drape_ode_newton_kind)kind); kind++) {
                 drape_ode_settings s = settings_of(m, (drape_ode_control)control);
                 chain c = chain_make(100, 0.1);
                 counting_allocator memory = {.left = -1};

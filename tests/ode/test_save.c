@@ -75,7 +75,8 @@ static void every_newton_goes_on_with_the_same_bits(void **state) {
     drape_context *ctx = test_context(1);
     (void)state;
     for (int32_t m = 0; drape_ode_method_name(m); m++)
-        for (int32_t kind = 0; drape_ode_method_implicit(drape_ode_method_name(m)) && drape_ode_newton_name(kind);
+        for (int32_t kind = DRAPE_ODE_NEWTON; drape_ode_method_implicit(drape_ode_method_name(m)) &&
+                                              drape_ode_newton_kind_name((drape_ode_newton_kind)kind);
              kind++) {
             drape_ode_settings s = settings_of(m, DRAPE_ODE_FIXED, kind);
             compare(ctx, &s, 1);
@@ -88,7 +89,7 @@ static void every_newton_goes_on_with_the_same_bits(void **state) {
 static void saving_changes_nothing_but_the_matrix(void **state) {
     drape_context *ctx = test_context(1);
     (void)state;
-    for (int32_t kind = 0; drape_ode_newton_name(kind); kind++) {
+    for (int32_t kind = DRAPE_ODE_NEWTON; drape_ode_newton_kind_name((drape_ode_newton_kind)kind); kind++) {
         drape_ode_settings s = settings_of(0, DRAPE_ODE_FIXED, kind);
         s.method = "bdf3";
         chain_run saved = {.c = chain_make(100, 0.1)}, other = {.c = chain_make(100, 0.1)};

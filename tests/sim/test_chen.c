@@ -29,8 +29,9 @@ static drape_sim *make_sim(drape_context *ctx, const char *method) {
 static void step(drape_context *ctx, drape_sim *sim) {
     drape_certificate c;
     ASSERT_OK(ctx, drape_sim_step(sim, &c));
-    if (c.reason != DRAPE_CONVERGED)
-        fail_msg("step %lld: %s, residual %g", (long long)c.step, drape_reason_name(c.reason), c.true_residual);
+    if (c.linear.reason != DRAPE_CONVERGED)
+        fail_msg("step %lld: %s, residual %g", (long long)c.step, drape_reason_name(c.linear.reason),
+                 c.linear.true_residual);
 }
 
 static void test_centre(void **state) {

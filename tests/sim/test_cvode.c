@@ -70,7 +70,7 @@ static double error_of(const double *x, const double *start, const double *refer
 static record run_bdf2(drape_context *ctx, double rtol, const double *start, const double *reference) {
     drape_certificate c;
     drape_sim *sim = run_sim(ctx, "bdf2", rtol, &c);
-    record r = {error_of(drape_sim_positions(sim), start, reference), c.evaluations, c.substeps};
+    record r = {error_of(drape_sim_positions(sim), start, reference), c.ode.evaluations, c.ode.substeps};
     drape_sim_destroy(sim);
     return r;
 }

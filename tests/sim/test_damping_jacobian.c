@@ -130,8 +130,7 @@ static void simulate(const rig *r, double step, double time, double *x, double *
     r->scene->step = step;
     r->scene->solve.tol = 1e-8;
     ASSERT_OK(r->ctx, drape_sim_create(r->ctx, r->scene, &sim));
-    memcpy(drape_sim_positions(sim), x, bytes);
-    memcpy(drape_sim_velocities(sim), v, bytes);
+    ASSERT_OK(r->ctx, drape_sim_set_state(sim, x, v));
     while (drape_sim_time(sim) < time - step / 2) ASSERT_OK(r->ctx, drape_sim_step(sim, NULL));
     memcpy(x, drape_sim_positions(sim), bytes);
     memcpy(v, drape_sim_velocities(sim), bytes);

@@ -54,7 +54,7 @@ static outcome simulate(drape_context *ctx, const char *name) {
     for (int k = 0; k < STEPS; k++) {
         drape_certificate *c = &out.certificates[k];
         ASSERT_OK(ctx, drape_sim_step(sim, c));
-        c->assemble_seconds = c->precondition_seconds = c->solve_seconds = c->update_seconds = 0;
+        c->seconds.assemble = c->seconds.precondition = c->seconds.solve = c->seconds.update = 0;
     }
     keep(sim, &out);
     drape_sim_destroy(sim);
@@ -69,11 +69,15 @@ static uint64_t bits(double x) {
 }
 
 static void compare_certificates(const char *name, const drape_certificate *a, const drape_certificate *b) {
-    const double got[] = {a->time, a->residual, a->true_residual, a->kinetic, a->elastic, a->weight, a->stretch};
-    const double want[] = {b->time, b->residual, b->true_residual, b->kinetic, b->elastic, b->weight, b->stretch};
+    const double got[] = {a->time,           a->linear.residual, a->linear.true_residual,
+                          a->energy.kinetic, a->energy.elastic,  a->energy.weight,
+                          a->stretch};
+    const double want[] = {b->time,           b->linear.residual, b->linear.true_residual,
+                           b->energy.kinetic, b->energy.elastic,  b->energy.weight,
+                           b->stretch};
     assert_int_equal(a->step, b->step);
-    assert_int_equal(a->reason, b->reason);
-    assert_int_equal(a->iterations, b->iterations);
+    assert_int_equal(a->linear.reason, b->linear.reason);
+    assert_int_equal(a->linear.iterations, b->linear.iterations);
     for (size_t k = 0; k < sizeof got / sizeof *got; k++)
         if (bits(got[k]) != bits(want[k]))
             fail_msg("%s, step %d: number %zu of the certificate is %.17g, not %.17g", name, (int)a->step, k, got[k],
@@ -118,7 +122,7 @@ static void test_something_happens_in_every_scene(void **state) {
     for (int32_t i = 0; drape_scene_name(i); i++) {
         int64_t moving = 0, iterations = 0, n = 3 * (int64_t)references[i].vertices;
         for (int64_t k = n; k < 2 * n; k++) moving += references[i].numbers[k] != 0;
-        for (int k = 0; k < STEPS; k++) iterations += references[i].certificates[k].iterations;
+        for (int k = 0; k < STEPS; k++) iterations += references[i].certificates[k].linear.iterations;
         assert_true(moving > n / 4 && iterations > STEPS);
     }
 }

@@ -50,9 +50,9 @@ static int32_t run(drape_context *ctx, const variant *what, int32_t steps) {
     while (done < steps && drape_sim_step(sim, &c) == DRAPE_OK) {
         done++;
         assert_int_equal(c.step, done);
-        assert_int_equal(c.ode_reason, DRAPE_ODE_DONE);
-        assert_int_equal(c.unconverged, 0);
-        assert_true(c.newton_error <= 1);
+        assert_int_equal(c.ode.reason, DRAPE_ODE_DONE);
+        assert_int_equal(c.ode.unconverged, 0);
+        assert_true(c.ode.newton_error <= 1);
         assert_true(c.stretch < 2);
     }
     drape_sim_destroy(sim);

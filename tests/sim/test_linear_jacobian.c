@@ -97,7 +97,7 @@ static void kept_matrix_is_current(void **state) {
         drape_forces forces = scene->forces;
         for (int32_t i = 0; i < STEPS; i++) {
             if (i == STEPS / 2) forces.air_drag = 0.5;
-            ASSERT_OK(ctx, drape_cloth_set_forces(drape_sim_cloth(sim), &forces));
+            ASSERT_OK(ctx, drape_sim_set_forces(sim, &forces));
             ASSERT_OK(ctx, drape_sim_step(sim, NULL));
             assert_true(sim->integrator->constant_c > 0 && sim->integrator->same_matrix);
             assert_matrix_is_current(ctx, sim);

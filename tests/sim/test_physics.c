@@ -32,8 +32,10 @@ static void test_free_fall(void **state) {
     test_strip *s = test_strip_create(ctx, 12, 10, 1, 1);
     s->scene.step = h;
     drape_sim *sim = test_strip_sim(s);
-    double *x = drape_sim_positions(sim), *v = drape_sim_velocities(sim), most = 0;
+    const double *x = drape_sim_positions(sim);
+    double *v = test_velocities(sim), most = 0;
     for (int32_t i = 0; i < 3 * s->mesh.vertices; i++) v[i] = v0[i % 3];
+    test_set_state(ctx, sim, NULL, v);
     test_run(ctx, sim, 50);
     double t = drape_sim_time(sim);
     ASSERT_NEAR(t, 1, 1e-12);
@@ -298,8 +300,10 @@ static void check_damping(drape_context *ctx, int32_t n, int32_t mode, double h)
     const double rho = 0.2, k = 50, q = (mode - 0.5) * PI / n, omega = 2 * sin(q / 2) * sqrt(k / rho) * n;
     rod r;
     rod_create(&r, ctx, n, rho, k, h);
-    double *x = drape_sim_positions(r.sim), *v = drape_sim_velocities(r.sim), u[3 * 64] = {0}, before = 0, worst = 0;
-    for (int32_t i = 0; i < r.strip->mesh.vertices; i++) x[3 * i] += 1e-3 * sin(q * (i % (n + 1)));
+    const double *x = drape_sim_positions(r.sim), *v = drape_sim_velocities(r.sim);
+    double *bent = test_positions(r.sim), u[3 * 64] = {0}, before = 0, worst = 0;
+    for (int32_t i = 0; i < r.strip->mesh.vertices; i++) bent[3 * i] += 1e-3 * sin(q * (i % (n + 1)));
+    test_set_state(ctx, r.sim, bent, NULL);
     for (int32_t step = 0; step <= 4; step++) {
         for (int32_t i = 0; i <= n; i++) u[3 * i] = x[3 * i] - r.strip->mesh.rest[3 * i];
         double norm = hypot(omega * modal(&r, q, u), modal(&r, q, v));
@@ -354,8 +358,9 @@ static void test_taut_string(void **state) {
     s->scene.forces = (drape_forces){0};
     s->scene.step = 5e-4;
     drape_sim *sim = test_strip_sim(s);
-    double *x = drape_sim_positions(sim);
+    double *x = test_positions(sim);
     for (int32_t i = 0; i < s->mesh.vertices; i++) x[3 * i + 2] = 1e-3 * sin(PI * s->mesh.uv[2 * i] / L);
+    test_set_state(ctx, sim, x, NULL);
     double want = sqrt(k * strain / (rho * (1 + strain))) / (2 * L);
     ASSERT_NEAR(want, 5.45545, 1e-5);
     assert_within("string's frequency", 1 / period(s, sim, n / 2, 2), want, 0.01);
@@ -372,8 +377,9 @@ static double swing(drape_context *ctx, int32_t n, double stretch, double bend, 
     s->scene.forces.gravity[0] = G, s->scene.forces.gravity[2] = 0;
     s->scene.step = 2e-3;
     drape_sim *sim = test_strip_sim(s);
-    double *x = drape_sim_positions(sim);
+    double *x = test_positions(sim);
     for (int32_t i = 0; i < s->mesh.vertices; i++) x[3 * i + 2] = 1e-3 * shape(s->mesh.uv[2 * i]);
+    test_set_state(ctx, sim, x, NULL);
     double found = period(s, sim, n, 2);
     drape_sim_destroy(sim);
     test_strip_destroy(s);
@@ -421,12 +427,14 @@ static double spin_loss(drape_context *ctx, double omega, double h) {
     s->scene.step = h;
     s->scene.solve.tol = 1e-13;
     drape_sim *sim = test_strip_sim(s);
-    double *x = drape_sim_positions(sim), *v = drape_sim_velocities(sim), momentum[2], spin[2];
+    const double *x = drape_sim_positions(sim), *v = drape_sim_velocities(sim);
+    double *turning = test_velocities(sim), momentum[2], spin[2];
     const double *mass = drape_cloth_mass(drape_sim_cloth(sim));
     for (int32_t i = 0; i < s->mesh.vertices; i++) {
-        v[3 * i] = -omega * (x[3 * i + 1] - 0.5) + drift;
-        v[3 * i + 1] = omega * (x[3 * i] - 0.5);
+        turning[3 * i] = -omega * (x[3 * i + 1] - 0.5) + drift;
+        turning[3 * i + 1] = omega * (x[3 * i] - 0.5);
     }
+    test_set_state(ctx, sim, NULL, turning);
     for (int32_t k = 0; k < 2; k++) {
         double t = drape_sim_time(sim), cx = 0.5 + drift * t;
         momentum[k] = spin[k] = 0;
