@@ -168,9 +168,11 @@ drape_status drape_i_integrator_start(drape_sim *sim) {
     return drape_ode_start(sim->integrator->ode, drape_sim_time(sim), sim->x, sim->v);
 }
 
-/* Where it has not got beyond the beginning of the step, its past is still good. */
-void drape_i_integrator_take_back(drape_sim *sim) {
-    if (drape_ode_time(sim->integrator->ode) != drape_sim_time(sim)) drape_i_integrator_start(sim);
+/* Where there was only no memory, say, and it has not got beyond the beginning of the step, its past is still good.
+ * After a failure of the numbers it is not: a control has got to the shortest of steps. */
+void drape_i_integrator_take_back(drape_sim *sim, drape_status status) {
+    if (status == DRAPE_ERROR_NUMBER || drape_ode_time(sim->integrator->ode) != drape_sim_time(sim))
+        drape_i_integrator_start(sim);
 }
 
 /* Which vertices are held; what is prescribed of them is asked for later, stage by stage. */

@@ -39,7 +39,7 @@ void drape_i_integrator_forget(drape_i_integrator *it);
 /* Begins anew from the state of the simulation. */
 drape_status drape_i_integrator_start(drape_sim *sim);
 /* After a step that failed: goes on from the state of the simulation. */
-void drape_i_integrator_take_back(drape_sim *sim);
+void drape_i_integrator_take_back(drape_sim *sim, drape_status status);
 /* From the state of the simulation to that one step of the scene later. */
 drape_status drape_i_integrate(drape_sim *sim, bool other_pins);
 

@@ -201,7 +201,7 @@ static drape_status take_back(drape_sim *sim, drape_status status) {
     memcpy(sim->x, sim->x_old, bytes_of(sim));
     memcpy(sim->v, sim->v_old, bytes_of(sim));
     sim->constraint_force = NULL;
-    if (sim->integrator) drape_i_integrator_take_back(sim);
+    if (sim->integrator) drape_i_integrator_take_back(sim, status);
     return status;
 }
 
