@@ -101,8 +101,10 @@ static drape_status assemble(drape_sim *sim) {
     what.stiff_v = sim->Kv;
     drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
     if (status) return status;
+    double assembled = drape_i_seconds();
     sim->matrix_c = sim->h;
     form_rhs(sim);
+    sim->spent.seconds.assemble += drape_i_seconds() - assembled;
     return DRAPE_OK;
 }
 
