@@ -16,6 +16,7 @@ typedef struct subject {
     drape_context *ctx;
     drape_scene *scene;
     drape_cloth *cloth;
+    drape_assembler *forces;
     drape_matrix *matrix;
     drape_bsr3 A;
     double *x, *v, *f, *Kv, *in, *out;
@@ -32,7 +33,7 @@ static void assemble(subject *s) {
     const double h = 0.002;
     drape_assembly what = {
         .x = s->x, .v = s->v, .mass = 1, .damping = h, .stiffness = h * h, .force = s->f, .stiff_v = s->Kv};
-    bench_check(s->ctx, drape_cloth_assemble(s->cloth, &what, s->matrix));
+    bench_check(s->ctx, drape_assembler_run(s->forces, &what, s->matrix));
 }
 
 static subject make_subject(int32_t resolution, int32_t threads, drape_damping_jacobian damping) {
@@ -40,7 +41,8 @@ static subject make_subject(int32_t resolution, int32_t threads, drape_damping_j
     bench_check(s.ctx, drape_scene_builtin(s.ctx, "drooping", resolution, &s.scene));
     s.scene->cloth.damping_jacobian = damping;
     bench_check(s.ctx, drape_cloth_create(s.ctx, s.scene->pieces, 1, &s.scene->cloth, &s.cloth));
-    bench_check(s.ctx, drape_cloth_matrix(s.cloth, &s.matrix));
+    bench_check(s.ctx, drape_assembler_create(s.cloth, NULL, &s.forces));
+    bench_check(s.ctx, drape_assembler_matrix(s.forces, &s.matrix));
     s.A = drape_matrix_view(s.matrix);
     int64_t n = 3 * (int64_t)s.A.rows;
     s.x = vector(n), s.v = vector(n), s.f = vector(n), s.Kv = vector(n), s.in = vector(n), s.out = vector(n);
@@ -56,6 +58,7 @@ static subject make_subject(int32_t resolution, int32_t threads, drape_damping_j
 static void free_subject(subject *s) {
     free(s->x), free(s->v), free(s->f), free(s->Kv), free(s->in), free(s->out);
     drape_matrix_destroy(s->matrix);
+    drape_assembler_destroy(s->forces);
     drape_cloth_destroy(s->cloth);
     drape_scene_destroy(s->ctx, s->scene);
     drape_context_destroy(s->ctx);

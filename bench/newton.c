@@ -85,14 +85,14 @@ static drape_sim *begin(drape_context *ctx, const struct course *c, const struct
 
 /* The largest sigma, by the power method; what is held counts as free. */
 static double stiffest(drape_context *ctx, drape_sim *sim, double c) {
-    drape_cloth *cloth = (drape_cloth *)drape_sim_cloth(sim);
+    const drape_cloth *cloth = drape_sim_cloth(sim);
     int64_t n = 3 * (int64_t)drape_cloth_vertices(cloth);
     double *x = bench_vector(n), *y = bench_vector(n), sigma = 0;
     drape_matrix *matrix;
-    bench_check(ctx, drape_cloth_matrix(cloth, &matrix));
+    bench_check(ctx, drape_assembler_matrix(drape_sim_assembler(sim), &matrix));
     drape_assembly what = {
         .x = drape_sim_positions(sim), .v = drape_sim_velocities(sim), .damping = c, .stiffness = c * c};
-    bench_check(ctx, drape_cloth_assemble(cloth, &what, matrix));
+    bench_check(ctx, drape_assembler_run(drape_sim_assembler(sim), &what, matrix));
     drape_bsr3 K = drape_matrix_view(matrix);
     for (int64_t i = 0; i < n; i++) x[i] = (double)(i * 7919 % 1000) / 1000 - 0.5;
     for (int32_t k = 0; k < POWER_ITERATIONS; k++) {

@@ -320,14 +320,13 @@ static void deform_alike(bench_system *s, const lattice *from) {
 /* ---- The system ---- */
 
 static void allocate(bench_system *s) {
-    bench_check(s->ctx, drape_cloth_matrix(drape_sim_cloth(s->sim), &s->parts->matrix));
+    bench_check(s->ctx, drape_assembler_matrix(drape_sim_assembler(s->sim), &s->parts->matrix));
     s->A = drape_matrix_view(s->parts->matrix);
     s->b = bench_vector(bench_system_length(s));
 }
 
 /* A = M + h D + h^2 K, b = h (f - h K v), as src/sim/step.c has it. */
 void bench_system_assemble(bench_system *s) {
-    drape_cloth *cloth = (drape_cloth *)drape_sim_cloth(s->sim);
     int64_t n = bench_system_length(s);
     double h = s->step, *Kv = bench_vector(n);
     drape_assembly what = {.x = drape_sim_positions(s->sim),
@@ -337,7 +336,7 @@ void bench_system_assemble(bench_system *s) {
                            .stiffness = h * h,
                            .force = s->b,
                            .stiff_v = Kv};
-    bench_check(s->ctx, drape_cloth_assemble(cloth, &what, s->parts->matrix));
+    bench_check(s->ctx, drape_assembler_run(drape_sim_assembler(s->sim), &what, s->parts->matrix));
     for (int64_t i = 0; i < n; i++) s->b[i] = h * (s->b[i] - h * Kv[i]);
     free(Kv);
 }

@@ -9,7 +9,7 @@
 #ifndef DRAPE_SIM_H
 #define DRAPE_SIM_H
 
-#include "drape/cloth.h"
+#include "drape/force.h"
 #include "drape/ode.h"
 #include "drape/solve.h"
 
@@ -128,10 +128,18 @@ typedef struct drape_certificate_ode {
                             iteration */
 } drape_certificate_ode;
 
+/* What a force holds of energy, see drape_assembler_energy. */
+typedef struct drape_force_energy {
+    const char *name;
+    double energy; /* J; NaN: it has none, or does not act */
+} drape_force_energy;
+
 typedef struct drape_certificate_energy {
-    double kinetic; /* J */
-    double elastic; /* J */
-    double weight;  /* J: - sum m g.(x - x at the start) */
+    double kinetic;                  /* J */
+    double elastic;                  /* J: that of the cloth's model */
+    double weight;                   /* J: - sum m g.(x - x at the start) */
+    int32_t force_count;             /* that of drape_sim_force_count */
+    const drape_force_energy *force; /* one per force; lives until the next step */
 } drape_certificate_energy;
 
 typedef struct drape_certificate_contact {
@@ -192,8 +200,24 @@ DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim);
  * lead back to their motion. Multistep methods forget the states before and begin anew, even with the same numbers;
  * a control finds its step length again. DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */
 DRAPE_API drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v);
-/* Other forces from outside, from the next step on. forces->vertex must live on while it is set. */
+
+/* ---- Forces: drape/force.h ---- */
+
+/* Sets gravity, wind and so on anew, between steps; the array behind `vertex` must live on. */
 DRAPE_API drape_status drape_sim_set_forces(drape_sim *sim, const drape_forces *forces);
+/* Adds a force of your own, before the first step or between steps. The matrix gets a new pattern where the force has
+ * elements, and a multistep method restarts. On failure nothing has changed. Checkpoints fit simulations to which
+ * forces of the same names and elements were added in the same order; what `user` points to is not in them. */
+DRAPE_API drape_status drape_sim_add_force(drape_sim *sim, const drape_force *force);
+/* How many forces act, and their names: the cloth's model, "gravity", "air_drag", "load", "wind", then your own; NULL
+ * past the end. */
+DRAPE_API int32_t drape_sim_force_count(const drape_sim *sim);
+DRAPE_API const char *drape_sim_force_name(const drape_sim *sim, int32_t index);
+/* The list itself, to evaluate forces and matrices at states of your own; lives as long as the simulation. Add forces
+ * with drape_sim_add_force: a simulation whose list grew in another way refuses to step. */
+DRAPE_API drape_assembler *drape_sim_assembler(drape_sim *sim);
+/* Energy of one of them at the present state, J; NaN: it has none (drape_assembler_energy). */
+DRAPE_API drape_status drape_sim_force_energy(drape_sim *sim, int32_t index, double *out);
 
 /* The linear system of the last step, as a system file (drape/sparse.h): the last one that was solved. The unknown is
  * the change of velocities or positions; in steps that are not linearised, Newton's correction of it. */

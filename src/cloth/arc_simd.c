@@ -31,11 +31,11 @@ DRAPE_INLINE bend load_bend(const drape_i_spring_data *d, const int32_t *e, vd l
     return b;
 }
 
-DRAPE_INLINE void evaluate_arc(const drape_i_spring_data *d, const int32_t *e, int lane, drape_jacobian jacobian,
-                               int unsymmetric, drape_i_batch *out) {
+DRAPE_INLINE void evaluate_arc(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
+                               drape_jacobian jacobian, int unsymmetric, drape_i_batch *out) {
     const vd zero = vd_set1(0), two = vd_set1(2);
     vd l;
-    spring_shape s = spring_load(d, e, &l);
+    spring_shape s = spring_load(d, at, e, &l);
     bend b = load_bend(d, e, l);
     vd scale = two * b.k_b / (b.L * b.L), straight = vd_select(b.u > zero, b.c_b, zero);
     vi bent = b.u > b.u_c;
@@ -43,18 +43,19 @@ DRAPE_INLINE void evaluate_arc(const drape_i_spring_data *d, const int32_t *e, i
                       .stiffness = vd_select(bent, scale * b.a.second / b.L, straight),
                       .linear = vd_set1(6) * scale / b.L,
                       .damping = lanes_field(d->records, ARC_SIZE, ARC_DAMPING, e)};
-    spring_store(d, e, &s, &law, lane, jacobian, unsymmetric, out);
+    spring_store(d, at, e, &s, &law, lane, jacobian, unsymmetric, out);
 }
 
-void DRAPE_NAME(drape_i_arc)(const void *data, const int32_t *elements, drape_i_batch *out) {
-    SPRING_DISPATCH(evaluate_arc, (const drape_i_spring_data *)data, elements, out);
+void DRAPE_NAME(drape_i_arc)(const void *data, const void *at, const int32_t *elements, drape_i_batch *out) {
+    SPRING_DISPATCH(evaluate_arc, data, at, elements, out);
 }
 
-void DRAPE_NAME(drape_i_arc_energy)(const void *data, const int32_t *elements, double *energy) {
+void DRAPE_NAME(drape_i_arc_energy)(const void *data, const drape_i_evaluation *at, const int32_t *elements,
+                                    double *energy) {
     const drape_i_spring_data *d = data;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
         vd l;
-        spring_load(d, elements + lane, &l);
+        spring_load(d, at, elements + lane, &l);
         bend b = load_bend(d, elements + lane, l);
         vd shorter = b.u * b.L, straight = vd_set1(0.5) * b.c_b * shorter * shorter;
         vd_store(energy + lane, vd_select(b.u > b.u_c, vd_set1(2) * b.k_b * b.a.q / b.L + b.offset, straight));

@@ -44,8 +44,8 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
     if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
     s->triangles = in->triangles;
     s->hinges = in->hinges->count;
-    s->triangle = (drape_i_bw_data){in->evaluation, in->triangle[0], NULL};
-    s->hinge = (drape_i_bw_data){in->evaluation, in->hinges->node[0], NULL};
+    s->triangle = (drape_i_bw_data){in->triangle[0], NULL};
+    s->hinge = (drape_i_bw_data){in->hinges->node[0], NULL};
     if (!DRAPE_NEW(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles) ||
         !DRAPE_NEW(ctx, s->hinge.records, (int64_t)BW_HINGE_SIZE * s->hinges)) {
         destroy(ctx, s);
@@ -57,16 +57,31 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
     for (int64_t i = 0; i < s->hinges; i++)
         fill_hinge(&in->rest_hinge[i], &in->pieces[in->piece_of_triangle[in->hinges->triangle[i][0]]].material,
                    s->hinge.records + BW_HINGE_SIZE * i);
-    terms[0] = (drape_i_term){{3, s->triangles, s->triangle.nodes},
-                              drape_i_bw_triangle_at,
-                              drape_i_bw_triangle_energy_at,
-                              &s->triangle,
-                              true};
-    terms[1] = (drape_i_term){
-        {4, s->hinges, s->hinge.nodes}, drape_i_bw_hinge_at, drape_i_bw_hinge_energy_at, &s->hinge, true};
+    terms[0] = (drape_i_term){.elements = {3, s->triangles, s->triangle.nodes},
+                              .batch = drape_i_bw_triangle_at,
+                              .energy = drape_i_bw_triangle_energy_at,
+                              .data = &s->triangle,
+                              .damped = true};
+    terms[1] = (drape_i_term){.elements = {4, s->hinges, s->hinge.nodes},
+                              .batch = drape_i_bw_hinge_at,
+                              .energy = drape_i_bw_hinge_energy_at,
+                              .data = &s->hinge,
+                              .damped = true};
     *term_count = 2;
     *state = s;
     return DRAPE_OK;
 }
 
-const drape_i_model drape_i_baraff_witkin = {"baraff_witkin", create, destroy, NULL};
+static const drape_material_field fields[] = {
+    DRAPE_I_SHEET_FIELDS,
+    DRAPE_I_FIELD(bend_hinge, 1, "N m", 0, "stiffness of every hinge, in place of bend"),
+    {0},
+};
+
+const drape_i_model drape_i_baraff_witkin = {
+    .name = "baraff_witkin",
+    .about = "stretch and shear of each triangle, the angle at each interior edge; right on any mesh",
+    .fields = fields,
+    .create = create,
+    .destroy = destroy,
+};

@@ -24,14 +24,17 @@ enum {
 enum { BW_BEND, BW_DAMP_BEND, BW_ANGLE, BW_HINGE_SIZE };
 
 typedef struct drape_i_bw_data {
-    const drape_i_evaluation *at;
     const int32_t *nodes;
     double *records;
 } drape_i_bw_data;
 
-DRAPE_I_KERNEL(void, drape_i_bw_triangle, (const void *data, const int32_t *elements, drape_i_batch *out));
-DRAPE_I_KERNEL(void, drape_i_bw_triangle_energy, (const void *data, const int32_t *elements, double *energy));
-DRAPE_I_KERNEL(void, drape_i_bw_hinge, (const void *data, const int32_t *elements, drape_i_batch *out));
-DRAPE_I_KERNEL(void, drape_i_bw_hinge_energy, (const void *data, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_bw_triangle,
+               (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_bw_triangle_energy,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_bw_hinge,
+               (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_bw_hinge_energy,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
 
 #endif

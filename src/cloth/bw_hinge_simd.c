@@ -51,12 +51,12 @@ DRAPE_INLINE vd3 unit(vd3 a, vd least, vd *length) {
     return vd3_scale(vd_set1(1) / *length, a);
 }
 
-DRAPE_INLINE hinge load_hinge(const drape_i_bw_data *d, const int32_t *elements) {
+DRAPE_INLINE hinge load_hinge(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *elements) {
     hinge h;
-    vd3 x0 = lanes_gather(d->at->x, d->nodes, 4, 0, elements);
-    vd3 a = vd3_sub(lanes_gather(d->at->x, d->nodes, 4, 1, elements), x0);
-    vd3 b = vd3_sub(lanes_gather(d->at->x, d->nodes, 4, 2, elements), x0);
-    vd3 c = vd3_sub(lanes_gather(d->at->x, d->nodes, 4, 3, elements), x0);
+    vd3 x0 = lanes_gather(at->x, d->nodes, 4, 0, elements);
+    vd3 a = vd3_sub(lanes_gather(at->x, d->nodes, 4, 1, elements), x0);
+    vd3 b = vd3_sub(lanes_gather(at->x, d->nodes, 4, 2, elements), x0);
+    vd3 c = vd3_sub(lanes_gather(at->x, d->nodes, 4, 3, elements), x0);
     h.e = unit(a, vd_set1(1e-150), &h.length);
     vd least = vd_set1(1e-12) * h.length; /* of a height: below it there is but rounding */
     vd along2 = vd3_dot(b, h.e), along3 = vd3_dot(c, h.e);
@@ -199,26 +199,26 @@ DRAPE_INLINE void add_dropped_blocks(const form *g, const form *y, vd scale, int
                                   vd33_add_outer(vd33_zero(), scale, g->g[b], y->g[a]));
 }
 
-DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane, int psd, int unsymmetric,
-                           drape_i_batch *out) {
+DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
+                           int psd, int unsymmetric, drape_i_batch *out) {
     const vd zero = vd_set1(0), minus = vd_set1(-1);
     const vd3 none = {zero, zero, zero};
     sums s;
     for (int i = 0; i < 10; i++) s.block[i] = vd33_zero();
-    for (int i = 0; i < 4; i++) s.product[i] = none, s.v[i] = lanes_gather(d->at->v, d->nodes, 4, i, e);
-    hinge h = load_hinge(d, e);
+    for (int i = 0; i < 4; i++) s.product[i] = none, s.v[i] = lanes_gather(at->v, d->nodes, 4, i, e);
+    hinge h = load_hinge(d, at, e);
     vd k = lanes_field(d->records, BW_HINGE_SIZE, BW_BEND, e);
     vd c = lanes_field(d->records, BW_HINGE_SIZE, BW_DAMP_BEND, e);
     vd rest = lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
     form gradient = make_form(&h, h.n3, vd3_scale(minus, h.n2), none);
     vd tension = k * (angle_of(&h) - rest) + c * apply_form(&gradient, s.v);
-    add_stiffness(&s, &h, k, tension, vd_set1(d->at->stiffness), psd);
-    add_rank_one(&s, &gradient, vd_set1(d->at->damping) * c, zero);
+    add_stiffness(&s, &h, k, tension, vd_set1(at->stiffness), psd);
+    add_rank_one(&s, &gradient, vd_set1(at->damping) * c, zero);
     for (int pair = 0; pair < 10; pair++) lanes_store_block(out->blocks, pair, lane, s.block[pair]);
     if (unsymmetric) {
         form rate = rate_form(&h, s.v);
         vd along = c * apply_form(&rate, s.v);
-        add_dropped_blocks(&gradient, &rate, vd_set1(d->at->stiffness) * c, lane, out);
+        add_dropped_blocks(&gradient, &rate, vd_set1(at->stiffness) * c, lane, out);
         for (int i = 0; i < 4; i++) s.product[i] = vd3_add(s.product[i], vd3_scale(along, gradient.g[i]));
     }
     for (int i = 0; i < 4; i++) {
@@ -227,23 +227,24 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane,
     }
 }
 
-void DRAPE_NAME(drape_i_bw_hinge)(const void *data, const int32_t *elements, drape_i_batch *out) {
+void DRAPE_NAME(drape_i_bw_hinge)(const void *data, const void *where, const int32_t *elements, drape_i_batch *out) {
     const drape_i_bw_data *d = data;
-    const int psd = d->at->jacobian == DRAPE_JACOBIAN_PSD,
-              unsymmetric = d->at->damping_jacobian == DRAPE_DAMPING_FULL;
+    const drape_i_evaluation *at = where;
+    const int psd = at->jacobian == DRAPE_JACOBIAN_PSD, unsymmetric = at->damping_jacobian == DRAPE_DAMPING_FULL;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
-        if (psd && !unsymmetric) evaluate(d, elements + lane, lane, 1, 0, out);
-        else if (psd) evaluate(d, elements + lane, lane, 1, 1, out);
-        else if (!unsymmetric) evaluate(d, elements + lane, lane, 0, 0, out);
-        else evaluate(d, elements + lane, lane, 0, 1, out);
+        if (psd && !unsymmetric) evaluate(d, at, elements + lane, lane, 1, 0, out);
+        else if (psd) evaluate(d, at, elements + lane, lane, 1, 1, out);
+        else if (!unsymmetric) evaluate(d, at, elements + lane, lane, 0, 0, out);
+        else evaluate(d, at, elements + lane, lane, 0, 1, out);
     }
 }
 
-void DRAPE_NAME(drape_i_bw_hinge_energy)(const void *data, const int32_t *elements, double *energy) {
+void DRAPE_NAME(drape_i_bw_hinge_energy)(const void *data, const drape_i_evaluation *at, const int32_t *elements,
+                                         double *energy) {
     const drape_i_bw_data *d = data;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
         const int32_t *e = elements + lane;
-        hinge h = load_hinge(d, e);
+        hinge h = load_hinge(d, at, e);
         vd bend = angle_of(&h) - lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
         vd_store(energy + lane, vd_set1(0.5) * lanes_field(d->records, BW_HINGE_SIZE, BW_BEND, e) * bend * bend);
     }

@@ -58,11 +58,11 @@ DRAPE_INLINE vd3 direction(vd3 a, vd *length) {
 
 DRAPE_INLINE vd3 combine(vd s, vd3 a, vd t, vd3 b) { return vd3_add(vd3_scale(s, a), vd3_scale(t, b)); }
 
-DRAPE_INLINE void load_shape(const drape_i_bw_data *d, const int32_t *e, triangle *t) {
+DRAPE_INLINE void load_shape(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, triangle *t) {
     const double *r = d->records;
-    vd3 x0 = lanes_gather(d->at->x, d->nodes, 3, 0, e);
-    vd3 e1 = vd3_sub(lanes_gather(d->at->x, d->nodes, 3, 1, e), x0);
-    vd3 e2 = vd3_sub(lanes_gather(d->at->x, d->nodes, 3, 2, e), x0);
+    vd3 x0 = lanes_gather(at->x, d->nodes, 3, 0, e);
+    vd3 e1 = vd3_sub(lanes_gather(at->x, d->nodes, 3, 1, e), x0);
+    vd3 e2 = vd3_sub(lanes_gather(at->x, d->nodes, 3, 2, e), x0);
     t->area = lanes_field(r, BW_TRIANGLE_SIZE, BW_AREA, e);
     t->du1 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DU1, e);
     t->du2 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DU2, e);
@@ -75,11 +75,11 @@ DRAPE_INLINE void load_shape(const drape_i_bw_data *d, const int32_t *e, triangl
     t->wv = combine(t->dv1, e1, t->dv2, e2);
 }
 
-DRAPE_INLINE void load_motion(const drape_i_bw_data *d, const int32_t *e, triangle *t) {
+DRAPE_INLINE void load_motion(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, triangle *t) {
     const double *r = d->records;
-    vd3 v0 = lanes_gather(d->at->v, d->nodes, 3, 0, e);
-    vd3 e1 = vd3_sub(lanes_gather(d->at->v, d->nodes, 3, 1, e), v0);
-    vd3 e2 = vd3_sub(lanes_gather(d->at->v, d->nodes, 3, 2, e), v0);
+    vd3 v0 = lanes_gather(at->v, d->nodes, 3, 0, e);
+    vd3 e1 = vd3_sub(lanes_gather(at->v, d->nodes, 3, 1, e), v0);
+    vd3 e2 = vd3_sub(lanes_gather(at->v, d->nodes, 3, 2, e), v0);
     t->cu = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_U, e);
     t->cv = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_V, e);
     t->cs = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_SHEAR, e);
@@ -229,13 +229,13 @@ DRAPE_INLINE void store_corners(const triangle *t, double scale, vd3 tu, vd3 tv,
     lanes_store_vector(to, 2, lane, c2);
 }
 
-DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane, int psd, int unsymmetric,
-                           drape_i_batch *out) {
+DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
+                           int psd, int unsymmetric, drape_i_batch *out) {
     const vd one = vd_set1(1);
     triangle t;
     vd lu, lv;
-    load_shape(d, e, &t);
-    load_motion(d, e, &t);
+    load_shape(d, at, e, &t);
+    load_motion(d, at, e, &t);
     vd3 nu = direction(t.wu, &lu), nv = direction(t.wv, &lv);
     vd su = t.ku * (lu - one) + t.cu * vd3_dot(nu, t.wu_dot);
     vd sv = t.kv * (lv - one) + t.cv * vd3_dot(nv, t.wv_dot);
@@ -245,34 +245,36 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const int32_t *e, int lane,
     store_corners(&t, -1, combine(su, nu, ss, t.wv), combine(sv, nv, ss, t.wu), lane, out->vectors[0]);
     vd3 Hv_u = vd3_add(vd33_times(H.uu, t.wu_dot), vd33_times(H.uv, t.wv_dot));
     vd3 Hv_v = vd3_add(vd33_times(vd33_transpose(H.uv), t.wu_dot), vd33_times(H.vv, t.wv_dot));
-    gradient_matrix T = add_damping(&t, nu, nv, vd_set1(d->at->stiffness), vd_set1(d->at->damping), &H);
+    gradient_matrix T = add_damping(&t, nu, nv, vd_set1(at->stiffness), vd_set1(at->damping), &H);
     store_blocks(&t, &T, lane, out);
     if (unsymmetric) {
         damping_matrix R = dropped_part(&t, nu, lu, nv, lv);
-        add_dropped_blocks(&t, &R, d->at->stiffness, lane, out);
+        add_dropped_blocks(&t, &R, at->stiffness, lane, out);
         Hv_u = vd3_add(Hv_u, vd3_add(vd33_times(R.uu, t.wu_dot), vd33_times(R.uv, t.wv_dot)));
         Hv_v = vd3_add(Hv_v, vd3_add(vd33_times(R.vu, t.wu_dot), vd33_times(R.vv, t.wv_dot)));
     }
     store_corners(&t, 1, Hv_u, Hv_v, lane, out->vectors[1]);
 }
 
-void DRAPE_NAME(drape_i_bw_triangle)(const void *data, const int32_t *elements, drape_i_batch *out) {
+void DRAPE_NAME(drape_i_bw_triangle)(const void *data, const void *where, const int32_t *elements,
+                                     drape_i_batch *out) {
     const drape_i_bw_data *d = data;
-    const int psd = d->at->jacobian == DRAPE_JACOBIAN_PSD,
-              unsymmetric = d->at->damping_jacobian == DRAPE_DAMPING_FULL;
+    const drape_i_evaluation *at = where;
+    const int psd = at->jacobian == DRAPE_JACOBIAN_PSD, unsymmetric = at->damping_jacobian == DRAPE_DAMPING_FULL;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
-        if (psd && !unsymmetric) evaluate(d, elements + lane, lane, 1, 0, out);
-        else if (psd) evaluate(d, elements + lane, lane, 1, 1, out);
-        else if (!unsymmetric) evaluate(d, elements + lane, lane, 0, 0, out);
-        else evaluate(d, elements + lane, lane, 0, 1, out);
+        if (psd && !unsymmetric) evaluate(d, at, elements + lane, lane, 1, 0, out);
+        else if (psd) evaluate(d, at, elements + lane, lane, 1, 1, out);
+        else if (!unsymmetric) evaluate(d, at, elements + lane, lane, 0, 0, out);
+        else evaluate(d, at, elements + lane, lane, 0, 1, out);
     }
 }
 
-void DRAPE_NAME(drape_i_bw_triangle_energy)(const void *data, const int32_t *elements, double *energy) {
+void DRAPE_NAME(drape_i_bw_triangle_energy)(const void *data, const drape_i_evaluation *at, const int32_t *elements,
+                                            double *energy) {
     const drape_i_bw_data *d = data;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
         triangle t;
-        load_shape(d, elements + lane, &t);
+        load_shape(d, at, elements + lane, &t);
         vd cu = vd_sqrt(vd3_dot(t.wu, t.wu)) - vd_set1(1), cv = vd_sqrt(vd3_dot(t.wv, t.wv)) - vd_set1(1);
         vd cs = vd3_dot(t.wu, t.wv);
         vd twice = (t.ku * cu * cu + t.kv * cv * cv) + t.ks * cs * cs;

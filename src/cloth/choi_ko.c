@@ -55,13 +55,35 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
     s += m->straight_count;
     for (int32_t i = 0; i < m->arc_count; i++)
         fill_arc(&s[i], &in->pieces[s[i].piece].material, m->arcs.records + (int64_t)ARC_SIZE * i);
-    terms[0] = (drape_i_term){
-        {2, m->straight_count, m->straight.nodes}, drape_i_thread_at, drape_i_thread_energy_at, &m->straight, true};
-    terms[1] =
-        (drape_i_term){{2, m->arc_count, m->arcs.nodes}, drape_i_arc_at, drape_i_arc_energy_at, &m->arcs, true};
+    terms[0] = (drape_i_term){.elements = {2, m->straight_count, m->straight.nodes},
+                              .batch = drape_i_thread_at,
+                              .energy = drape_i_thread_energy_at,
+                              .data = &m->straight,
+                              .damped = true};
+    terms[1] = (drape_i_term){.elements = {2, m->arc_count, m->arcs.nodes},
+                              .batch = drape_i_arc_at,
+                              .energy = drape_i_arc_energy_at,
+                              .data = &m->arcs,
+                              .damped = true};
     *term_count = 2;
     *state = m;
     return DRAPE_OK;
 }
 
-const drape_i_model drape_i_choi_ko = {"choi_ko", create, drape_i_spring_model_destroy, drape_i_spring_model_springs};
+static const drape_material_field fields[] = {
+    DRAPE_I_SHEET_FIELDS,
+    DRAPE_I_SPRING_FIELDS,
+    DRAPE_I_FIELD(spring_bend, 1, "N m^2", 0, "rigidity of every arc, in place of bend"),
+    {0},
+};
+
+const drape_i_model drape_i_choi_ko = {
+    .name = "choi_ko",
+    .about = "threads that pull but do not push, arcs that buckle; soft folds",
+    .fields = fields,
+    .linear_jacobian = true,
+    .strain_limit = true,
+    .create = create,
+    .destroy = drape_i_spring_model_destroy,
+    .springs = drape_i_spring_model_springs,
+};

@@ -1,8 +1,7 @@
-/* cloth.c: puts pieces together: topology, rest geometry, masses, model, pattern, assembly plan. */
+/* cloth.c: puts pieces together: topology, rest geometry, masses, model. */
 #include "cloth/cloth.h"
 
 #include "cloth/rest.h"
-#include "sparse/matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,8 +10,6 @@ drape_cloth_settings drape_cloth_defaults(void) {
     return (drape_cloth_settings){
         .model = "baraff_witkin", .jacobian = DRAPE_JACOBIAN_PSD, .damping_jacobian = DRAPE_DAMPING_SYMMETRIC};
 }
-
-drape_forces drape_forces_defaults(void) { return (drape_forces){.gravity = {0, 0, -9.81}}; }
 
 /* ---- creation ---- */
 
@@ -50,8 +47,12 @@ static drape_status place_pieces(drape_cloth *c, const drape_piece *pieces, int3
     return DRAPE_OK;
 }
 
-static drape_status copy_triangles(drape_cloth *c, const drape_piece *pieces, int32_t *piece_of) {
-    for (int32_t p = 0; p < c->piece_count; p++)
+/* Rest positions and triangles, numbered over all pieces. */
+static drape_status copy_pieces(drape_cloth *c, const drape_piece *pieces, int32_t *piece_of) {
+    for (int32_t p = 0; p < c->piece_count; p++) {
+        size_t numbers = 3 * (size_t)pieces[p].vertices;
+        if (numbers > 0)
+            memcpy(c->rest + 3 * (int64_t)c->piece[p].first_vertex, pieces[p].rest, numbers * sizeof *c->rest);
         for (int32_t i = 0; i < pieces[p].triangles; i++) {
             int32_t t = c->piece[p].first_triangle + i;
             piece_of[t] = p;
@@ -60,6 +61,7 @@ static drape_status copy_triangles(drape_cloth *c, const drape_piece *pieces, in
             drape_status status = drape_i_rest_triangle_find(c->ctx, p, &pieces[p], i, &c->rest_triangle[t]);
             if (status) return status;
         }
+    }
     return DRAPE_OK;
 }
 
@@ -108,40 +110,33 @@ static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const 
                                  .rest_triangle = c->rest_triangle,
                                  .rest_hinge = rest,
                                  .piece_of_triangle = piece_of,
-                                 .pieces = pieces,
-                                 .evaluation = &c->evaluation};
+                                 .pieces = pieces};
     drape_status status = c->model->create(ctx, &input, c->terms, &c->term_count, &c->model_state);
+    DRAPE_ASSERT(c->term_count >= 0 && c->term_count <= DRAPE_I_MODEL_TERMS);
     DRAPE_FREE(ctx, rest, c->hinges.count);
     return status;
 }
 
-static void add_wind(drape_cloth *c) {
-    c->wind = (drape_i_wind_data){&c->evaluation, c->triangle[0], &c->forces};
-    c->terms[c->term_count++] =
-        (drape_i_term){{3, c->triangles, c->triangle[0]}, drape_i_wind_at, NULL, &c->wind, false};
-}
+static bool has_linear_jacobian(const drape_i_model *model) { return model->linear_jacobian; }
+static bool has_strain_limit(const drape_i_model *model) { return model->strain_limit; }
 
-static drape_status make_plan(drape_cloth *c) {
-    drape_elements sets[DRAPE_I_TERMS];
-    for (int32_t i = 0; i < c->term_count; i++) sets[i] = c->terms[i].elements;
-    drape_status status = drape_i_pattern_from_elements(c->ctx, c->vertices, sets, c->term_count, &c->pattern);
-    if (status) return status;
-    drape_bsr3 pattern = drape_matrix_view(c->pattern);
-    return drape_i_assembly_create(c->ctx, &pattern, sets, c->term_count, &c->plan);
+static drape_status refuse_model(const drape_cloth *c, const char *what, bool (*has)(const drape_i_model *model)) {
+    char names[256];
+    drape_i_model_list(has, names, sizeof names);
+    return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "the model %s has no %s; these have one: %s", c->model->name,
+                        what, names);
 }
 
 /* Not every model has everything that can be asked for. */
 static drape_status check_model(drape_cloth *c, const drape_piece *pieces, int32_t count) {
-    const char *name = c->model->name;
-    if (c->settings.jacobian == DRAPE_JACOBIAN_LINEAR && !c->model->springs)
-        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
-                            "the model %s has no linear jacobian; models of springs (choi_ko, provot) have one",
-                            name);
-    for (int32_t p = 0; p < count; p++) c->limited |= pieces[p].material.strain_limit > 0;
-    if (c->limited && !c->model->springs)
-        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
-                            "the model %s has no strain_limit; models of springs (choi_ko, provot) have one", name);
-    return DRAPE_OK;
+    if (c->settings.jacobian == DRAPE_JACOBIAN_LINEAR && !has_linear_jacobian(c->model))
+        return refuse_model(c, "linear jacobian", has_linear_jacobian);
+    for (int32_t p = 0; p < count; p++) {
+        const drape_material *m = &pieces[p].material;
+        c->limited |= m->strain_limit > 0;
+        c->damped |= m->damping_stretch > 0 || m->damping_shear > 0 || m->damping_bend > 0;
+    }
+    return c->limited && !has_strain_limit(c->model) ? refuse_model(c, "strain_limit", has_strain_limit) : DRAPE_OK;
 }
 
 static drape_status build(drape_cloth *c, const drape_piece *pieces, int32_t count) {
@@ -154,31 +149,46 @@ static drape_status build(drape_cloth *c, const drape_piece *pieces, int32_t cou
     status = DRAPE_ERROR_MEMORY;
     if (!place_pieces(c, pieces, count) && DRAPE_NEW(ctx, c->triangle, c->triangles) &&
         DRAPE_NEW(ctx, c->rest_triangle, c->triangles) && DRAPE_NEW(ctx, c->mass, c->vertices) &&
-        DRAPE_NEW(ctx, c->area, c->vertices))
-        status = copy_triangles(c, pieces, piece_of);
+        DRAPE_NEW(ctx, c->area, c->vertices) && DRAPE_NEW(ctx, c->rest, 3 * (int64_t)c->vertices))
+        status = copy_pieces(c, pieces, piece_of);
     if (!status) status = drape_i_hinges_find(ctx, c->triangles, (const int32_t(*)[3])c->triangle, &c->hinges);
     if (!status) status = lump_masses(c, pieces, piece_of);
     if (!status) status = make_model(c, pieces, piece_of);
-    if (!status) add_wind(c);
-    if (!status) status = make_plan(c);
     DRAPE_FREE(ctx, piece_of, c->triangles);
     return status;
+}
+
+static drape_status resolve_settings(drape_cloth *c, const drape_cloth_settings *settings) {
+    drape_context *ctx = c->ctx;
+    char names[256];
+    c->settings = settings ? *settings : drape_cloth_defaults();
+    c->model = drape_i_model_find(c->settings.model);
+    drape_status status = drape_i_check_reserved(ctx, "drape_cloth_settings", c->settings.reserved, 8);
+    if (status) return status;
+    if (!drape_jacobian_name(c->settings.jacobian) || !drape_damping_jacobian_name(c->settings.damping_jacobian))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "cloth: jacobian is %d and damping_jacobian is %d; take values of drape_jacobian and "
+                            "drape_damping_jacobian",
+                            (int)c->settings.jacobian, (int)c->settings.damping_jacobian);
+    if (c->model) {
+        c->settings.model = c->model->name;
+        return DRAPE_OK;
+    }
+    drape_i_model_list(NULL, names, sizeof names);
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no model \"%s\"; there are %s", c->settings.model,
+                        names);
 }
 
 drape_status drape_cloth_create(drape_context *ctx, const drape_piece *pieces, int32_t piece_count,
                                 const drape_cloth_settings *settings, drape_cloth **out) {
     drape_cloth *c;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx) return DRAPE_ERROR_ARGUMENT;
+    if (!out || (!pieces && piece_count > 0))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "cloth: the %s is NULL", out ? "list of pieces" : "result");
     if (!DRAPE_NEW(ctx, c, 1)) return DRAPE_ERROR_MEMORY;
     c->ctx = ctx;
-    c->settings = settings ? *settings : drape_cloth_defaults();
-    c->forces = drape_forces_defaults();
-    c->model = drape_i_model_find(c->settings.model);
-    c->settings.model = c->model ? c->model->name : NULL;
-    drape_status status = DRAPE_OK;
-    if (!c->model)
-        status = drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no model \"%s\"",
-                              settings && settings->model ? settings->model : "");
+    drape_status status = resolve_settings(c, settings);
     if (!status) status = build(c, pieces, piece_count);
     if (status) drape_cloth_destroy(c);
     else *out = c;
@@ -188,10 +198,9 @@ drape_status drape_cloth_create(drape_context *ctx, const drape_piece *pieces, i
 void drape_cloth_destroy(drape_cloth *c) {
     if (!c) return;
     drape_context *ctx = c->ctx;
-    drape_i_assembly_destroy(c->plan);
-    drape_matrix_destroy(c->pattern);
     if (c->model) c->model->destroy(ctx, c->model_state);
     drape_i_hinges_clear(ctx, &c->hinges);
+    DRAPE_FREE(ctx, c->rest, 3 * (int64_t)c->vertices);
     DRAPE_FREE(ctx, c->area, c->vertices);
     DRAPE_FREE(ctx, c->mass, c->vertices);
     DRAPE_FREE(ctx, c->rest_triangle, c->triangles);
@@ -203,27 +212,16 @@ void drape_cloth_destroy(drape_cloth *c) {
 
 /* ---- looking at it ---- */
 
-int32_t drape_cloth_pieces(const drape_cloth *c) { return c->piece_count; }
-const drape_piece_range *drape_cloth_piece(const drape_cloth *c, int32_t index) { return &c->piece[index]; }
-int32_t drape_cloth_vertices(const drape_cloth *c) { return c->vertices; }
-int32_t drape_cloth_triangles(const drape_cloth *c) { return c->triangles; }
-int32_t drape_cloth_hinges(const drape_cloth *c) { return c->hinges.count; }
-const int32_t *drape_cloth_triangle(const drape_cloth *c) { return c->triangle[0]; }
-const int32_t *drape_cloth_hinge(const drape_cloth *c) { return c->hinges.node[0]; }
-const double *drape_cloth_mass(const drape_cloth *c) { return c->mass; }
-const double *drape_cloth_area(const drape_cloth *c) { return c->area; }
+int32_t drape_cloth_pieces(const drape_cloth *c) { return c ? c->piece_count : 0; }
+int32_t drape_cloth_vertices(const drape_cloth *c) { return c ? c->vertices : 0; }
+int32_t drape_cloth_triangles(const drape_cloth *c) { return c ? c->triangles : 0; }
+int32_t drape_cloth_hinges(const drape_cloth *c) { return c ? c->hinges.count : 0; }
+const int32_t *drape_cloth_triangle(const drape_cloth *c) { return c ? c->triangle[0] : NULL; }
+const int32_t *drape_cloth_hinge(const drape_cloth *c) { return c ? c->hinges.node[0] : NULL; }
+const double *drape_cloth_rest(const drape_cloth *c) { return c ? c->rest : NULL; }
+const double *drape_cloth_mass(const drape_cloth *c) { return c ? c->mass : NULL; }
+const double *drape_cloth_area(const drape_cloth *c) { return c ? c->area : NULL; }
 
-drape_status drape_cloth_matrix(const drape_cloth *c, drape_matrix **out) {
-    return drape_i_matrix_on_pattern(c->pattern, out);
-}
-
-drape_status drape_cloth_set_forces(drape_cloth *c, const drape_forces *f) {
-    for (int32_t k = 0; k < 3; k++)
-        if (!isfinite(f->gravity[k]) || !isfinite(f->wind[k]))
-            return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "forces: gravity and wind must be finite numbers");
-    if (!isfinite(f->drag) || f->drag < 0 || !isfinite(f->air_drag) || f->air_drag < 0)
-        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
-                            "forces: drag is %g and air_drag %g; both must be 0 or more", f->drag, f->air_drag);
-    c->forces = *f;
-    return DRAPE_OK;
+const drape_piece_range *drape_cloth_piece(const drape_cloth *c, int32_t index) {
+    return c && index >= 0 && index < c->piece_count ? &c->piece[index] : NULL;
 }

@@ -1,12 +1,9 @@
-/* cloth.h: a cloth from inside. */
+/* cloth.h: a cloth from inside. It does not change once created. */
 #ifndef DRAPE_CLOTH_CLOTH_H
 #define DRAPE_CLOTH_CLOTH_H
 
 #include "base/arena.h"
 #include "cloth/model.h"
-#include "cloth/wind.h"
-
-enum { DRAPE_I_TERMS = DRAPE_I_MODEL_TERMS + 1 }; /* the model's, then the wind */
 
 struct drape_cloth {
     drape_context *ctx;
@@ -17,19 +14,15 @@ struct drape_cloth {
     int32_t (*triangle)[3];
     drape_i_hinges hinges;
     drape_i_rest_triangle *rest_triangle;
-    double *mass, *area; /* one a vertex */
+    double *rest;        /* 3 doubles per vertex */
+    double *mass, *area; /* one per vertex */
 
     const drape_i_model *model;
     void *model_state;
-    bool limited;                  /* a material has a limit of strain */
-    drape_i_evaluation evaluation; /* what the kernels look at during an assembly */
-    drape_forces forces;
-    drape_i_wind_data wind;
-    drape_i_term terms[DRAPE_I_TERMS];
-    int32_t term_count; /* the wind is the last */
-
-    drape_matrix *pattern; /* shared by all matrices of this cloth */
-    drape_i_assembly *plan;
+    bool limited; /* a material has a limit of strain */
+    bool damped;  /* a material is damped: the model's forces have no potential */
+    drape_i_term terms[DRAPE_I_MODEL_TERMS];
+    int32_t term_count;
 };
 
 #endif

@@ -93,11 +93,11 @@ const char *drape_fabric_name(int32_t index) { return index >= 0 && index < COUN
 
 const char *drape_fabric_source(int32_t index) { return index >= 0 && index < COUNT ? fabrics[index].source : NULL; }
 
-int drape_fabric_find(const char *name, drape_material *out) {
-    for (int32_t i = 0; i < COUNT && name; i++)
+bool drape_fabric_find(const char *name, drape_material *out) {
+    for (int32_t i = 0; i < COUNT && name && out; i++)
         if (strcmp(fabrics[i].name, name) == 0) {
             *out = fabrics[i].material;
-            return 1;
+            return true;
         }
-    return 0;
+    return false;
 }

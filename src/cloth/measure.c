@@ -1,11 +1,12 @@
-/* measure.c: numbers about a state: elastic energy, largest stretch. */
+/* measure.c: numbers about a state: energies of elements, largest stretch. */
 #include "base/parallel.h"
-#include "cloth/cloth.h"
+#include "cloth/force.h"
 
 #include <math.h>
 
 typedef struct energy_job {
     const drape_i_term *term;
+    const drape_i_evaluation *at;
     drape_simd simd;
 } energy_job;
 
@@ -16,23 +17,28 @@ static void sum_energy(void *data, int64_t begin, int64_t end, double *sums) {
     for (int64_t first = begin; first < end; first += DRAPE_I_LANES) {
         int32_t elements[DRAPE_I_LANES];
         for (int32_t l = 0; l < DRAPE_I_LANES; l++) elements[l] = (int32_t)(first + l < end ? first + l : end - 1);
-        job->term->energy[job->simd](job->term->data, elements, energy);
+        job->term->energy[job->simd](job->term->data, job->at, elements, energy);
         for (int32_t l = 0; l < DRAPE_I_LANES && first + l < end; l++) lanes[l] += energy[l];
     }
     for (int32_t l = 0; l < DRAPE_I_LANES; l++) sums[0] += lanes[l];
 }
 
-double drape_cloth_energy(const drape_cloth *c, const double *x) {
+double drape_i_terms_energy(drape_context *ctx, const drape_i_term *terms, int32_t count,
+                            const drape_i_evaluation *at) {
     double total = 0;
-    ((drape_cloth *)c)->evaluation.x = x; /* where its terms read the positions; no part of what the cloth is */
-    for (int32_t t = 0; t < c->term_count; t++) {
-        if (!c->terms[t].energy) continue;
-        energy_job job = {&c->terms[t], c->ctx->simd};
+    for (int32_t t = 0; t < count; t++) {
+        if (!terms[t].energy) continue;
+        energy_job job = {&terms[t], at, ctx->simd};
         double energy;
-        drape_i_sum(c->ctx, c->terms[t].elements.count, DRAPE_I_GRAIN, sum_energy, &job, 1, &energy);
+        drape_i_sum(ctx, terms[t].elements.count, DRAPE_I_GRAIN, sum_energy, &job, 1, &energy);
         total += energy;
     }
     return total;
+}
+
+double drape_cloth_energy(const drape_cloth *c, const double *x) {
+    const drape_i_evaluation at = {.x = x};
+    return c && x ? drape_i_terms_energy(c->ctx, c->terms, c->term_count, &at) : 0;
 }
 
 typedef struct stretch_job {
@@ -64,6 +70,7 @@ static void find_stretch(void *data, int64_t begin, int64_t end) {
 }
 
 double drape_cloth_stretch(const drape_cloth *c, const double *x) {
+    if (!c || !x) return 0;
     stretch_job job = {.cloth = c, .x = x, .chunk = drape_i_chunk_length(c->triangles, DRAPE_I_GRAIN)};
     double largest = 0;
     drape_i_loop(c->ctx, c->triangles, DRAPE_I_GRAIN, find_stretch, &job);

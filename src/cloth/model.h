@@ -9,24 +9,29 @@
 #include "drape/cloth.h"
 #include "sparse/assembly.h"
 
-/* At which state, and what of it: kernels find it through their data. */
+#include <stddef.h>
+
+/* At which state, and what of it: handed to all kernels. */
 typedef struct drape_i_evaluation {
-    const double *x, *v;       /* 3 a vertex */
+    double time;               /* s */
+    const double *x, *v;       /* 3 doubles per vertex; an energy does not look at v */
     double damping, stiffness; /* element matrix = damping D + stiffness K */
     drape_jacobian jacobian;
     drape_damping_jacobian damping_jacobian;
+    bool matrix, stiff_v; /* whether blocks, and K v, are wanted; kernels may give them in any case */
 } drape_i_evaluation;
 
-/* Elastic energies of eight elements, J. */
-typedef void (*drape_i_energy_fn)(const void *data, const int32_t elements[DRAPE_I_LANES],
-                                  double energy[DRAPE_I_LANES]);
+/* Energies of eight elements, J. */
+typedef void (*drape_i_energy_fn)(const void *data, const drape_i_evaluation *at,
+                                  const int32_t elements[DRAPE_I_LANES], double energy[DRAPE_I_LANES]);
 
 typedef struct drape_i_term {
     drape_elements elements;
-    const drape_i_batch_fn *batch;   /* a variant per SIMD level */
+    const drape_i_batch_fn *batch;   /* a variant per SIMD level; `at` is a drape_i_evaluation */
     const drape_i_energy_fn *energy; /* likewise; NULL: the term has none */
     const void *data;                /* handed to both */
     bool damped;                     /* with DRAPE_DAMPING_FULL its batches have a `lower` */
+    bool unsymmetric;                /* its batches always have one */
 } drape_i_term;
 
 enum { DRAPE_I_MODEL_TERMS = 4 };
@@ -52,23 +57,46 @@ typedef struct drape_i_model_input {
     const drape_i_rest_hinge *rest_hinge;
     const int32_t *piece_of_triangle;
     const drape_piece *pieces;
-    const double *area;                   /* m^2, one a vertex */
-    const drape_i_evaluation *evaluation; /* lives at this address as long as the cloth */
+    const double *area; /* m^2, one per vertex */
 } drape_i_model_input;
 
 typedef struct drape_i_springs drape_i_springs; /* springs.h */
 
+/* A row of the table of models (models.c), which says all that others need to know about it. */
 typedef struct drape_i_model {
     const char *name;
+    const char *about;                  /* one line */
+    const drape_material_field *fields; /* of a material that it looks at, ended by one without a name */
+    bool linear_jacobian;               /* takes DRAPE_JACOBIAN_LINEAR; then it has springs() */
+    bool strain_limit;                  /* takes a strain_limit; then it has springs() */
     /* Fills terms and *term_count; *state is handed to destroy. */
     drape_status (*create)(drape_context *ctx, const drape_i_model_input *input, drape_i_term *terms,
                            int32_t *term_count, void **state);
     void (*destroy)(drape_context *ctx, void *state);
-    /* What it is made of; NULL: not of springs, so it has neither a linear Jacobian nor a limit of strain. */
+    /* What it is made of; NULL: not of springs. */
     const drape_i_springs *(*springs)(const void *state);
 } drape_i_model;
 
+/* Rows of `fields` that models share. Defaults are those of drape_material_defaults; a test compares them. */
+#define DRAPE_I_FIELD(field, count, unit, value, about)                                                              \
+    { #field, unit, about, value, offsetof(drape_material, field), count }
+#define DRAPE_I_SHEET_FIELDS                                                                                         \
+    DRAPE_I_FIELD(density, 1, "kg/m^2", 0.15, "mass per area"),                                                      \
+        DRAPE_I_FIELD(stretch, 2, "N/m", 5000, "stretch stiffness along warp and weft"),                             \
+        DRAPE_I_FIELD(shear, 1, "N/m", 100, "shear stiffness"),                                                      \
+        DRAPE_I_FIELD(bend, 1, "N m", 1e-5, "bending rigidity"),                                                     \
+        DRAPE_I_FIELD(damping_stretch, 1, "s", 2e-4, "damping of stretch over its stiffness"),                       \
+        DRAPE_I_FIELD(damping_shear, 1, "s", 2e-4, "damping of shear over its stiffness"),                           \
+        DRAPE_I_FIELD(damping_bend, 1, "s", 2e-4, "damping of bending over its stiffness")
+#define DRAPE_I_SPRING_FIELDS                                                                                        \
+    DRAPE_I_FIELD(spring_stretch, 1, "N/m", 0, "constant of every stretch spring, in place of stretch"),             \
+        DRAPE_I_FIELD(spring_shear, 1, "N/m", 0, "constant of every shear spring, in place of shear"),               \
+        DRAPE_I_FIELD(strain_limit, 1, "", 0, "most elongation of a stretch or shear spring after a step")
+
+/* NULL: the default, which is the first row. Without such a model NULL. */
 const drape_i_model *drape_i_model_find(const char *name);
+/* Names of the models for which `has` is true, or all where it is NULL, for messages: "a, b". */
+void drape_i_model_list(bool (*has)(const drape_i_model *model), char *out, size_t size);
 
 extern const drape_i_model drape_i_baraff_witkin, drape_i_choi_ko, drape_i_provot;
 

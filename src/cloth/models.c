@@ -1,8 +1,10 @@
-/* models.c: the table of force models. */
+/* models.c: the table of force models, and what can be asked of it. */
 #include "cloth/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
+/* The first is the default. */
 static const drape_i_model *const models[] = {
     &drape_i_baraff_witkin,
     &drape_i_choi_ko,
@@ -12,15 +14,52 @@ static const drape_i_model *const models[] = {
 enum { COUNT = sizeof models / sizeof *models };
 
 const drape_i_model *drape_i_model_find(const char *name) {
-    for (int32_t i = 0; i < COUNT && name; i++)
+    if (!name) return models[0];
+    for (int32_t i = 0; i < COUNT; i++)
         if (strcmp(models[i]->name, name) == 0) return models[i];
     return NULL;
 }
 
-const char *drape_jacobian_name(int32_t index) {
-    static const char *const names[] = {
-        [DRAPE_JACOBIAN_PSD] = "psd", [DRAPE_JACOBIAN_FULL] = "full", [DRAPE_JACOBIAN_LINEAR] = "linear"};
-    return index >= 0 && index < (int32_t)(sizeof names / sizeof *names) ? names[index] : NULL;
+void drape_i_model_list(bool (*has)(const drape_i_model *model), char *out, size_t size) {
+    size_t used = 0;
+    DRAPE_ASSERT(size > 0);
+    out[0] = 0;
+    for (int32_t i = 0; i < COUNT; i++) {
+        if (has && !has(models[i])) continue;
+        int added = snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", models[i]->name);
+        if (added < 0 || (size_t)added >= size - used) return;
+        used += (size_t)added;
+    }
 }
 
-const char *drape_model_name(int32_t index) { return index >= 0 && index < COUNT ? models[index]->name : NULL; }
+static const drape_i_model *row(int32_t index) { return index >= 0 && index < COUNT ? models[index] : NULL; }
+
+const char *drape_model_name(int32_t index) { return row(index) ? row(index)->name : NULL; }
+const char *drape_model_about(int32_t index) { return row(index) ? row(index)->about : NULL; }
+bool drape_model_linear_jacobian(int32_t index) { return row(index) && row(index)->linear_jacobian; }
+bool drape_model_strain_limit(int32_t index) { return row(index) && row(index)->strain_limit; }
+
+const drape_material_field *drape_model_material_field(int32_t index, int32_t field) {
+    const drape_i_model *model = row(index);
+    if (!model || field < 0) return NULL;
+    for (int32_t i = 0; i < field; i++)
+        if (!model->fields[i].name) return NULL;
+    return model->fields[field].name ? &model->fields[field] : NULL;
+}
+
+const char *drape_jacobian_name(drape_jacobian jacobian) {
+    switch (jacobian) {
+    case DRAPE_JACOBIAN_PSD: return "psd";
+    case DRAPE_JACOBIAN_FULL: return "full";
+    case DRAPE_JACOBIAN_LINEAR: return "linear";
+    }
+    return NULL;
+}
+
+const char *drape_damping_jacobian_name(drape_damping_jacobian jacobian) {
+    switch (jacobian) {
+    case DRAPE_DAMPING_SYMMETRIC: return "symmetric";
+    case DRAPE_DAMPING_FULL: return "full";
+    }
+    return NULL;
+}

@@ -25,11 +25,30 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
         bool bends = s->kind == DRAPE_I_SPRING_BEND;
         drape_i_spring_fill(m, in->pieces, i, bends ? flexion(s, &in->pieces[s->piece].material) : s->stiffness);
     }
-    terms[0] = (drape_i_term){
-        {2, m->straight_count, m->straight.nodes}, drape_i_spring_at, drape_i_spring_energy_at, &m->straight, true};
+    terms[0] = (drape_i_term){.elements = {2, m->straight_count, m->straight.nodes},
+                              .batch = drape_i_spring_at,
+                              .energy = drape_i_spring_energy_at,
+                              .data = &m->straight,
+                              .damped = true};
     *term_count = 1;
     *state = m;
     return DRAPE_OK;
 }
 
-const drape_i_model drape_i_provot = {"provot", create, drape_i_spring_model_destroy, drape_i_spring_model_springs};
+static const drape_material_field fields[] = {
+    DRAPE_I_SHEET_FIELDS,
+    DRAPE_I_SPRING_FIELDS,
+    DRAPE_I_FIELD(spring_bend, 1, "N/m", 0, "constant of every flexion spring, in place of bend"),
+    {0},
+};
+
+const drape_i_model drape_i_provot = {
+    .name = "provot",
+    .about = "springs that pull and push; the cheapest forces",
+    .fields = fields,
+    .linear_jacobian = true,
+    .strain_limit = true,
+    .create = create,
+    .destroy = drape_i_spring_model_destroy,
+    .springs = drape_i_spring_model_springs,
+};

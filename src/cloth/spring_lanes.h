@@ -31,8 +31,9 @@ typedef struct spring_law {
 
 /* Ends that are in one point have no direction, and count as endlessly far apart where something is divided by l;
  * *actual is their distance in any case. */
-DRAPE_INLINE spring_shape spring_load(const drape_i_spring_data *d, const int32_t *e, vd *actual) {
-    vd3 a = vd3_sub(lanes_gather(d->at->x, d->nodes, 2, 1, e), lanes_gather(d->at->x, d->nodes, 2, 0, e));
+DRAPE_INLINE spring_shape spring_load(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e,
+                                      vd *actual) {
+    vd3 a = vd3_sub(lanes_gather(at->x, d->nodes, 2, 1, e), lanes_gather(at->x, d->nodes, 2, 0, e));
     vd l = vd_sqrt(vd3_dot(a, a));
     *actual = l;
     vd length = vd_select(l > vd_set1(1e-150), l, vd_set1(1e150));
@@ -66,11 +67,11 @@ DRAPE_INLINE vd3 spring_add_unsymmetric(const spring_shape *s, vd c, vd3 w, vd r
 }
 
 /* Force, element matrix and K v from the law. jacobian and unsymmetric are known where it is inlined. */
-DRAPE_INLINE void spring_store(const drape_i_spring_data *d, const int32_t *e, const spring_shape *s,
-                               const spring_law *law, int lane, drape_jacobian jacobian, int unsymmetric,
-                               drape_i_batch *out) {
-    const vd zero = vd_set1(0), stiffness = vd_set1(d->at->stiffness), damping = vd_set1(d->at->damping);
-    vd3 w = vd3_sub(lanes_gather(d->at->v, d->nodes, 2, 1, e), lanes_gather(d->at->v, d->nodes, 2, 0, e));
+DRAPE_INLINE void spring_store(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e,
+                               const spring_shape *s, const spring_law *law, int lane, drape_jacobian jacobian,
+                               int unsymmetric, drape_i_batch *out) {
+    const vd zero = vd_set1(0), stiffness = vd_set1(at->stiffness), damping = vd_set1(at->damping);
+    vd3 w = vd3_sub(lanes_gather(at->v, d->nodes, 2, 1, e), lanes_gather(at->v, d->nodes, 2, 0, e));
     vd rate = vd3_dot(s->n, w), tension = law->pull + law->damping * rate;
     spring_store_pair(out->vectors[0], lane, vd3_scale(-tension, s->n));
     if (jacobian == DRAPE_JACOBIAN_LINEAR) {
@@ -85,20 +86,23 @@ DRAPE_INLINE void spring_store(const drape_i_spring_data *d, const int32_t *e, c
     vd33 B = vd33_add_identity(vd33_zero(), stiffness * across);
     spring_store_blocks(vd33_add_outer(B, stiffness * along + damping * law->damping, s->n, s->n), lane, out);
     vd3 Kw = vd3_add(vd3_scale(across, w), vd3_scale(along * rate, s->n));
-    if (unsymmetric) Kw = vd3_add(Kw, spring_add_unsymmetric(s, law->damping, w, rate, d->at->stiffness, lane, out));
+    if (unsymmetric) Kw = vd3_add(Kw, spring_add_unsymmetric(s, law->damping, w, rate, at->stiffness, lane, out));
     spring_store_pair(out->vectors[1], lane, Kw);
 }
 
-/* Calls evaluate(d, elements, lane, jacobian, unsymmetric, out) for all lanes, with as much known as can be. */
-#define SPRING_DISPATCH(evaluate, d, elements, out)                                                                  \
+/* Calls evaluate(data, at, elements, lane, jacobian, unsymmetric, out) for all lanes, with as much known as can be.
+ */
+#define SPRING_DISPATCH(evaluate, data, where, elements, out)                                                        \
     do {                                                                                                             \
-        const int full_ = (d)->at->damping_jacobian == DRAPE_DAMPING_FULL;                                           \
+        const drape_i_spring_data *d_ = (data);                                                                      \
+        const drape_i_evaluation *at_ = (where);                                                                     \
+        const int full_ = at_->damping_jacobian == DRAPE_DAMPING_FULL;                                               \
         for (int lane_ = 0; lane_ < DRAPE_I_LANES; lane_ += DRAPE_W) {                                               \
             const int32_t *e_ = (elements) + lane_;                                                                  \
-            if ((d)->at->jacobian == DRAPE_JACOBIAN_LINEAR) evaluate(d, e_, lane_, DRAPE_JACOBIAN_LINEAR, 0, out);   \
-            else if ((d)->at->jacobian == DRAPE_JACOBIAN_PSD)                                                        \
-                evaluate(d, e_, lane_, DRAPE_JACOBIAN_PSD, full_, out);                                              \
-            else evaluate(d, e_, lane_, DRAPE_JACOBIAN_FULL, full_, out);                                            \
+            if (at_->jacobian == DRAPE_JACOBIAN_LINEAR) evaluate(d_, at_, e_, lane_, DRAPE_JACOBIAN_LINEAR, 0, out); \
+            else if (at_->jacobian == DRAPE_JACOBIAN_PSD)                                                            \
+                evaluate(d_, at_, e_, lane_, DRAPE_JACOBIAN_PSD, full_, out);                                        \
+            else evaluate(d_, at_, e_, lane_, DRAPE_JACOBIAN_FULL, full_, out);                                      \
         }                                                                                                            \
     } while (0)
 

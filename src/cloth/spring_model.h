@@ -11,7 +11,6 @@ enum { SPRING_LENGTH, SPRING_STIFFNESS, SPRING_DAMPING, SPRING_SIZE };
 enum { ARC_LENGTH, ARC_RIGIDITY, ARC_FIRST, ARC_SWITCH, ARC_OFFSET, ARC_DAMPING, ARC_SIZE };
 
 typedef struct drape_i_spring_data {
-    const drape_i_evaluation *at;
     const int32_t *nodes;
     double *records;
 } drape_i_spring_data;
@@ -32,11 +31,14 @@ const drape_i_springs *drape_i_spring_model_springs(const void *state);
 /* Fills the record of straight spring i with its stiffness and the damping of its kind. */
 void drape_i_spring_fill(drape_i_spring_model *model, const drape_piece *pieces, int32_t i, double stiffness);
 
-DRAPE_I_KERNEL(void, drape_i_spring, (const void *data, const int32_t *elements, drape_i_batch *out));
-DRAPE_I_KERNEL(void, drape_i_spring_energy, (const void *data, const int32_t *elements, double *energy));
-DRAPE_I_KERNEL(void, drape_i_thread, (const void *data, const int32_t *elements, drape_i_batch *out));
-DRAPE_I_KERNEL(void, drape_i_thread_energy, (const void *data, const int32_t *elements, double *energy));
-DRAPE_I_KERNEL(void, drape_i_arc, (const void *data, const int32_t *elements, drape_i_batch *out));
-DRAPE_I_KERNEL(void, drape_i_arc_energy, (const void *data, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_spring, (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_spring_energy,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_thread, (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_thread_energy,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_arc, (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_arc_energy,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
 
 #endif

@@ -44,9 +44,11 @@ static double shorten(const state *s, const int32_t node[2], double most) {
     return length / most - 1;
 }
 
-int drape_cloth_limits_strain(const drape_cloth *c) { return c->limited; }
+bool drape_cloth_limits_strain(const drape_cloth *c) { return c && c->limited; }
 
-drape_status drape_cloth_limit_strain(drape_cloth *c, const double *inverse_mass, double h, double *x, double *v) {
+drape_status drape_cloth_limit_strain(const drape_cloth *c, const double *inverse_mass, double h, double *x,
+                                      double *v) {
+    if (!c) return DRAPE_ERROR_ARGUMENT;
     if (!x || !v || !isfinite(h) || !(h > 0))
         return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
                             "limit_strain: positions, velocities and a step are wanted");

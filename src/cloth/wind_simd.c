@@ -5,12 +5,12 @@
  * Its derivative in V is -drag a |vn| n n', so each of the nine blocks of D is (drag a |vn| / 9) n n': positive
  * semidefinite. The dependence on x through a and n is left out of K: it is not symmetric, and small against
  * the elastic terms. Tangential friction is what air_drag is for. */
-#include "cloth/wind.h"
+#include "cloth/force.h"
 
 #include "cloth/lanes.h"
 
-DRAPE_INLINE void evaluate(const drape_i_wind_data *d, const int32_t *e, int lane, drape_i_batch *out) {
-    const drape_i_evaluation *at = d->at;
+DRAPE_INLINE void evaluate(const drape_i_wind_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
+                           drape_i_batch *out) {
     const double *w = d->forces->wind;
     const vd half = vd_set1(0.5), third = vd_set1(1.0 / 3), ninth = vd_set1(1.0 / 9), tiny = vd_set1(1e-300);
     vd3 x0 = lanes_gather(at->x, d->nodes, 3, 0, e);
@@ -33,6 +33,6 @@ DRAPE_INLINE void evaluate(const drape_i_wind_data *d, const int32_t *e, int lan
     for (int pair = 0; pair < 6; pair++) lanes_store_block(out->blocks, pair, lane, D);
 }
 
-void DRAPE_NAME(drape_i_wind)(const void *data, const int32_t *elements, drape_i_batch *out) {
-    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) evaluate(data, elements + lane, lane, out);
+void DRAPE_NAME(drape_i_wind)(const void *data, const void *at, const int32_t *elements, drape_i_batch *out) {
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) evaluate(data, at, elements + lane, lane, out);
 }

@@ -73,6 +73,16 @@ static json_t *integrator(const drape_certificate_ode *c) {
                      number(c->newton_error));
 }
 
+/* The forces that act and have an energy. */
+static json_t *forces(const drape_certificate_energy *e) {
+    json_t *list = json_array();
+    for (int32_t i = 0; i < e->force_count; i++)
+        if (!isnan(e->force[i].energy))
+            json_array_append_new(
+                list, json_pack("{s:o, s:o}", "name", utf8(e->force[i].name), "energy", number(e->force[i].energy)));
+    return list;
+}
+
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
     const drape_solve_settings *v = &s->solve;
@@ -82,11 +92,12 @@ static json_t *settings(const drape_scene *s) {
         "s:f, s:f, s:b, s:s, s:s, s:s, s:s, s:s}",
         "step", s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
         f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag, "air_drag",
-        f->air_drag, "model", s->cloth.model, "jacobian", drape_jacobian_name((int32_t)s->cloth.jacobian),
-        "damping_jacobian", s->cloth.damping_jacobian == DRAPE_DAMPING_SYMMETRIC ? "symmetric" : "full", "method",
-        v->method, "precond", v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance", v->tol,
-        "max_iterations", v->max_iterations, "stop", drape_stop_name(v->stop), "floor", v->floor, "omega",
-        v->omega > 0 ? v->omega : 1, "tune", v->tune != DRAPE_TUNE_OFF, "integrator", i->ode.method, "newton",
+        f->air_drag, "model", s->cloth.model ? s->cloth.model : drape_cloth_defaults().model, "jacobian",
+        drape_jacobian_name(s->cloth.jacobian), "damping_jacobian",
+        drape_damping_jacobian_name(s->cloth.damping_jacobian), "method", v->method, "precond",
+        v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance", v->tol, "max_iterations",
+        v->max_iterations, "stop", drape_stop_name(v->stop), "floor", v->floor, "omega", v->omega > 0 ? v->omega : 1,
+        "tune", v->tune != DRAPE_TUNE_OFF, "integrator", i->ode.method, "newton",
         drape_ode_newton_kind_name(i->ode.newton.kind), "control", drape_ode_control_name(i->ode.control), "unknowns",
         drape_unknowns_name(i->unknowns), "mass", drape_mass_matrix_name(i->mass));
 }
@@ -124,7 +135,8 @@ drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
                   number(c->energy.kinetic), "elastic", number(c->energy.elastic), "weight", number(c->energy.weight),
                   "stretch", number(c->stretch), "seconds", "assemble", c->seconds.assemble, "precondition",
                   c->seconds.precondition, "solve", c->seconds.solve, "update", c->seconds.update);
-    if (step && json_object_set_new(step, "integrator", integrator(&c->ode)) != 0) {
+    if (step && (json_object_set_new(step, "forces", forces(&c->energy)) != 0 ||
+                 json_object_set_new(step, "integrator", integrator(&c->ode)) != 0)) {
         json_decref(step);
         step = NULL;
     }

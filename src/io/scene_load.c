@@ -159,11 +159,13 @@ static void read_damping_jacobian(reader_t *r, const drape_i_node *root, drape_c
                            key, word);
 }
 
+static const char *jacobian_name(int32_t index) { return drape_jacobian_name((drape_jacobian)index); }
+
 static void read_model(reader_t *r, const drape_i_node *root) {
     drape_cloth_settings *c = &r->out->scene.cloth;
     drape_i_read_name(r, root, "model", drape_model_name, &c->model);
     int32_t jacobian = (int32_t)c->jacobian;
-    drape_i_read_index(r, root, "jacobian", drape_jacobian_name, &jacobian);
+    drape_i_read_index(r, root, "jacobian", jacobian_name, &jacobian);
     c->jacobian = (drape_jacobian)jacobian;
     read_damping_jacobian(r, root, c);
 }

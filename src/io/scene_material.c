@@ -44,9 +44,19 @@ static void read_damping(reader_t *r, const drape_i_node *node, drape_material *
     }
 }
 
+/* Whether the scene's model states a field of a material in this unit. */
+static bool is_in_unit(const reader_t *r, const char *field, const char *unit) {
+    const drape_material_field *f;
+    int32_t model = 0;
+    while (drape_model_name(model) && strcmp(drape_model_name(model), r->out->scene.cloth.model) != 0) model++;
+    for (int32_t i = 0; (f = drape_model_material_field(model, i)); i++)
+        if (strcmp(f->name, field) == 0) return strcmp(f->unit, unit) == 0;
+    return false;
+}
+
 /* What models of springs have beside the moduli. What a bend spring is made of is the model's. */
 static void read_springs(reader_t *r, const drape_i_node *node, drape_material *out) {
-    bool straight = strcmp(r->out->scene.cloth.model, "provot") == 0;
+    bool straight = is_in_unit(r, "spring_bend", "N/m");
     drape_i_read_number(r, node, "spring_stretch", DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out->spring_stretch);
     drape_i_read_number(r, node, "spring_shear", DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out->spring_shear);
     drape_i_read_number(r, node, "spring_bend", straight ? DRAPE_I_STIFFNESS : DRAPE_I_BEAM, DRAPE_I_NOT_NEGATIVE,

@@ -15,7 +15,6 @@
  *
  * With DRAPE_JACOBIAN_LINEAR and no wind on triangles A depends on c alone, and is made once for each c. */
 #include "base/parallel.h"
-#include "cloth/cloth.h"
 #include "linear/constraints.h"
 #include "sim/integrate.h"
 #include "sparse/multiply.h"
@@ -49,8 +48,7 @@ static void scale(drape_sim *sim, double factor, const double *in, double *out) 
 /* ---- Forces and masses ---- */
 
 static drape_status force(void *user, double t, const double *x, const double *v, double *out) {
-    (void)t;
-    return drape_i_sim_assemble(user, &(drape_assembly){.x = x, .v = v, .force = out}, NULL);
+    return drape_i_sim_assemble(user, &(drape_assembly){.time = t, .x = x, .v = v, .force = out}, NULL);
 }
 
 static drape_status mass_times(void *user, const double *in, double *out) {
@@ -96,23 +94,19 @@ static drape_status mass_solve(void *user, double *r) {
 
 /* ---- The linear algebra of Newton's method ---- */
 
-static bool depends_on_c_alone(const drape_cloth *cloth) {
-    return cloth->settings.jacobian == DRAPE_JACOBIAN_LINEAR && cloth->forces.drag == 0;
-}
-
 /* Whether sim->A is the matrix for c already. Ends of equal steps are but rounded. */
 static bool is_made(const drape_sim *sim, double c) {
     const drape_i_integrator *it = sim->integrator;
     bool same_c = fabs(c - it->constant_c) <= SAME_C * c;
-    return it->constant_c > 0 && same_c && depends_on_c_alone(sim->cloth) &&
-           it->constant_drag == sim->cloth->forces.air_drag;
+    return it->constant_c > 0 && same_c && drape_i_assembler_constant_jacobian(sim->forces) &&
+           it->constant_drag == sim->forces->outside.forces.air_drag;
 }
 
 static void note_made(drape_sim *sim, double c) {
     drape_i_integrator *it = sim->integrator;
     sim->matrix_c = c;
-    it->constant_c = depends_on_c_alone(sim->cloth) ? c : 0;
-    it->constant_drag = sim->cloth->forces.air_drag;
+    it->constant_c = drape_i_assembler_constant_jacobian(sim->forces) ? c : 0;
+    it->constant_drag = sim->forces->outside.forces.air_drag;
     it->same_matrix = false;
 }
 
@@ -120,6 +114,7 @@ static drape_status prepare(void *user, const drape_ode_point *at) {
     drape_sim *sim = user;
     if (is_made(sim, at->c)) return DRAPE_OK;
     drape_assembly what = drape_i_sim_system(sim, at->c);
+    what.time = at->t;
     what.x = at->x;
     what.v = at->v;
     drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
@@ -194,7 +189,7 @@ static drape_status solve(void *user, const drape_ode_request *request, double *
 /* out = df/dx p = -K p. The matrix is that of the next prepare() afterwards. */
 static drape_status stiffness_times(void *user, const drape_ode_point *at, const double *p, double *out) {
     drape_sim *sim = user;
-    drape_assembly what = {.x = at->x, .v = at->v, .stiffness = 1};
+    drape_assembly what = {.time = at->t, .x = at->x, .v = at->v, .stiffness = 1};
     sim->integrator->constant_c = 0;
     drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
     if (status) return status;
@@ -206,37 +201,12 @@ static drape_status stiffness_times(void *user, const drape_ode_point *at, const
 
 /* ---- The potential ---- */
 
-typedef struct outside {
-    const drape_sim *sim;
-    const drape_ode_point *at;
-} outside;
-
-/* [0] of weight and of forces on vertices, [1] the air's dissipation, of which the derivative by v is its force. */
-static void sum_outside(void *data, int64_t begin, int64_t end, double *sums) {
-    const outside *o = data;
-    const drape_cloth *c = o->sim->cloth;
-    const drape_forces *f = &c->forces;
-    for (int64_t i = begin; i < end; i++)
-        for (int32_t k = 0; k < 3; k++) {
-            double moved = o->at->x[3 * i + k] - o->sim->start[3 * i + k], wind = o->at->v[3 * i + k] - f->wind[k];
-            sums[0] -= (c->mass[i] * f->gravity[k] + (f->vertex ? f->vertex[3 * i + k] : 0)) * moved;
-            sums[1] += 0.5 * f->air_drag * c->area[i] * wind * wind;
-        }
-}
-
 static drape_status potential(void *user, const drape_ode_point *at, double *out) {
     drape_sim *sim = user;
-    outside o = {sim, at};
-    double sums[2];
-    drape_i_sum(sim->ctx, sim->vertices, DRAPE_I_GRAIN, sum_outside, &o, 2, sums);
-    *out = drape_cloth_energy(sim->cloth, at->x) + sums[0] + at->c * sums[1];
-    return DRAPE_OK;
+    return drape_i_assembler_potential(sim->forces, at->t, at->c, at->x, at->v, out);
 }
 
-static bool has_potential(void *user) {
-    const drape_sim *sim = user;
-    return !sim->integrator->damped && sim->cloth->forces.drag == 0;
-}
+static bool has_potential(void *user) { return drape_i_assembler_has_potential(((drape_sim *)user)->forces); }
 
 /* ---- Constraints ---- */
 

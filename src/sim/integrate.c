@@ -85,14 +85,6 @@ static drape_ode_settings ode_settings(const drape_scene *scene) {
 
 /* ---- Creating ---- */
 
-static bool is_damped(const drape_scene *scene) {
-    for (int32_t p = 0; p < scene->piece_count; p++) {
-        const drape_material *m = &scene->pieces[p].material;
-        if (m->damping_stretch > 0 || m->damping_shear > 0 || m->damping_bend > 0) return true;
-    }
-    return false;
-}
-
 static bool is_known(const drape_ode_settings *s) { return s->tableau || drape_ode_method_order(s->method) > 0; }
 
 static drape_status unknown_integrator(drape_context *ctx, const char *name) {
@@ -132,7 +124,6 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
     if (!DRAPE_NEW(sim->ctx, sim->integrator, 1)) return DRAPE_ERROR_MEMORY;
     drape_i_integrator *it = sim->integrator;
     it->settings = s;
-    it->damped = is_damped(scene);
     it->stiffest_step = -1;
     drape_ode_system system = drape_i_cloth_system(sim, implicit);
     drape_status status = allocate(sim, implicit);
@@ -221,6 +212,14 @@ static drape_certificate_ode difference(const drape_ode_counts *before, const dr
                                    .newton_error = result->newton_error};
 }
 
+static drape_status refuse(drape_sim *sim, double end) {
+    const char *force = drape_i_assembler_explain(sim->forces);
+    return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
+                        "step %lld (t = %g s): %s%s%s; the state is that of before this step",
+                        (long long)sim->steps + 1, end, drape_ode_explain(sim->integrator->ode), force ? ": " : "",
+                        force ? force : "");
+}
+
 drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     drape_ode *ode = sim->integrator->ode;
     size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof *sim->x;
@@ -230,10 +229,7 @@ drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     drape_status status = hold(sim, other_pins);
     if (!status) status = drape_ode_advance(ode, end, &result);
     if (status) return status;
-    if (result.reason)
-        return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
-                            "step %lld (t = %g s): %s; the state is that of before this step",
-                            (long long)sim->steps + 1, end, drape_ode_explain(ode));
+    if (result.reason) return refuse(sim, end);
     memcpy(sim->x, drape_ode_x(ode), bytes);
     memcpy(sim->v, drape_ode_v(ode), bytes);
     find_impulse(sim);

@@ -11,7 +11,6 @@
 typedef struct drape_i_integrator {
     drape_ode *ode;
     drape_ode_settings settings;
-    bool damped;               /* some material is: there is no potential then */
     drape_solver *mass_solver; /* of a consistent mass in explicit methods; else NULL */
     bool same_matrix;          /* the solver has seen the matrix, with what is held now */
     double constant_c;         /* s: sim->A is the matrix of that c wherever the cloth is; 0: it is not */

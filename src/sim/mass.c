@@ -1,7 +1,7 @@
 /* mass.c: the mass matrix of linear finite elements, m_ij = density area (1 + delta_ij) / 12 of each triangle.
  *
  * Its rows sum up to the lumped masses, so weight is the same with both. Blocks are m_ij I on the pattern of the
- * Jacobians; a step adds consistent - lumped to what drape_cloth_assemble gives. */
+ * Jacobians; a step adds consistent - lumped to what drape_assembler_run gives. */
 #include "base/parallel.h"
 #include "cloth/cloth.h"
 #include "sim/sim.h"
@@ -31,7 +31,7 @@ static void add_triangle(const drape_bsr3 *M, const int32_t corner[3], double tw
 drape_status drape_i_sim_mass_create(drape_sim *sim, const drape_scene *scene) {
     const drape_cloth *c = sim->cloth;
     drape_status status = check(sim, scene);
-    if (!status) status = drape_cloth_matrix(sim->cloth, &sim->mass_matrix);
+    if (!status) status = drape_assembler_matrix(sim->forces, &sim->mass_matrix);
     if (status) return status;
     drape_bsr3 M = drape_matrix_view(sim->mass_matrix);
     for (int32_t p = 0; p < scene->piece_count; p++) {

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* A new field changes a size, or where `reserved` begins: it belongs in the hash, if it changes what is simulated, and
- * the number here. */
+/* A new field changes a size, or where `reserved` begins: it belongs in the hash, if it changes what is simulated,
+ * and the number here. */
 #define FIELDS_ARE_HASHED(type, bytes)                                                                               \
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), "a field of " #type " is not hashed")
 #define FIELDS_BEFORE_RESERVED_ARE_HASHED(type, bytes)                                                               \
@@ -16,14 +16,14 @@ FIELDS_ARE_HASHED(drape_material, 104);
 FIELDS_ARE_HASHED(drape_motion, 88);
 FIELDS_ARE_HASHED(drape_pin, 200);
 FIELDS_ARE_HASHED(drape_forces, 72);
-FIELDS_ARE_HASHED(drape_cloth_settings, 16);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 16);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 144);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 40);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 240);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 168);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 48);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 680);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 744);
 
 static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
 
@@ -122,7 +122,8 @@ uint64_t drape_i_scene_hash(const drape_scene *scene) {
     hash = whole(hash, scene->pin_count);
     for (int32_t p = 0; p < scene->pin_count; p++) hash = hash_pin(hash, &scene->pins[p]);
     hash = hash_forces(reals(hash, scene->velocity, 3 * vertices), &scene->forces, vertices);
-    hash = whole(whole(text(hash, scene->cloth.model), scene->cloth.jacobian), scene->cloth.damping_jacobian);
+    const char *model = scene->cloth.model ? scene->cloth.model : drape_cloth_defaults().model;
+    hash = whole(whole(text(hash, model), scene->cloth.jacobian), scene->cloth.damping_jacobian);
     hash = hash_integration(hash_solve(hash, &scene->solve), &scene->integration);
     return whole(reals(hash, &scene->step, 1), scene->steps_per_frame);
 }

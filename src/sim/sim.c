@@ -1,4 +1,5 @@
 /* sim.c: creating a simulation from a scene, looking at it, exporting its linear system. */
+#include "base/hash.h"
 #include "sim/integrate.h"
 
 #include <math.h>
@@ -10,14 +11,13 @@ typedef struct vector {
     bool needed;
 } vector;
 
-enum { VECTORS = 14 };
+enum { VECTORS = 13 };
 
 static void list_vectors(drape_sim *sim, const drape_integration *s, vector out[VECTORS]) {
     bool linearised = drape_i_integration_is_linearised(s);
     bool positions = s->unknowns == DRAPE_UNKNOWN_POSITION, consistent = s->mass == DRAPE_MASS_CONSISTENT;
     const vector all[VECTORS] = {{&sim->x, true},
                                  {&sim->v, true},
-                                 {&sim->start, true},
                                  {&sim->x_old, true},
                                  {&sim->v_old, true},
                                  {&sim->b, true},
@@ -75,7 +75,6 @@ static void place(drape_sim *sim, const drape_scene *scene) {
         memcpy(x, scene->pieces[p].rest, count * sizeof *x);
         x += count;
     }
-    memcpy(sim->start, sim->x, 3 * (size_t)sim->vertices * sizeof *sim->x);
     if (scene->velocity) memcpy(sim->v, scene->velocity, 3 * (size_t)sim->vertices * sizeof *sim->v);
     drape_i_sim_anchor(sim);
     sim->scene = drape_i_scene_hash(scene);
@@ -91,10 +90,10 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
     if (status) return status;
     sim->vertices = drape_cloth_vertices(sim->cloth);
     sim->h = scene->step;
-    memcpy(sim->gravity, scene->forces.gravity, sizeof sim->gravity);
+    sim->start = drape_cloth_rest(sim->cloth);
     status = allocate(sim, &scene->integration);
-    if (!status) status = drape_cloth_set_forces(sim->cloth, &scene->forces);
-    if (!status) status = drape_cloth_matrix(sim->cloth, &sim->A);
+    if (!status) status = drape_assembler_create(sim->cloth, &scene->forces, &sim->forces);
+    if (!status) status = drape_assembler_matrix(sim->forces, &sim->A);
     if (!status) status = drape_solver_create(ctx, &solve, &sim->solver);
     if (!status) status = drape_constraints_create(ctx, sim->vertices, &sim->constraints);
     if (!status) status = drape_i_sim_hold(sim, scene);
@@ -129,6 +128,7 @@ void drape_sim_destroy(drape_sim *sim) {
     list_vectors(sim, &(drape_integration){0}, list);
     for (int32_t i = 0; i < VECTORS; i++) DRAPE_FREE(ctx, *list[i].place, drape_i_sim_numbers(sim));
     DRAPE_FREE(ctx, sim->inverse_mass, sim->vertices);
+    drape_assembler_destroy(sim->forces);
     drape_cloth_destroy(sim->cloth);
     DRAPE_FREE(ctx, sim, 1);
 }
@@ -160,14 +160,6 @@ drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *
     return sim->integrator ? drape_i_integrator_start(sim) : DRAPE_OK;
 }
 
-drape_status drape_sim_set_forces(drape_sim *sim, const drape_forces *forces) {
-    if (!sim) return DRAPE_ERROR_ARGUMENT;
-    if (!forces) return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "set_forces: forces are needed, not NULL");
-    drape_status status = drape_cloth_set_forces(sim->cloth, forces);
-    if (!status) memcpy(sim->gravity, forces->gravity, sizeof sim->gravity);
-    return status;
-}
-
 drape_status drape_sim_export_system(drape_sim *sim, const char *path) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
     drape_context *ctx = sim->ctx;
@@ -186,11 +178,50 @@ drape_status drape_sim_export_system(drape_sim *sim, const char *path) {
                                .S = S,
                                .b = sim->b,
                                .z = z,
-                               .rest = sim->start,
+                               .rest = (double *)sim->start, /* only read */
                                .cur = sim->x_old};
         status = drape_system_write(ctx, path, &system);
     }
     DRAPE_FREE(ctx, S, 9 * (int64_t)sim->vertices);
     DRAPE_FREE(ctx, z, 3 * (int64_t)sim->vertices);
     return status;
+}
+
+/* ---- forces ---- */
+
+drape_status drape_sim_set_forces(drape_sim *sim, const drape_forces *forces) {
+    return sim ? drape_assembler_set_forces(sim->forces, forces) : DRAPE_ERROR_ARGUMENT;
+}
+
+drape_assembler *drape_sim_assembler(drape_sim *sim) { return sim ? sim->forces : NULL; }
+int32_t drape_sim_force_count(const drape_sim *sim) { return sim ? drape_assembler_count(sim->forces) : 0; }
+
+const char *drape_sim_force_name(const drape_sim *sim, int32_t index) {
+    return sim ? drape_assembler_name(sim->forces, index) : NULL;
+}
+
+drape_status drape_sim_force_energy(drape_sim *sim, int32_t index, double *out) {
+    return sim ? drape_assembler_energy(sim->forces, index, drape_sim_time(sim), sim->x, out) : DRAPE_ERROR_ARGUMENT;
+}
+
+/* A checkpoint of a simulation with other forces is that of another scene. */
+static void hash_force(drape_sim *sim, const drape_force *f) {
+    const int32_t sizes[2] = {f->elements.nodes_per_element, f->elements.count};
+    uint64_t hash = drape_i_hash(sim->scene, f->name, strlen(f->name));
+    if (f->element) {
+        hash = drape_i_hash(hash, sizes, sizeof sizes);
+        hash = drape_i_hash(hash, f->elements.nodes, (size_t)sizes[0] * (size_t)sizes[1] * sizeof *f->elements.nodes);
+    }
+    sim->scene = hash;
+}
+
+drape_status drape_sim_add_force(drape_sim *sim, const drape_force *force) {
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    drape_matrix **const matrices[] = {&sim->A, &sim->mass_matrix};
+    drape_status status = drape_i_assembler_add(sim->forces, force, matrices, 2);
+    if (status) return status;
+    hash_force(sim, force);
+    if (!sim->integrator) return DRAPE_OK;
+    drape_i_integrator_forget(sim->integrator);
+    return drape_i_integrator_start(sim);
 }

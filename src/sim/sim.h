@@ -17,6 +17,7 @@
 #define DRAPE_SIM_SIM_H
 
 #include "base/context.h"
+#include "cloth/force.h"
 #include "drape/sim.h"
 
 struct drape_i_integrator;
@@ -30,6 +31,8 @@ typedef struct drape_i_spent {
 struct drape_sim {
     drape_context *ctx;
     drape_cloth *cloth;
+    drape_assembler *forces;                         /* on the cloth */
+    drape_force_energy force_energy[DRAPE_I_FORCES]; /* of the last certificate */
     drape_solver *solver;
     drape_matrix *A;
     drape_constraints *constraints;
@@ -38,11 +41,10 @@ struct drape_sim {
     int64_t steps;
     int64_t steps_before; /* done elsewhere: before a checkpoint that was restored */
     uint64_t scene;       /* drape_i_scene_hash of what it was made of */
-    double gravity[3];    /* m/s^2 */
 
     /* 3 doubles per vertex each; those that a scene does not need are NULL (sim.c). */
     double *x, *v;         /* state: m, m/s */
-    double *start;         /* positions at time 0, where weight is zero */
+    const double *start;   /* positions at time 0; the cloth's */
     double *x_old, *v_old; /* state at the beginning of the last step */
     double *b;             /* right-hand side of the last linear system */
     double *dv;            /* velocity change of the last linearised step: the guess for the next */

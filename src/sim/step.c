@@ -55,7 +55,7 @@ drape_assembly drape_i_sim_system(const drape_sim *sim, double c) {
 
 drape_status drape_i_sim_assemble(drape_sim *sim, const drape_assembly *what, drape_matrix *A) {
     double began = drape_i_seconds();
-    drape_status status = drape_cloth_assemble(sim->cloth, what, A);
+    drape_status status = drape_i_assembler_run(sim->forces, what, A);
     if (!status && A) drape_i_sim_mass_correct(sim, what->mass);
     sim->spent.seconds.assemble += drape_i_seconds() - began;
     return status;
@@ -95,6 +95,7 @@ static void form_rhs(drape_sim *sim) {
 /* A = M + h D + h^2 K, b = h (f - h K v); or both for positions */
 static drape_status assemble(drape_sim *sim) {
     drape_assembly what = drape_i_sim_system(sim, sim->h);
+    what.time = (double)(sim->steps + 1) * sim->h;
     what.x = sim->x;
     what.v = sim->v;
     what.force = sim->f;
@@ -209,22 +210,30 @@ static drape_status take_back(drape_sim *sim, drape_status status) {
 
 /* ---- certify ---- */
 
-static void sum_energies(void *data, int64_t begin, int64_t end, double *sums) {
+static void sum_kinetic(void *data, int64_t begin, int64_t end, double *sums) {
     const drape_sim *sim = data;
     const double *mass = drape_cloth_mass(sim->cloth);
     for (int64_t i = begin; i < end; i++) {
-        const double *v = sim->v + 3 * i, *x = sim->x + 3 * i, *x0 = sim->start + 3 * i, *g = sim->gravity;
+        const double *v = sim->v + 3 * i;
         sums[0] += mass[i] * ((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
-        sums[1] += mass[i] * ((g[0] * (x[0] - x0[0]) + g[1] * (x[1] - x0[1])) + g[2] * (x[2] - x0[2]));
     }
 }
 
+/* What each force holds, one after the other, as the list has them. */
 static drape_certificate_energy measure_energy(drape_sim *sim) {
-    double sums[2];
-    drape_i_sum(sim->ctx, sim->vertices, GRAIN, sum_energies, sim, 2, sums);
-    if (sim->mass_matrix) sums[0] = drape_i_sim_mass_times(sim, sim->v, sim->momentum);
-    return (drape_certificate_energy){
-        .kinetic = sums[0] / 2, .elastic = drape_cloth_energy(sim->cloth, sim->x), .weight = -sums[1]};
+    double twice;
+    drape_i_sum(sim->ctx, sim->vertices, GRAIN, sum_kinetic, sim, 1, &twice);
+    if (sim->mass_matrix) twice = drape_i_sim_mass_times(sim, sim->v, sim->momentum);
+    int32_t count = drape_assembler_count(sim->forces);
+    for (int32_t i = 0; i < count; i++) {
+        sim->force_energy[i].name = drape_assembler_name(sim->forces, i);
+        drape_assembler_energy(sim->forces, i, drape_sim_time(sim), sim->x, &sim->force_energy[i].energy);
+    }
+    return (drape_certificate_energy){.kinetic = twice / 2,
+                                      .elastic = sim->force_energy[DRAPE_I_FORCE_MODEL].energy,
+                                      .weight = sim->force_energy[DRAPE_I_FORCE_GRAVITY].energy,
+                                      .force_count = count,
+                                      .force = sim->force_energy};
 }
 
 static void certify(drape_sim *sim, double began, drape_certificate *c) {

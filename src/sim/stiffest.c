@@ -129,8 +129,9 @@ static double lanczos(drape_sim *sim) {
     return n > 0 ? MARGIN * largest(n, alpha, beta) : 0;
 }
 
-static double largest_of(drape_sim *sim, const double *x, const double *v, double damping, double stiffness) {
-    drape_assembly what = {.x = x, .v = v, .damping = damping, .stiffness = stiffness};
+static double largest_of(drape_sim *sim, double t, const double *x, const double *v, double damping,
+                         double stiffness) {
+    drape_assembly what = {.time = t, .x = x, .v = v, .damping = damping, .stiffness = stiffness};
     if (drape_i_sim_assemble(sim, &what, sim->A)) return 0;
     return (sim->mass_matrix ? CONSISTENT : 1) * lanczos(sim);
 }
@@ -144,9 +145,8 @@ static bool is_fresh(const drape_sim *sim) {
 void drape_i_cloth_stiffest(void *user, double t, const double *x, const double *v, double lambda[2]) {
     drape_sim *sim = user;
     drape_i_integrator *it = sim->integrator;
-    (void)t;
     if (!is_fresh(sim)) {
-        double k = largest_of(sim, x, v, 0, 1), d = largest_of(sim, x, v, 1, 0), square = d * d - 4 * k;
+        double k = largest_of(sim, t, x, v, 0, 1), d = largest_of(sim, t, x, v, 1, 0), square = d * d - 4 * k;
         it->stiffest[0] = square >= 0 ? -0.5 * (d + sqrt(square)) : -0.5 * d;
         it->stiffest[1] = square >= 0 ? 0 : 0.5 * sqrt(-square);
         it->stiffest_step = sim->steps;

@@ -52,6 +52,7 @@ static int32_t window_of(const set_plan *set, int32_t element) {
 
 static drape_status find_slots(drape_context *ctx, const drape_bsr3 *A, set_plan *set) {
     int32_t k = set->elements.nodes_per_element;
+    DRAPE_ASSERT(k >= 1 && k <= DRAPE_I_ELEMENT_NODES);
     if (!DRAPE_NEW(ctx, set->slot, (int64_t)k * k * set->elements.count)) return DRAPE_ERROR_MEMORY;
     for (int64_t e = 0; e < set->elements.count; e++) {
         const int32_t *nodes = set->elements.nodes + k * e;
@@ -62,6 +63,7 @@ static drape_status find_slots(drape_context *ctx, const drape_bsr3 *A, set_plan
                     return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "assembly: no block (%d, %d) in the pattern",
                                         nodes[a], nodes[b]);
                 set->slot[(k * e + a) * k + b] = (int32_t)(block - A->rowptr[nodes[a]]);
+                DRAPE_ASSERT(block < A->rowptr[nodes[a] + 1]);
             }
     }
     return DRAPE_OK;
@@ -108,6 +110,7 @@ static drape_status list_in_order(drape_i_assembly *as, set_plan *set, const int
         return DRAPE_ERROR_MEMORY;
     }
     file_elements(as, set, order, next, set->list);
+    DRAPE_ASSERT(set->first[0] == 0 && set->first[as->parts] == set->listed);
     return DRAPE_OK;
 }
 
@@ -124,6 +127,7 @@ drape_status drape_i_assembly_create(drape_context *ctx, const drape_bsr3 *A, co
                                      int32_t set_count, drape_i_assembly **out) {
     drape_i_assembly *as;
     *out = NULL;
+    DRAPE_ASSERT(A->rows >= 0 && set_count >= 0);
     if (set_count > DRAPE_I_ASSEMBLY_SETS)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "assembly: %d sets of elements are too many", set_count);
     if (!DRAPE_NEW(ctx, as, 1)) return DRAPE_ERROR_MEMORY;
@@ -268,9 +272,10 @@ static void run_elements(progress *p, int32_t s, int64_t last) {
     drape_i_batch batch;
     int32_t elements[DRAPE_I_LANES];
     for (int64_t i = p->at[s]; i < last; i += DRAPE_I_LANES) {
+        DRAPE_ASSERT(set->list[i] >= 0 && set->list[i] < set->elements.count);
         int32_t count = last - i < DRAPE_I_LANES ? (int32_t)(last - i) : DRAPE_I_LANES;
         for (int32_t l = 0; l < DRAPE_I_LANES; l++) elements[l] = set->list[i + (l < count ? l : count - 1)];
-        job->kernels[s](job->kernel_data[s], elements, &batch);
+        job->kernels[s](job->kernel_data[s], job->at, elements, &batch);
         if (unsymmetric) scatter_lanes(job, set, true, elements, count, &batch, p->begin, p->end);
         else scatter_lanes(job, set, false, elements, count, &batch, p->begin, p->end);
     }
@@ -282,19 +287,23 @@ static void run_part(void *data, int32_t part) {
     const drape_i_assembly *as = r->as;
     progress p = {.r = r, .part = part, .begin = part_begin(as, part), .end = part_begin(as, part + 1)};
     p.cleared = p.begin;
+    DRAPE_ASSERT(p.begin >= 0 && p.begin <= p.end && p.end <= as->rows);
     for (int32_t s = 0; s < as->set_count; s++)
         p.at[s] = r->job->kernels[s] ? as->sets[s].first[part] : list_end(&p, s);
     for (int32_t window; (window = next_window(&p)) != INT32_MAX;) {
         int64_t last[DRAPE_I_ASSEMBLY_SETS];
         int32_t reach = 0;
         for (int32_t s = 0; s < as->set_count; s++) last[s] = window_end(&p, s, window, &reach);
+        DRAPE_ASSERT(reach <= as->rows);
         clear_to(&p, reach);
         for (int32_t s = 0; s < as->set_count; s++) run_elements(&p, s, last[s]);
     }
     clear_to(&p, p.end);
+    DRAPE_ASSERT(p.cleared == p.end);
 }
 
 void drape_i_assembly_run(drape_i_assembly *as, const drape_i_assembly_job *job) {
     run r = {as, job};
+    DRAPE_ASSERT(job->A.rows == as->rows && job->start);
     if (as->rows > 0) drape_i_tasks(as->ctx, as->parts, run_part, &r);
 }

@@ -14,7 +14,7 @@ enum {
     DRAPE_I_LANES = 8,           /* elements computed together */
     DRAPE_I_ELEMENT_NODES = 4,   /* most nodes of an element */
     DRAPE_I_ELEMENT_VECTORS = 2, /* most vectors assembled beside the matrix */
-    DRAPE_I_ASSEMBLY_SETS = 8    /* most sets of elements */
+    DRAPE_I_ASSEMBLY_SETS = 48   /* most sets of elements */
 };
 
 enum { DRAPE_I_ELEMENT_PAIRS = DRAPE_I_ELEMENT_NODES * (DRAPE_I_ELEMENT_NODES + 1) / 2 };
@@ -30,8 +30,10 @@ typedef struct drape_i_batch {
     double DRAPE_ALIGNED lower[DRAPE_I_ELEMENT_PAIRS * 9][DRAPE_I_LANES];
 } drape_i_batch;
 
-/* Computes eight elements (numbers may repeat towards the end) into the batch. */
-typedef void (*drape_i_batch_fn)(const void *data, const int32_t elements[DRAPE_I_LANES], drape_i_batch *out);
+/* Computes eight elements into the batch; towards the end of a list the last number repeats, and those lanes are not
+ * read. `data` is the set's own, `at` the job's: the state at which to evaluate. Runs on several threads at once. */
+typedef void (*drape_i_batch_fn)(const void *data, const void *at, const int32_t elements[DRAPE_I_LANES],
+                                 drape_i_batch *out);
 
 typedef struct drape_i_assembly drape_i_assembly;
 
@@ -46,9 +48,10 @@ typedef struct drape_i_assembly_job {
     /* Sets rows [begin, end) of the vectors and of the matrix (already zero) to what they start from. */
     void (*start)(void *data, int32_t begin, int32_t end);
     void *start_data;
-    const drape_i_batch_fn *kernels; /* one a set; NULL: the set is left out */
-    const void *const *kernel_data;
-    const bool *unsymmetric; /* one a set: its kernel fills `lower`; NULL: none does */
+    const drape_i_batch_fn *kernels; /* one per set; NULL: the set is left out */
+    const void *const *kernel_data;  /* one per set */
+    const void *at;                  /* handed to all kernels */
+    const bool *unsymmetric;         /* one per set: its kernel fills `lower`; NULL: none does */
 } drape_i_assembly_job;
 
 void drape_i_assembly_run(drape_i_assembly *assembly, const drape_i_assembly_job *job);

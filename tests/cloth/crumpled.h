@@ -24,6 +24,7 @@ static const char *crumpled_model = "baraff_witkin";
 typedef struct crumpled {
     drape_context *ctx;
     drape_cloth *cloth;
+    drape_assembler *forces;
     drape_matrix *A;
     int32_t n;     /* numbers in x: three a vertex */
     double *rest;  /* of all pieces */
@@ -120,8 +121,8 @@ DRAPE_UNUSED static crumpled crumpled_create_damped(uint64_t seed, double dampin
     settings.jacobian = jacobian;
     settings.damping_jacobian = damping_jacobian;
     ASSERT_OK(c.ctx, drape_cloth_create(c.ctx, piece, 2, &settings, &c.cloth));
-    ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){0}));
-    ASSERT_OK(c.ctx, drape_cloth_matrix(c.cloth, &c.A));
+    ASSERT_OK(c.ctx, drape_assembler_create(c.cloth, &(drape_forces){0}, &c.forces));
+    ASSERT_OK(c.ctx, drape_assembler_matrix(c.forces, &c.A));
     crumpled_state(&c, m, 2, 0.3 / sqrt(3) * edge, &r);
     for (int32_t p = 0; p < 2; p++) test_mesh_clear(&m[p]);
     return c;
@@ -136,19 +137,20 @@ DRAPE_UNUSED static void crumpled_destroy(crumpled *c) {
     free(c->x);
     free(c->v);
     drape_matrix_destroy(c->A);
+    drape_assembler_destroy(c->forces);
     drape_cloth_destroy(c->cloth);
     drape_context_destroy(c->ctx);
 }
 
 DRAPE_UNUSED static void crumpled_force(const crumpled *c, const double *x, const double *v, double *force) {
-    ASSERT_OK(c->ctx, drape_cloth_assemble(c->cloth, &(drape_assembly){.x = x, .v = v, .force = force}, NULL));
+    ASSERT_OK(c->ctx, drape_assembler_run(c->forces, &(drape_assembly){.x = x, .v = v, .force = force}, NULL));
 }
 
 /* mass M + damping D + stiffness K as n x n numbers. */
 DRAPE_UNUSED static void crumpled_matrix(const crumpled *c, const double *x, const double *v, double mass,
                                          double damping, double stiffness, double *dense) {
     drape_assembly what = {.x = x, .v = v, .mass = mass, .damping = damping, .stiffness = stiffness};
-    ASSERT_OK(c->ctx, drape_cloth_assemble(c->cloth, &what, c->A));
+    ASSERT_OK(c->ctx, drape_assembler_run(c->forces, &what, c->A));
     drape_bsr3 view = drape_matrix_view(c->A);
     dense_from_bsr3(&view, dense);
 }

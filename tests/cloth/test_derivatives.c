@@ -174,7 +174,8 @@ static void test_full_jacobian_with_full_damping_is_exact(void **state) {
 static double *stiffness_matrix(uint64_t seed, drape_jacobian jacobian, drape_damping_jacobian damping, int32_t *n) {
     crumpled c = crumpled_create_damped(seed, 1, jacobian, damping);
     double *K = dense_new((int64_t)c.n * c.n);
-    ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){.wind = {9, 5, 7}, .drag = 3, .air_drag = 2}));
+    ASSERT_OK(c.ctx,
+              drape_assembler_set_forces(c.forces, &(drape_forces){.wind = {9, 5, 7}, .drag = 3, .air_drag = 2}));
     crumpled_matrix(&c, c.x, c.v, 0, 0, 1, K);
     *n = c.n;
     crumpled_destroy(&c);
@@ -269,13 +270,13 @@ static void test_d_is_the_derivative_in_v(void **state) {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         crumpled c = crumpled_create(seed, 1, seed % 2 ? DRAPE_JACOBIAN_FULL : DRAPE_JACOBIAN_PSD);
         check_d(&c, "damping");
-        ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &all));
+        ASSERT_OK(c.ctx, drape_assembler_set_forces(c.forces, &all));
         check_d(&c, "damping, drag and air_drag");
         crumpled_destroy(&c);
         c = crumpled_create(seed, 0, DRAPE_JACOBIAN_PSD);
-        ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &drag));
+        ASSERT_OK(c.ctx, drape_assembler_set_forces(c.forces, &drag));
         check_d(&c, "drag");
-        ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &air));
+        ASSERT_OK(c.ctx, drape_assembler_set_forces(c.forces, &air));
         check_d(&c, "air_drag");
         crumpled_destroy(&c);
     }
@@ -285,12 +286,13 @@ static void check_stiff_v(drape_jacobian jacobian, drape_damping_jacobian dampin
     crumpled c = crumpled_create_damped(seed, 1, jacobian, damping);
     int32_t n = c.n;
     double *K = dense_new((int64_t)n * n), *Kv = dense_new(n), *stiff_v = dense_new(n);
-    ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){.wind = {9, 5, 7}, .drag = 3, .air_drag = 2}));
+    ASSERT_OK(c.ctx,
+              drape_assembler_set_forces(c.forces, &(drape_forces){.wind = {9, 5, 7}, .drag = 3, .air_drag = 2}));
     crumpled_matrix(&c, c.x, c.v, 0, 0, 1, K);
     dense_multiply(n, n, 1, K, c.v, Kv);
     /* whatever the scales of the matrix are */
     drape_assembly what = {.x = c.x, .v = c.v, .mass = 3, .damping = 5, .stiffness = 7, .stiff_v = stiff_v};
-    ASSERT_OK(c.ctx, drape_cloth_assemble(c.cloth, &what, c.A));
+    ASSERT_OK(c.ctx, drape_assembler_run(c.forces, &what, c.A));
     ASSERT_NEAR(dense_difference(n, stiff_v, Kv), 0, 1e-13);
     free(K), free(Kv), free(stiff_v);
     crumpled_destroy(&c);
@@ -311,7 +313,8 @@ static void test_a_is_the_sum_of_its_parts(void **state) {
     crumpled c = crumpled_create(7, 1, DRAPE_JACOBIAN_PSD);
     int64_t n2 = (int64_t)c.n * c.n;
     double *M = dense_new(n2), *D = dense_new(n2), *K = dense_new(n2), *A = dense_new(n2);
-    ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){.wind = {9, 5, 7}, .drag = 3, .air_drag = 2}));
+    ASSERT_OK(c.ctx,
+              drape_assembler_set_forces(c.forces, &(drape_forces){.wind = {9, 5, 7}, .drag = 3, .air_drag = 2}));
     crumpled_matrix(&c, c.x, c.v, 1, 0, 0, M);
     crumpled_matrix(&c, c.x, c.v, 0, 1, 0, D);
     crumpled_matrix(&c, c.x, c.v, 0, 0, 1, K);
@@ -332,14 +335,14 @@ static void test_vectors_alone_have_the_same_bits(void **state) {
     double *f = dense_new(c.n), *s = dense_new(c.n), *f2 = dense_new(c.n), *s2 = dense_new(c.n);
     drape_assembly what = {
         .x = c.x, .v = c.v, .mass = 1, .damping = 0.1, .stiffness = 0.01, .force = f, .stiff_v = s};
-    ASSERT_OK(c.ctx, drape_cloth_assemble(c.cloth, &what, c.A));
+    ASSERT_OK(c.ctx, drape_assembler_run(c.forces, &what, c.A));
     what.force = f2, what.stiff_v = s2;
-    ASSERT_OK(c.ctx, drape_cloth_assemble(c.cloth, &what, NULL));
+    ASSERT_OK(c.ctx, drape_assembler_run(c.forces, &what, NULL));
     assert_memory_equal(f, f2, bytes);
     assert_memory_equal(s, s2, bytes);
     memset(f2, 0, bytes);
     what.stiff_v = NULL;
-    ASSERT_OK(c.ctx, drape_cloth_assemble(c.cloth, &what, NULL));
+    ASSERT_OK(c.ctx, drape_assembler_run(c.forces, &what, NULL));
     assert_memory_equal(f, f2, bytes);
     free(f), free(s), free(f2), free(s2);
     crumpled_destroy(&c);

@@ -1,5 +1,7 @@
 /* Every way in which a cloth can be refused, and what happens when memory ends. */
+#include "cloth/force.h"
 #include "sparse/counting_allocator.h"
+#include "support/dense.h"
 #include "support/meshes.h"
 
 #include <math.h>
@@ -156,7 +158,7 @@ static void test_loose_vertices(void **state) {
     s.piece.triangles = 0;
     ASSERT_OK(ctx, drape_cloth_create(ctx, &s.piece, 1, NULL, &cloth)); /* points alone: only their weight */
     double f[12];
-    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &(drape_assembly){.x = s.rest, .v = s.rest, .force = f}, NULL));
+    test_assemble(ctx, cloth, NULL, &(drape_assembly){.x = s.rest, .v = s.rest, .force = f}, NULL);
     for (int32_t i = 0; i < 12; i++) assert_true(f[i] == (i % 3 == 2 ? -9.81 : 0));
     assert_true(drape_cloth_energy(cloth, s.rest) == 0 && drape_cloth_stretch(cloth, s.rest) == 0);
     drape_cloth_destroy(cloth);
@@ -165,8 +167,11 @@ static void test_loose_vertices(void **state) {
 
 static void test_models(void **state) {
     (void)state;
-    REFUSED(s.settings.model = "jelly", "no model \"jelly\"");
-    REFUSED(s.settings.model = NULL, "no model \"\"");
+    REFUSED(s.settings.model = "jelly", "no model \"jelly\"; there are baraff_witkin, choi_ko, provot");
+    REFUSED(s.settings.model = "", "no model \"\"");
+    REFUSED(s.settings.reserved[7] = 1, "drape_cloth_settings.reserved is not zero");
+    REFUSED(s.settings.jacobian = (drape_jacobian)3, "jacobian is 3");
+    REFUSED(s.settings.damping_jacobian = (drape_damping_jacobian)2, "damping_jacobian is 2");
     for (int32_t i = 0; drape_model_name(i); i++) {
         drape_context *ctx = test_context(1);
         square s;
@@ -177,10 +182,14 @@ static void test_models(void **state) {
         drape_cloth_destroy(cloth);
         drape_context_destroy(ctx);
     }
-    REFUSED(s.settings.jacobian = DRAPE_JACOBIAN_LINEAR, "baraff_witkin has no linear jacobian");
-    REFUSED(s.piece.material.strain_limit = 0.1, "baraff_witkin has no strain_limit");
-    assert_null(drape_jacobian_name(-1));
-    assert_null(drape_jacobian_name(3));
+    REFUSED(s.settings.jacobian = DRAPE_JACOBIAN_LINEAR,
+            "baraff_witkin has no linear jacobian; these have one: choi_ko, provot");
+    REFUSED(s.piece.material.strain_limit = 0.1,
+            "baraff_witkin has no strain_limit; these have one: choi_ko, provot");
+    assert_null(drape_jacobian_name((drape_jacobian)-1));
+    assert_null(drape_jacobian_name((drape_jacobian)3));
+    assert_null(drape_damping_jacobian_name((drape_damping_jacobian)2));
+    assert_string_equal(drape_damping_jacobian_name(DRAPE_DAMPING_FULL), "full");
     assert_null(drape_model_name(-1));
     assert_string_equal(drape_model_name(0), "baraff_witkin");
 }
@@ -195,8 +204,12 @@ static drape_cloth *square_cloth(drape_context *ctx) {
     return cloth;
 }
 
-static void assert_forces_refused(drape_context *ctx, drape_cloth *cloth, drape_forces forces, const char *fragment) {
-    assert_int_equal(drape_cloth_set_forces(cloth, &forces), DRAPE_ERROR_ARGUMENT);
+static void assert_forces_refused(drape_context *ctx, drape_assembler *assembler, drape_forces forces,
+                                  const char *fragment) {
+    drape_assembler *another;
+    assert_int_equal(drape_assembler_create(assembler->cloth, &forces, &another), DRAPE_ERROR_ARGUMENT);
+    assert_null(another);
+    assert_int_equal(drape_assembler_set_forces(assembler, &forces), DRAPE_ERROR_ARGUMENT);
     if (!strstr(drape_message(ctx), fragment))
         fail_msg("\"%s\" is not in the message \"%s\"", fragment, drape_message(ctx));
 }
@@ -206,17 +219,20 @@ static void test_forces(void **state) {
     drape_context *ctx = test_context(1);
     drape_cloth *cloth = square_cloth(ctx);
     double before[12], after[12], v[12] = {0}, x[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0.3};
-    ASSERT_OK(ctx, drape_cloth_set_forces(cloth, &(drape_forces){.wind = {0, 0, 3}, .drag = 1}));
-    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &(drape_assembly){.x = x, .v = v, .force = before}, NULL));
-    assert_forces_refused(ctx, cloth, (drape_forces){.gravity = {0, NAN, 0}}, "gravity and wind must be finite");
-    assert_forces_refused(ctx, cloth, (drape_forces){.wind = {0, 0, INFINITY}}, "gravity and wind must be finite");
-    assert_forces_refused(ctx, cloth, (drape_forces){.drag = -1},
+    drape_assembler *assembler;
+    ASSERT_OK(ctx, drape_assembler_create(cloth, &(drape_forces){.wind = {0, 0, 3}, .drag = 1}, &assembler));
+    ASSERT_OK(ctx, drape_assembler_run(assembler, &(drape_assembly){.x = x, .v = v, .force = before}, NULL));
+    assert_forces_refused(ctx, assembler, (drape_forces){.gravity = {0, NAN, 0}}, "gravity and wind must be finite");
+    assert_forces_refused(ctx, assembler, (drape_forces){.wind = {0, 0, INFINITY}},
+                          "gravity and wind must be finite");
+    assert_forces_refused(ctx, assembler, (drape_forces){.drag = -1},
                           "drag is -1 and air_drag 0; both must be 0 or more");
-    assert_forces_refused(ctx, cloth, (drape_forces){.drag = NAN}, "drag is");
-    assert_forces_refused(ctx, cloth, (drape_forces){.air_drag = -2}, "air_drag -2");
-    assert_forces_refused(ctx, cloth, (drape_forces){.air_drag = INFINITY}, "air_drag inf");
-    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &(drape_assembly){.x = x, .v = v, .force = after}, NULL));
+    assert_forces_refused(ctx, assembler, (drape_forces){.drag = NAN}, "drag is");
+    assert_forces_refused(ctx, assembler, (drape_forces){.air_drag = -2}, "air_drag -2");
+    assert_forces_refused(ctx, assembler, (drape_forces){.air_drag = INFINITY}, "air_drag inf");
+    ASSERT_OK(ctx, drape_assembler_run(assembler, &(drape_assembly){.x = x, .v = v, .force = after}, NULL));
     assert_memory_equal(before, after, sizeof before); /* what was refused changed nothing */
+    drape_assembler_destroy(assembler);
     drape_cloth_destroy(cloth);
     drape_context_destroy(ctx);
 }
@@ -224,39 +240,161 @@ static void test_forces(void **state) {
 static void test_assembly(void **state) {
     (void)state;
     drape_context *ctx = test_context(1);
-    drape_cloth *cloth = square_cloth(ctx), *twin = square_cloth(ctx);
+    drape_cloth *cloth = square_cloth(ctx);
+    drape_assembler *assembler, *twin;
     drape_matrix *theirs, *own;
     double x[12] = {0};
-    ASSERT_OK(ctx, drape_cloth_matrix(twin, &theirs));
+    ASSERT_OK(ctx, drape_assembler_create(cloth, NULL, &assembler));
+    ASSERT_OK(ctx, drape_assembler_create(cloth, NULL, &twin));
+    ASSERT_OK(ctx, drape_assembler_matrix(twin, &theirs));
     drape_assembly what = {.x = x, .v = x};
-    assert_int_equal(drape_cloth_assemble(cloth, &what, theirs), DRAPE_ERROR_ARGUMENT);
-    assert_non_null(strstr(drape_message(ctx), "not made by drape_cloth_matrix of this cloth"));
+    assert_int_equal(drape_assembler_run(assembler, &what, theirs), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "not made by drape_assembler_matrix of this assembler"));
     drape_bsr3 view = drape_matrix_view(theirs);
     ASSERT_OK(ctx, drape_matrix_copy(ctx, &view, &own)); /* the same pattern, but a matrix of its own */
-    assert_int_equal(drape_cloth_assemble(cloth, &what, own), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_run(assembler, &what, own), DRAPE_ERROR_ARGUMENT);
     what.v = NULL;
-    assert_int_equal(drape_cloth_assemble(cloth, &what, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_run(assembler, &what, NULL), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "positions or velocities are missing"));
     what.v = x, what.x = NULL;
-    assert_int_equal(drape_cloth_assemble(cloth, &what, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_run(assembler, &what, NULL), DRAPE_ERROR_ARGUMENT);
+    what.x = x, what.reserved[3] = 1;
+    assert_int_equal(drape_assembler_run(assembler, &what, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "drape_assembly.reserved"));
     drape_matrix_destroy(own);
-    drape_matrix_destroy(theirs);
-    drape_cloth_destroy(twin);
+    drape_assembler_destroy(twin);
+    drape_matrix_destroy(theirs); /* outlives what made it */
+    drape_assembler_destroy(assembler);
     drape_cloth_destroy(cloth);
     assert_int_equal(drape_context_bytes(ctx), 0);
+    drape_context_destroy(ctx);
+}
+
+static void test_null_arguments(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    drape_cloth *cloth = square_cloth(ctx), *none = NULL;
+    drape_assembler *assembler;
+    drape_material material;
+    double number, x[12] = {0};
+    square s;
+    square_init(&s);
+    assert_int_equal(drape_cloth_create(NULL, &s.piece, 1, NULL, &none), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_cloth_create(ctx, &s.piece, 1, NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_cloth_create(ctx, NULL, 1, NULL, &none), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_create(NULL, NULL, &assembler), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_create(cloth, NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_matrix(NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_run(NULL, NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_set_forces(NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_add(NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_energy(NULL, 0, 0, x, &number), DRAPE_ERROR_ARGUMENT);
+    ASSERT_OK(ctx, drape_assembler_create(cloth, NULL, &assembler));
+    assert_int_equal(drape_assembler_matrix(assembler, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_run(assembler, NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_set_forces(assembler, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_energy(assembler, 0, 0, NULL, &number), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_energy(assembler, 0, 0, x, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_energy(assembler, 5, 0, x, &number), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_cloth_limit_strain(NULL, NULL, 1, x, x), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_cloth_vertices(NULL) + drape_cloth_triangles(NULL) + drape_cloth_hinges(NULL), 0);
+    assert_null(drape_cloth_mass(NULL));
+    assert_null(drape_cloth_piece(cloth, 1));
+    assert_null(drape_cloth_piece(cloth, -1));
+    assert_false(drape_cloth_limits_strain(NULL));
+    assert_true(drape_cloth_energy(NULL, x) == 0 && drape_cloth_stretch(cloth, NULL) == 0);
+    assert_false(drape_fabric_find(NULL, &material) || drape_fabric_find("denim", NULL));
+    drape_assembler_destroy(assembler);
+    drape_cloth_destroy(cloth);
+    drape_context_destroy(ctx);
+}
+
+/* Zeros are the defaults; defaults can be written out. */
+static void test_zeroed_settings(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    drape_cloth *zeroed, *written;
+    square s;
+    square_init(&s);
+    drape_cloth_settings defaults = drape_cloth_defaults();
+    ASSERT_OK(ctx, drape_cloth_create(ctx, &s.piece, 1, &(drape_cloth_settings){0}, &zeroed));
+    ASSERT_OK(ctx, drape_cloth_create(ctx, &s.piece, 1, &defaults, &written));
+    assert_string_equal(zeroed->settings.model, written->settings.model);
+    assert_string_equal(zeroed->settings.model, drape_model_name(0));
+    assert_int_equal(zeroed->settings.jacobian, written->settings.jacobian);
+    assert_int_equal(zeroed->settings.damping_jacobian, written->settings.damping_jacobian);
+    drape_cloth_destroy(zeroed);
+    drape_cloth_destroy(written);
+    drape_context_destroy(ctx);
+}
+
+/* ---- what the table of models says of them ---- */
+
+/* Fields of a material that change what a model does, by trying. */
+static bool looks_at(drape_context *ctx, const char *model, const drape_material_field *field) {
+    test_mesh m = test_mesh_grid(3, 3, 1, 1);
+    double *x = dense_new(3 * (int64_t)m.vertices), *v = dense_new(3 * (int64_t)m.vertices);
+    double *f[2] = {dense_new(3 * (int64_t)m.vertices), dense_new(3 * (int64_t)m.vertices)};
+    test_random r = {4};
+    for (int32_t i = 0; i < 3 * m.vertices; i++) {
+        x[i] = m.rest[i] + test_random_between(&r, -0.1, 0.1);
+        v[i] = test_random_between(&r, -1, 1);
+    }
+    for (int k = 0; k < 2; k++) {
+        drape_cloth *cloth;
+        drape_piece piece = test_mesh_piece(&m);
+        drape_cloth_settings settings = {.model = model};
+        piece.material = drape_material_defaults();
+        double *number = (double *)((char *)&piece.material + field->offset);
+        if (k) *number += 0.01;
+        ASSERT_OK(ctx, drape_cloth_create(ctx, &piece, 1, &settings, &cloth));
+        test_assemble(ctx, cloth, NULL, &(drape_assembly){.x = x, .v = v, .force = f[k]}, NULL);
+        if (drape_cloth_limits_strain(cloth)) f[k][0] += 1; /* it does not show in the forces */
+        drape_cloth_destroy(cloth);
+    }
+    bool differ = memcmp(f[0], f[1], 3 * (size_t)m.vertices * sizeof(double)) != 0;
+    free(x), free(v), free(f[0]), free(f[1]);
+    test_mesh_clear(&m);
+    return differ;
+}
+
+static void test_table_of_models(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    drape_material defaults = drape_material_defaults();
+    for (int32_t i = 0; drape_model_name(i); i++) {
+        const drape_material_field *field;
+        bool limit = false;
+        assert_true(strlen(drape_model_about(i)) > 10 && !strchr(drape_model_about(i), '\n'));
+        for (int32_t k = 0; (field = drape_model_material_field(i, k)); k++) {
+            const double *number = (const double *)((const char *)&defaults + field->offset);
+            assert_true(field->unit && strlen(field->about) > 0 && field->count >= 1);
+            for (int32_t n = 0; n < field->count; n++) assert_true(number[n] == field->default_value);
+            if (!looks_at(ctx, drape_model_name(i), field))
+                fail_msg("%s says that it looks at %s", drape_model_name(i), field->name);
+            limit |= strcmp(field->name, "strain_limit") == 0;
+        }
+        assert_int_equal(limit, drape_model_strain_limit(i));
+        assert_null(drape_model_material_field(i, -1));
+        assert_null(drape_model_material_field(i, 1000));
+    }
+    assert_null(drape_model_about(-1));
+    assert_null(drape_model_material_field(-1, 0));
+    assert_false(drape_model_linear_jacobian(1000) || drape_model_strain_limit(-1));
     drape_context_destroy(ctx);
 }
 
 /* ---- memory ---- */
 
 static drape_status create_all(drape_context *ctx, const char *model, const test_mesh *m, drape_cloth **cloth,
-                               drape_matrix **A) {
+                               drape_assembler **assembler, drape_matrix **A) {
     drape_piece piece[2] = {test_mesh_piece(m), test_mesh_piece(m)};
     drape_cloth_settings settings = drape_cloth_defaults();
     settings.model = model;
-    *A = NULL;
+    *A = NULL, *assembler = NULL;
     drape_status status = drape_cloth_create(ctx, piece, 2, &settings, cloth);
-    return status ? status : drape_cloth_matrix(*cloth, A);
+    if (!status) status = drape_assembler_create(*cloth, NULL, assembler);
+    return status ? status : drape_assembler_matrix(*assembler, A);
 }
 
 static void check_allocations(const char *model) {
@@ -267,14 +405,16 @@ static void check_allocations(const char *model) {
         drape_context *ctx = counting_context(&memory);
         int64_t before = drape_context_bytes(ctx);
         drape_cloth *cloth;
+        drape_assembler *assembler;
         drape_matrix *A;
         memory.left = n;
-        drape_status status = create_all(ctx, model, &m, &cloth, &A);
+        drape_status status = create_all(ctx, model, &m, &cloth, &assembler, &A);
         failed = memory.failed;
         memory.left = -1;
         assert_int_equal(status, failed ? DRAPE_ERROR_MEMORY : DRAPE_OK);
         if (failed) assert_true(strlen(drape_message(ctx)) > 0);
         drape_matrix_destroy(A);
+        drape_assembler_destroy(assembler);
         drape_cloth_destroy(cloth);
         assert_int_equal(drape_context_bytes(ctx), before);
         drape_context_destroy(ctx);
@@ -296,17 +436,19 @@ static void check_assembly_allocates_nothing(const char *model) {
     counting_allocator memory = {.left = -1};
     drape_context *ctx = counting_context(&memory);
     drape_cloth *cloth;
+    drape_assembler *assembler;
     drape_matrix *A;
-    ASSERT_OK(ctx, create_all(ctx, model, &m, &cloth, &A));
+    ASSERT_OK(ctx, create_all(ctx, model, &m, &cloth, &assembler, &A));
     double x[2 * 3 * 20], f[2 * 3 * 20];
     assert_int_equal(drape_cloth_vertices(cloth), 2 * m.vertices);
     for (int32_t i = 0; i < 6 * m.vertices; i++) x[i] = m.rest[i % (3 * m.vertices)];
     memory.left = 0;
     drape_assembly what = {.x = x, .v = x, .mass = 1, .damping = 1, .stiffness = 1, .force = f, .stiff_v = NULL};
-    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &what, A));
+    ASSERT_OK(ctx, drape_assembler_run(assembler, &what, A));
     drape_cloth_energy(cloth, x);
     drape_cloth_stretch(cloth, x);
     assert_false(memory.failed);
+    drape_assembler_destroy(assembler);
     drape_cloth_destroy(cloth);
     drape_bsr3 view = drape_matrix_view(A);
     ASSERT_OK(ctx, drape_multiply(ctx, &view, x, f));
@@ -331,6 +473,9 @@ int main(void) {
         cmocka_unit_test(test_materials),
         cmocka_unit_test(test_loose_vertices),
         cmocka_unit_test(test_models),
+        cmocka_unit_test(test_table_of_models),
+        cmocka_unit_test(test_zeroed_settings),
+        cmocka_unit_test(test_null_arguments),
         cmocka_unit_test(test_forces),
         cmocka_unit_test(test_assembly),
         cmocka_unit_test(test_every_allocation_may_fail),

@@ -8,12 +8,11 @@ static drape_cloth *make_cloth(drape_context *ctx, const test_mesh *m, const dra
     drape_cloth_settings settings = drape_cloth_defaults();
     settings.model = crumpled_model;
     ASSERT_OK(ctx, drape_cloth_create(ctx, &piece, 1, &settings, &cloth));
-    ASSERT_OK(ctx, drape_cloth_set_forces(cloth, &(drape_forces){0}));
     return cloth;
 }
 
-static void find_force(drape_context *ctx, drape_cloth *cloth, const double *x, const double *v, double *f) {
-    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &(drape_assembly){.x = x, .v = v, .force = f}, NULL));
+static void find_force(drape_context *ctx, const drape_cloth *cloth, const double *x, const double *v, double *f) {
+    test_assemble(ctx, cloth, &(drape_forces){0}, &(drape_assembly){.x = x, .v = v, .force = f}, NULL);
 }
 
 static double sum_of(int32_t n, const double *a, int32_t stride) {
@@ -169,7 +168,7 @@ static void test_gravity_and_vertex_forces(void **state) {
     drape_forces forces = drape_forces_defaults();
     forces.gravity[0] = 2;
     forces.vertex = push;
-    ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &forces));
+    ASSERT_OK(c.ctx, drape_assembler_set_forces(c.forces, &forces));
     crumpled_force(&c, c.x, c.v, f);
     double total = sum_of(c.n / 3, drape_cloth_mass(c.cloth), 1);
     ASSERT_NEAR(sum_of(c.n, f, 3), 2 * total + sum_of(c.n, push, 3), 1e-11);
@@ -186,8 +185,7 @@ static void net_wind(drape_cloth *cloth, drape_context *ctx, const test_mesh *m,
     int32_t n = 3 * m->vertices;
     double *v = dense_new(n), *f = dense_new(n), torque[3];
     for (int32_t i = 0; i < n; i++) v[i] = velocity[i % 3];
-    ASSERT_OK(ctx, drape_cloth_set_forces(cloth, forces));
-    find_force(ctx, cloth, m->rest, v, f);
+    test_assemble(ctx, cloth, forces, &(drape_assembly){.x = m->rest, .v = v, .force = f}, NULL);
     net(n, m->rest, f, force, torque);
     free(v), free(f);
 }
@@ -331,9 +329,8 @@ static answer evaluate(drape_context *ctx, const drape_piece *piece, const doubl
     drape_cloth_settings settings = drape_cloth_defaults();
     settings.model = crumpled_model;
     ASSERT_OK(ctx, drape_cloth_create(ctx, piece, 1, &settings, &cloth));
-    ASSERT_OK(ctx, drape_cloth_matrix(cloth, &A));
     drape_assembly what = {.x = x, .v = v, .mass = 1, .damping = 0.1, .stiffness = 0.01, .force = a.f};
-    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &what, A));
+    test_assemble(ctx, cloth, NULL, &what, &A);
     drape_bsr3 view = drape_matrix_view(A);
     dense_from_bsr3(&view, a.A);
     a.energy = drape_cloth_energy(cloth, x);

@@ -18,8 +18,7 @@ static void assemble_one(drape_context *ctx, const drape_piece *piece, drape_jac
     drape_cloth_settings settings = drape_cloth_defaults();
     settings.jacobian = jacobian;
     ASSERT_OK(ctx, drape_cloth_create(ctx, piece, 1, &settings, &cloth));
-    ASSERT_OK(ctx, drape_cloth_matrix(cloth, &A));
-    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &(drape_assembly){.x = x, .v = v, .stiffness = 1}, A));
+    test_assemble(ctx, cloth, &(drape_forces){0}, &(drape_assembly){.x = x, .v = v, .stiffness = 1}, &A);
     drape_bsr3 view = drape_matrix_view(A);
     dense_from_bsr3(&view, K);
     drape_matrix_destroy(A);
@@ -276,7 +275,7 @@ static void test_a_is_symmetric_positive_definite(void **state) {
     for (uint64_t seed = 1; seed <= 4; seed++) {
         crumpled c = crumpled_create(seed, 1, DRAPE_JACOBIAN_PSD);
         double *A = dense_new((int64_t)c.n * c.n);
-        ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){.wind = {9, 5, 7}, .drag = 3}));
+        ASSERT_OK(c.ctx, drape_assembler_set_forces(c.forces, &(drape_forces){.wind = {9, 5, 7}, .drag = 3}));
         for (double h = 1e-3; h < 1.5; h *= sqrt(10)) {
             crumpled_matrix(&c, c.x, c.v, 1, h, h * h, A);
             assert_true(asymmetry(c.n, A, false) == 0);
@@ -309,7 +308,7 @@ static void test_full_jacobian_is_indefinite_there(void **state) {
 static void check_below(const crumpled *c, const double *x, const double *v, double bound) {
     double *f = dense_new(c->n), *s = dense_new(c->n);
     drape_assembly what = {.x = x, .v = v, .mass = 1, .damping = 1, .stiffness = 1, .force = f, .stiff_v = s};
-    ASSERT_OK(c->ctx, drape_cloth_assemble(c->cloth, &what, c->A));
+    ASSERT_OK(c->ctx, drape_assembler_run(c->forces, &what, c->A));
     drape_bsr3 A = drape_matrix_view(c->A);
     for (int32_t i = 0; i < c->n; i++) assert_true(fabs(f[i]) < bound && fabs(s[i]) < bound);
     for (int64_t i = 0; i < 9 * A.rowptr[A.rows]; i++) assert_true(fabs(A.val[i]) < bound);
@@ -329,7 +328,7 @@ static void check_sensible(const crumpled *c, const double *x) {
 static void test_collapsed_states_give_sensible_numbers(void **state) {
     (void)state;
     crumpled c = crumpled_create(3, 1, DRAPE_JACOBIAN_PSD);
-    ASSERT_OK(c.ctx, drape_cloth_set_forces(c.cloth, &(drape_forces){.wind = {9, 5, 7}, .drag = 3}));
+    ASSERT_OK(c.ctx, drape_assembler_set_forces(c.forces, &(drape_forces){.wind = {9, 5, 7}, .drag = 3}));
     double *x = dense_new(c.n);
     check_sensible(&c, x);
     for (int32_t i = 0; i < c.n; i += 3) x[i] = c.rest[i];

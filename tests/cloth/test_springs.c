@@ -14,7 +14,6 @@ static drape_cloth *make(drape_context *ctx, const char *model, drape_jacobian j
     piece.material = material;
     if (!(piece.material.density > 0)) piece.material.density = 1;
     ASSERT_OK(ctx, drape_cloth_create(ctx, &piece, 1, &settings, &cloth));
-    ASSERT_OK(ctx, drape_cloth_set_forces(cloth, &(drape_forces){0}));
     return cloth;
 }
 
@@ -191,7 +190,7 @@ static void test_threads_do_not_push(void **state) {
     for (int32_t k = 0; k < MODELS; k++) {
         drape_cloth *cloth =
             make(ctx, models[k], DRAPE_JACOBIAN_PSD, &m, (drape_material){.stretch = {70, 40}, .shear = 3});
-        ASSERT_OK(ctx, drape_cloth_assemble(cloth, &(drape_assembly){.x = x, .v = v, .force = f}, NULL));
+        test_assemble(ctx, cloth, &(drape_forces){0}, &(drape_assembly){.x = x, .v = v, .force = f}, NULL);
         if (k == CHOI_KO) assert_true(dense_norm(n, f) == 0 && drape_cloth_energy(cloth, x) == 0);
         else assert_true(dense_norm(n, f) > 1 && drape_cloth_energy(cloth, x) > 0.1);
         drape_cloth_destroy(cloth);
@@ -276,8 +275,7 @@ static void test_provot_folds_as_it_says(void **state) {
 static void stiffness_at(drape_context *ctx, drape_cloth *cloth, const double *x, double *K) {
     drape_matrix *A;
     double *v = dense_new(3 * (int64_t)drape_cloth_vertices(cloth));
-    ASSERT_OK(ctx, drape_cloth_matrix(cloth, &A));
-    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &(drape_assembly){.x = x, .v = v, .stiffness = 1}, A));
+    test_assemble(ctx, cloth, &(drape_forces){0}, &(drape_assembly){.x = x, .v = v, .stiffness = 1}, &A);
     drape_bsr3 view = drape_matrix_view(A);
     dense_from_bsr3(&view, K);
     drape_matrix_destroy(A);

@@ -118,7 +118,12 @@ static void check_settings(const fixture *f, const json_t *settings) {
 }
 
 static void check_step(const json_t *step, const drape_certificate *c) {
-    const json_t *seconds = json_object_get(step, "seconds");
+    const json_t *seconds = json_object_get(step, "seconds"), *forces = json_object_get(step, "forces");
+    assert_int_equal(json_array_size(forces), 2); /* the wind has no energy, and there is no load */
+    assert_string_equal(text_at(json_array_get(forces, 0), "name"), "baraff_witkin");
+    assert_string_equal(text_at(json_array_get(forces, 1), "name"), "gravity");
+    assert_true(number_at(json_array_get(forces, 0), "energy") == c->energy.elastic);
+    assert_true(number_at(json_array_get(forces, 1), "energy") == c->energy.weight);
     assert_true(number_at(step, "step") == (double)c->step);
     assert_true(number_at(step, "time") == c->time);
     assert_string_equal(text_at(step, "reason"), drape_reason_name(c->linear.reason));

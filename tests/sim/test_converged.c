@@ -182,8 +182,8 @@ static double residual_of(drape_context *ctx, drape_sim *sim, const double *v0, 
     const drape_cloth *cloth = drape_sim_cloth(sim);
     int32_t side = 31, n = 3 * drape_cloth_vertices(cloth);
     double *f = dense_new(n), sum = 0, weight = 0;
-    ASSERT_OK(ctx, drape_cloth_assemble(
-                       (drape_cloth *)cloth,
+    ASSERT_OK(ctx, drape_assembler_run(
+                       drape_sim_assembler(sim),
                        &(drape_assembly){.x = drape_sim_positions(sim), .v = drape_sim_velocities(sim), .force = f},
                        NULL));
     for (int32_t i = 0; i < n; i++) {
@@ -518,10 +518,10 @@ static void test_named_step_is_the_right_one(void **state) {
     const char *at = strstr(drape_message(ctx), "takes at most ");
     assert_non_null(at);
     double named = strtod(at + strlen("takes at most "), NULL);
-    drape_cloth *cloth = (drape_cloth *)drape_sim_cloth(sim);
-    ASSERT_OK(ctx, drape_cloth_matrix(cloth, &K));
+    const drape_cloth *cloth = drape_sim_cloth(sim);
+    ASSERT_OK(ctx, drape_assembler_matrix(drape_sim_assembler(sim), &K));
     drape_assembly what = {.x = drape_sim_positions(sim), .v = drape_sim_velocities(sim), .stiffness = 1};
-    ASSERT_OK(ctx, drape_cloth_assemble(cloth, &what, K));
+    ASSERT_OK(ctx, drape_assembler_run(drape_sim_assembler(sim), &what, K));
     double *A = dense_new((int64_t)N * N), *values = dense_new(N);
     drape_bsr3 view = drape_matrix_view(K);
     dense_from_bsr3(&view, A);

@@ -80,6 +80,7 @@ static record run_bdf2(drape_context *ctx, double rtol, const double *start, con
 typedef struct cloth_problem {
     drape_context *ctx;
     drape_cloth *cloth;
+    drape_assembler *forces;
     drape_matrix *A, *K;
     drape_solver *solver;
     drape_constraints *held;
@@ -94,7 +95,7 @@ static int cvode_f(realtype t, N_Vector y, N_Vector out, void *user) {
     const double *x = N_VGetArrayPointer(y), *v = x + N, *mass = drape_cloth_mass(p->cloth);
     double *F = N_VGetArrayPointer(out);
     (void)t;
-    if (drape_cloth_assemble(p->cloth, &(drape_assembly){.x = x, .v = v, .force = F + N}, NULL)) return -1;
+    if (drape_assembler_run(p->forces, &(drape_assembly){.x = x, .v = v, .force = F + N}, NULL)) return -1;
     for (int32_t i = 0; i < N; i++) {
         F[i] = v[i];
         F[N + i] = is_held(i) ? 0 : F[N + i] / mass[i / 3];
@@ -118,8 +119,8 @@ static int solver_solve(SUNLinearSolver S, SUNMatrix none, N_Vector d, N_Vector 
     CVodeGetCurrentState(p->cvode, &state);
     const double *x = N_VGetArrayPointer(state), *v = x + N;
     drape_assembly matrix = {.x = x, .v = v, .mass = 1, .damping = gamma, .stiffness = gamma * gamma};
-    if (drape_cloth_assemble(p->cloth, &matrix, p->A)) return -1;
-    if (drape_cloth_assemble(p->cloth, &(drape_assembly){.x = x, .v = v, .stiffness = 1}, p->K)) return -1;
+    if (drape_assembler_run(p->forces, &matrix, p->A)) return -1;
+    if (drape_assembler_run(p->forces, &(drape_assembly){.x = x, .v = v, .stiffness = 1}, p->K)) return -1;
     drape_bsr3 A = drape_matrix_view(p->A), K = drape_matrix_view(p->K);
     drape_multiply(p->ctx, &K, b, p->Kb);
     for (int32_t i = 0; i < N; i++) p->b[i] = mass[i / 3] * b[N + i] - gamma * p->Kb[i];
@@ -200,8 +201,9 @@ static void no_more_than_half_as_much_again(void **state) {
     drape_scene *scene = load(ctx, "bdf2");
     cloth_problem p = {.ctx = ctx, .b = dense_new(N), .Kb = dense_new(N)};
     ASSERT_OK(ctx, drape_cloth_create(ctx, scene->pieces, scene->piece_count, &scene->cloth, &p.cloth));
-    ASSERT_OK(ctx, drape_cloth_matrix(p.cloth, &p.A));
-    ASSERT_OK(ctx, drape_cloth_matrix(p.cloth, &p.K));
+    ASSERT_OK(ctx, drape_assembler_create(p.cloth, NULL, &p.forces));
+    ASSERT_OK(ctx, drape_assembler_matrix(p.forces, &p.A));
+    ASSERT_OK(ctx, drape_assembler_matrix(p.forces, &p.K));
     ASSERT_OK(ctx, drape_solver_create(ctx, &tight, &p.solver));
     hold_edge(&p);
     const double *start = scene->pieces[0].rest, *reference = drape_sim_positions(sim);
@@ -212,6 +214,7 @@ static void no_more_than_half_as_much_again(void **state) {
     drape_constraints_destroy(p.held);
     drape_solver_destroy(p.solver);
     drape_matrix_destroy(p.A), drape_matrix_destroy(p.K);
+    drape_assembler_destroy(p.forces);
     drape_cloth_destroy(p.cloth);
     free(p.b), free(p.Kb);
     drape_sim_destroy(sim);

@@ -21,6 +21,7 @@ typedef struct rig {
     drape_context *ctx;
     drape_scene *scene;
     drape_cloth *cloth[KINDS];
+    drape_assembler *forces[KINDS];
     drape_matrix *A[KINDS];
     bool held[N];
     double x[N], v[N]; /* on its way down */
@@ -75,7 +76,7 @@ static void solve(rig *r, kind which, double *b) {
 static void assemble(rig *r, kind which, double h, const double *x, const double *v) {
     drape_assembly what = {
         .x = x, .v = v, .mass = 1, .damping = h, .stiffness = h * h, .force = r->f, .stiff_v = r->Kv};
-    ASSERT_OK(r->ctx, drape_cloth_assemble(r->cloth[which], &what, r->A[which]));
+    ASSERT_OK(r->ctx, drape_assembler_run(r->forces[which], &what, r->A[which]));
 }
 
 static void linearised(rig *r, kind which, double h, const double *x, double *v) {
@@ -159,7 +160,8 @@ static rig *rig_create(drape_context *ctx, double damping) {
         settings.jacobian = k == EXACT ? DRAPE_JACOBIAN_FULL : DRAPE_JACOBIAN_PSD;
         settings.damping_jacobian = k == WITHOUT ? DRAPE_DAMPING_SYMMETRIC : DRAPE_DAMPING_FULL;
         ASSERT_OK(ctx, drape_cloth_create(ctx, r->scene->pieces, 1, &settings, &r->cloth[k]));
-        ASSERT_OK(ctx, drape_cloth_matrix(r->cloth[k], &r->A[k]));
+        ASSERT_OK(ctx, drape_assembler_create(r->cloth[k], NULL, &r->forces[k]));
+        ASSERT_OK(ctx, drape_assembler_matrix(r->forces[k], &r->A[k]));
     }
     drape_bsr3 A = drape_matrix_view(r->A[0]);
     r->band = find_band(&A);
@@ -171,6 +173,7 @@ static rig *rig_create(drape_context *ctx, double damping) {
 static void rig_destroy(rig *r) {
     for (int k = 0; k < KINDS; k++) {
         drape_matrix_destroy(r->A[k]);
+        drape_assembler_destroy(r->forces[k]);
         drape_cloth_destroy(r->cloth[k]);
     }
     drape_scene_destroy(r->ctx, r->scene);

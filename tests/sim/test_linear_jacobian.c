@@ -78,8 +78,8 @@ static void assert_matrix_is_current(drape_context *ctx, drape_sim *sim) {
     drape_matrix *fresh;
     double c = sim->matrix_c;
     drape_assembly what = {.x = sim->x, .v = sim->v, .mass = 1, .damping = c, .stiffness = c * c};
-    ASSERT_OK(ctx, drape_cloth_matrix(sim->cloth, &fresh));
-    ASSERT_OK(ctx, drape_cloth_assemble(sim->cloth, &what, fresh));
+    ASSERT_OK(ctx, drape_assembler_matrix(sim->forces, &fresh));
+    ASSERT_OK(ctx, drape_assembler_run(sim->forces, &what, fresh));
     drape_bsr3 want = drape_matrix_view(fresh), A = drape_matrix_view(sim->A);
     assert_memory_equal(A.val, want.val, 9 * (size_t)A.rowptr[A.rows] * sizeof *A.val);
     drape_matrix_destroy(fresh);

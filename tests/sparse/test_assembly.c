@@ -34,8 +34,12 @@ typedef struct kernel_data {
     int32_t set, nodes;
 } kernel_data;
 
-static void kernel(const void *data, const int32_t elements[DRAPE_I_LANES], drape_i_batch *out) {
+static const kernel_data data_of[SETS] = {{0, 3}, {1, 4}};
+static const void *const kernel_datas[SETS] = {&data_of[0], &data_of[1]};
+
+static void kernel(const void *data, const void *at, const int32_t elements[DRAPE_I_LANES], drape_i_batch *out) {
     const kernel_data *d = data;
+    assert_ptr_equal(at, data_of); /* what the job hands on */
     for (int32_t lane = 0; lane < DRAPE_I_LANES; lane++) {
         for (int32_t i = 0; i < 9 * pairs(d->nodes); i++)
             out->blocks[i][lane] = block_entry(d->set, elements[lane], i / 9, i % 9);
@@ -46,9 +50,10 @@ static void kernel(const void *data, const int32_t elements[DRAPE_I_LANES], drap
 }
 
 /* Gives all blocks, but those (b, a) that it must not: they are not numbers. */
-static void unsymmetric_kernel(const void *data, const int32_t elements[DRAPE_I_LANES], drape_i_batch *out) {
+static void unsymmetric_kernel(const void *data, const void *at, const int32_t elements[DRAPE_I_LANES],
+                               drape_i_batch *out) {
     const kernel_data *d = data;
-    kernel(data, elements, out);
+    kernel(data, at, elements, out);
     memset(out->lower, 0xff, sizeof out->lower);
     for (int32_t a = 0, pair = 0; a < d->nodes; a++)
         for (int32_t b = a; b < d->nodes; b++, pair++)
@@ -56,9 +61,6 @@ static void unsymmetric_kernel(const void *data, const int32_t elements[DRAPE_I_
                 for (int32_t lane = 0; lane < DRAPE_I_LANES; lane++)
                     out->lower[i][lane] = lower_entry(d->set, elements[lane], pair, i % 9);
 }
-
-static const kernel_data data_of[SETS] = {{0, 3}, {1, 4}};
-static const void *const kernel_datas[SETS] = {&data_of[0], &data_of[1]};
 
 /* ---- Meshes ---- */
 
@@ -185,6 +187,7 @@ static void check_run(drape_i_assembly *assembly, const mesh *m, const drape_i_b
                                 .start = start,
                                 .kernels = kernels,
                                 .kernel_data = kernel_datas,
+                                .at = data_of,
                                 .unsymmetric = any ? unsymmetric : NULL,
                                 .start_data = &(beginning){m, &got, matrix}};
     job.A.val = matrix ? got.val : NULL;
@@ -256,7 +259,8 @@ static void repeated_nodes(void **state) {
                                 .start = start,
                                 .start_data = &(beginning){&m, &got, true},
                                 .kernels = kernels,
-                                .kernel_data = kernel_datas};
+                                .kernel_data = kernel_datas,
+                                .at = data_of};
     job.A.val = got.val;
     drape_i_assembly_run(assembly, &job);
     for (int64_t i = 0; i < 9 * want.blocks; i++) /* the two orders within an element differ by rounding */
@@ -281,7 +285,8 @@ static void no_rows(void **state) {
                                 .start = start,
                                 .start_data = &(beginning){&m, NULL, true},
                                 .kernels = kernels,
-                                .kernel_data = kernel_datas};
+                                .kernel_data = kernel_datas,
+                                .at = data_of};
     drape_i_assembly_run(assembly, &job);
     drape_i_assembly_destroy(assembly);
     drape_i_assembly_destroy(NULL);

@@ -115,3 +115,12 @@ void test_move(int32_t count, const double *x, const double R[9], const double c
         for (int32_t k = 0; k < 3; k++) to[i + k] = R[3 * k] * a + R[3 * k + 1] * b + R[3 * k + 2] * d + c[k];
     }
 }
+
+void test_assemble(drape_context *ctx, const drape_cloth *cloth, const drape_forces *forces,
+                   const drape_assembly *what, drape_matrix **A) {
+    drape_assembler *assembler;
+    ASSERT_OK(ctx, drape_assembler_create(cloth, forces, &assembler));
+    if (A) ASSERT_OK(ctx, drape_assembler_matrix(assembler, A));
+    ASSERT_OK(ctx, drape_assembler_run(assembler, what, A ? *A : NULL));
+    drape_assembler_destroy(assembler);
+}

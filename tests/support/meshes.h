@@ -2,7 +2,7 @@
 #ifndef DRAPE_TESTS_MESHES_H
 #define DRAPE_TESTS_MESHES_H
 
-#include "drape/cloth.h"
+#include "drape/force.h"
 #include "support/testing.h"
 
 typedef struct test_mesh {
@@ -32,5 +32,10 @@ drape_piece test_mesh_piece(const test_mesh *mesh);
 void test_random_rotation(test_random *r, double R[9]);
 /* to = R x + c for `count` points; to may be x. */
 void test_move(int32_t count, const double *x, const double R[9], const double c[3], double *to);
+
+/* A run of an assembler of its own on the cloth, under these forces and no others. A NULL: vectors only; else the
+ * caller destroys *A. */
+void test_assemble(drape_context *ctx, const drape_cloth *cloth, const drape_forces *forces,
+                   const drape_assembly *what, drape_matrix **A);
 
 #endif

@@ -1,0 +1,150 @@
+/* drape/force.h: what acts on a cloth, as a list of forces, and the linear system that comes of it.
+ *
+ *   drape_assembler *forces;
+ *   drape_matrix *A;
+ *   drape_assembler_create(cloth, NULL, &forces);       // the cloth's model, gravity, air
+ *   drape_assembler_add(forces, &my_force);             // and a force of your own
+ *   drape_assembler_matrix(forces, &A);
+ *   drape_assembler_run(forces, &(drape_assembly){.x = x, .v = v, .mass = 1, .damping = h, .stiffness = h * h,
+ *                                                 .force = f}, A);
+ *
+ * A simulation (drape/sim.h) has such a list itself: drape_sim_add_force. Everything is SI; a vector over all
+ * vertices has 3 doubles per vertex, a block is 3x3 numbers row by row. */
+#ifndef DRAPE_FORCE_H
+#define DRAPE_FORCE_H
+
+#include "drape/cloth.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What acts from outside on every cloth ---- */
+
+/* Zero means zero. */
+typedef struct drape_forces {
+    double gravity[3];    /* m/s^2; default 0, 0, -9.81 */
+    double wind[3];       /* velocity of the air, m/s; default 0 */
+    double drag;          /* kg/m^3, >= 0: density of the air times drag coefficient; pressure drag/2 vn |vn| on
+                             each triangle, vn the air's velocity along its normal; default 0 */
+    double air_drag;      /* N s/m^3, >= 0: force per area and relative velocity, in all directions; default 0 */
+    const double *vertex; /* a load on each vertex, N, 3 doubles per vertex; NULL: none */
+} drape_forces;
+
+/* Every field at the default that stands beside it. */
+DRAPE_API drape_forces drape_forces_defaults(void);
+
+/* ---- A force of your own ---- */
+
+/* Where a force is evaluated. */
+typedef struct drape_force_point {
+    double time;             /* s */
+    int32_t vertices;        /* of the cloth */
+    const double *x;         /* positions of all vertices, m */
+    const double *v;         /* velocities of all vertices, m/s; NULL where an energy is asked for */
+    bool jacobians;          /* stiffness and damping are wanted beside the force */
+    drape_jacobian jacobian; /* what the cloth is set to. With DRAPE_JACOBIAN_PSD leave out what makes your stiffness
+                                indefinite, so that a linearised step has a positive definite system */
+} drape_force_point;
+
+/* Force and Jacobians of one element of k nodes. Only nodes below k are looked at. */
+typedef struct drape_element_force {
+    double force[4][3];        /* N on each node */
+    double stiffness[4][4][9]; /* N/m: [a][b] is -d force[a] / d x of node b */
+    double damping[4][4][9];   /* N s/m: [a][b] is -d force[a] / d v of node b */
+} drape_element_force;
+
+/* Force and block diagonal Jacobians over all vertices. Add to these arrays: other forces may be in them already. */
+typedef struct drape_vertex_force {
+    double *force;     /* N, 3 doubles per vertex */
+    double *stiffness; /* N/m, a block per vertex: -d force / d x of the same vertex; NULL: not wanted */
+    double *damping;   /* N s/m, a block per vertex: -d force / d v of the same vertex; NULL: not wanted */
+} drape_vertex_force;
+
+/* A force is a table of functions: either `element` or `all`, and the energy that belongs to it.
+ *
+ * Functions get `user` and must not change what it points to in a way that other calls see: the element functions run
+ * on several threads at once, and an element near the border of two threads' shares is evaluated by both. For results
+ * that do not depend on the number of threads a function's result must depend on its arguments alone.
+ * A result that is not finite makes the evaluation fail with DRAPE_ERROR_NUMBER and a message that names the force
+ * and the element or vertex. A line search of Newton's method then tries a shorter correction, so a force may use it
+ * to say "not here". */
+typedef struct drape_force {
+    const char *name; /* for messages and reports: 1 to 63 characters, unlike those of the other forces; copied */
+    void *user;       /* handed to the functions; must live as long as the list that the force is in */
+
+    /* Elements of 1 to 4 vertices: springs, triangles, hinges. The nodes are copied. `node` are the element's own. */
+    drape_elements elements;
+    /* *out is zero: force always, the blocks of its nodes where at->jacobians is set and `damping` where besides
+     * velocity_dependent is. Else do not write blocks. */
+    void (*element)(void *user, const drape_force_point *at, int32_t element, const int32_t *node,
+                    drape_element_force *out);
+    /* J: force = -d energy / d x, but for what depends on v. NULL: the force has no energy. */
+    double (*element_energy)(void *user, const drape_force_point *at, int32_t element, const int32_t *node);
+
+    /* A function over all positions, called by one thread, once per evaluation. */
+    void (*all)(void *user, const drape_force_point *at, drape_vertex_force *out);
+    double (*all_energy)(void *user, const drape_force_point *at); /* J; NULL: the force has no energy */
+
+    bool velocity_dependent; /* the force depends on v: damping is asked for. A line search then goes by slope, and
+                                not by energy, as it does for a force without an energy */
+    bool unsymmetric;     /* of elements: stiffness or damping is not symmetric, and all blocks are taken; else only
+                             those with a <= b are, and [b][a] is the transpose of [a][b]. The system is then for
+                             methods such as bicgstab */
+    uint64_t reserved[8]; /* zero: room for later fields */
+} drape_force;
+
+enum { DRAPE_MOST_FORCES = 32 }; /* of your own in one list */
+
+/* ---- The list, and what it assembles ---- */
+
+/* The forces on a cloth, in this order: its model (by the name of the model), "gravity", "air_drag", "load" and
+ * "wind" (drape_forces: gravity, air_drag, vertex, drag), then your own in the order in which they were added. It
+ * owns the pattern of the matrix. One thread at a time may use it; the cloth is only read. */
+typedef struct drape_assembler drape_assembler;
+
+/* The cloth must live on. forces may be NULL: the defaults. */
+DRAPE_API drape_status drape_assembler_create(const drape_cloth *cloth, const drape_forces *forces,
+                                              drape_assembler **out);
+DRAPE_API void drape_assembler_destroy(drape_assembler *assembler); /* NULL is fine */
+
+/* Copies *forces (not the array behind `vertex`, which must live on while it is set). May be called at any time. */
+DRAPE_API drape_status drape_assembler_set_forces(drape_assembler *assembler, const drape_forces *forces);
+/* Copies *force. One with elements makes a new pattern: matrices made before are refused from then on. On failure the
+ * list is as before. */
+DRAPE_API drape_status drape_assembler_add(drape_assembler *assembler, const drape_force *force);
+
+/* How many forces there are, and their names, from 0; NULL past the end. */
+DRAPE_API int32_t drape_assembler_count(const drape_assembler *assembler);
+DRAPE_API const char *drape_assembler_name(const drape_assembler *assembler, int32_t index);
+/* Energy of one force, J: elastic energy of the model; of gravity and loads 0 at the positions of
+ * drape_cloth_rest. NaN: it has none, or does not act. DRAPE_ERROR_NUMBER: an energy of your own is not finite. */
+DRAPE_API drape_status drape_assembler_energy(drape_assembler *assembler, int32_t index, double time, const double *x,
+                                              double *out);
+
+/* A matrix with the pattern that the forces' Jacobians need; the caller destroys it, before or after the assembler.
+ */
+DRAPE_API drape_status drape_assembler_matrix(const drape_assembler *assembler, drape_matrix **out);
+
+/* What to assemble, with K = -df/dx and D = -df/dv. */
+typedef struct drape_assembly {
+    const double *x;                 /* positions, m */
+    const double *v;                 /* velocities, m/s */
+    double mass, damping, stiffness; /* A = mass M + damping D + stiffness K, M the lumped masses */
+    double *force;                   /* f(time, x, v), N; NULL: not wanted */
+    double *stiff_v;                 /* K v, N/s; NULL: not wanted */
+    double time;                     /* s; matters only to forces of your own that look at it */
+    uint64_t reserved[4];            /* zero: room for later fields */
+} drape_assembly;
+
+/* A may be NULL: vectors only. A must come from drape_assembler_matrix of the same assembler. Allocates nothing.
+ * D is symmetric, and so is K, but for DRAPE_DAMPING_FULL and forces of your own that are not. The wind's dependence
+ * on x is left out of K. With DRAPE_JACOBIAN_FULL and DRAPE_DAMPING_FULL the rest of K is exact. The bits depend
+ * neither on the number of threads nor on the vector instructions. */
+DRAPE_API drape_status drape_assembler_run(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,131 @@
+/* force.h: a force of the list from inside, and the list itself.
+ *
+ * Every force, built in or of a program's own, is a drape_i_force: terms of elements, which the assembly evaluates
+ * eight at a time, or a part that belongs to each vertex alone, and an energy. Nothing else of the library knows
+ * which forces there are.
+ *
+ * To add one that ships: a drape_i_force in forces.c, and its place in drape_i_forces_fill. */
+#ifndef DRAPE_CLOTH_FORCE_H
+#define DRAPE_CLOTH_FORCE_H
+
+#include "cloth/cloth.h"
+#include "drape/force.h"
+
+#include <stdatomic.h>
+
+/* Rows [begin, end) of what is being assembled. */
+typedef struct drape_i_rows {
+    int32_t begin, end;
+    double *force, *stiff_v; /* or NULL */
+    drape_bsr3 A;            /* val NULL: no matrix */
+    const int32_t *diagonal; /* of each row, which of its blocks is the diagonal one */
+} drape_i_rows;
+
+typedef struct drape_i_force drape_i_force;
+struct drape_i_force {
+    const char *name;
+    const void *data; /* for the functions here; terms have their own */
+    int32_t term_count;
+    const drape_i_term *terms;
+    bool (*is_active)(const drape_i_force *force); /* NULL: always */
+    /* Adds what belongs to each vertex alone; NULL: nothing. */
+    void (*add_rows)(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows);
+    /* J; NULL: it has none. */
+    double (*energy)(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at);
+    /* W: half the power that the force takes out; its derivative by v is minus the force. NULL: none. */
+    double (*dissipation)(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at);
+    bool has_potential;     /* force = -d energy/dx - d dissipation/dv, exactly */
+    bool constant_jacobian; /* K and D are the same at every state */
+};
+
+/* ---- built in: forces.c, wind_simd.c ---- */
+
+typedef struct drape_i_wind_data {
+    const int32_t *nodes;
+    const drape_forces *forces; /* wind and drag */
+} drape_i_wind_data;
+
+DRAPE_I_KERNEL(void, drape_i_wind, (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+
+/* What the built-in forces look at; it stays where it is. */
+typedef struct drape_i_outside {
+    const drape_cloth *cloth;
+    drape_forces forces;
+    drape_i_wind_data wind;
+    drape_i_term wind_term;
+} drape_i_outside;
+
+/* Their places in the list. */
+enum {
+    DRAPE_I_FORCE_MODEL,
+    DRAPE_I_FORCE_GRAVITY,
+    DRAPE_I_FORCE_AIR_DRAG,
+    DRAPE_I_FORCE_LOAD,
+    DRAPE_I_FORCE_WIND,
+    DRAPE_I_OWN_FORCES /* how many */
+};
+
+void drape_i_forces_fill(drape_i_outside *outside, const drape_cloth *cloth, drape_i_force out[DRAPE_I_OWN_FORCES]);
+
+/* *out = sum of the energies of elements, term after term. */
+double drape_i_terms_energy(drape_context *ctx, const drape_i_term *terms, int32_t count,
+                            const drape_i_evaluation *at);
+
+/* ---- of a program's own: custom_force.c ---- */
+
+/* A drape_force in the list. It stays where it is. */
+typedef struct drape_i_custom {
+    drape_force force; /* with copies of name and nodes */
+    char name[64];
+    int32_t vertices;
+    struct drape_i_custom *self; /* what the term's kernels get: they note a culprit */
+    drape_i_term term;           /* of elements */
+    atomic_int culprit; /* the lowest element or vertex that gave a number that is not finite; INT_MAX: none */
+} drape_i_custom;
+
+/* Checks the table, copies it, and fills the row of the list. */
+drape_status drape_i_custom_create(drape_context *ctx, const drape_force *force, int32_t vertices,
+                                   drape_i_custom **custom, drape_i_force *out);
+void drape_i_custom_destroy(drape_context *ctx, drape_i_custom *custom);
+/* Evaluates `all` into the sums over all such forces; notes a culprit. */
+void drape_i_custom_evaluate_all(drape_i_custom *custom, const drape_i_evaluation *at,
+                                 const drape_vertex_force *sums);
+
+/* ---- the list: assembler.c ---- */
+
+enum { DRAPE_I_FORCES = DRAPE_I_OWN_FORCES + DRAPE_MOST_FORCES };
+
+struct drape_assembler {
+    drape_context *ctx;
+    const drape_cloth *cloth;
+    drape_i_outside outside;
+    int32_t count;
+    drape_i_force force[DRAPE_I_FORCES];
+    drape_i_custom *custom[DRAPE_MOST_FORCES]; /* those from DRAPE_I_OWN_FORCES on */
+    bool any_all;                              /* a force has a function over all positions */
+    drape_vertex_force sums;                   /* of those */
+    char explanation[256];                     /* why the last evaluation failed; empty: it did not */
+
+    drape_matrix *pattern; /* shared by all matrices of this list */
+    drape_i_assembly *plan;
+    int32_t *diagonal;
+};
+
+enum { DRAPE_I_CARRIED = 2 };
+/* drape_assembler_add; and the matrices (NULL among them is fine), at most DRAPE_I_CARRIED, are replaced by ones with
+ * the same values on the new pattern. On failure everything is as before. */
+drape_status drape_i_assembler_add(drape_assembler *assembler, const drape_force *force,
+                                   drape_matrix **const matrices[], int32_t count);
+/* Whether all forces have a potential (a drape_i_force says what that is), for the line search. */
+bool drape_i_assembler_has_potential(const drape_assembler *assembler);
+/* Sum of the energies + c times the dissipations: its gradient by v at x = x0 + c v is -c f. */
+drape_status drape_i_assembler_potential(drape_assembler *assembler, double time, double c, const double *x,
+                                         const double *v, double *out);
+/* drape_assembler_run without a message where it gives DRAPE_ERROR_NUMBER, for those who may try elsewhere. */
+drape_status drape_i_assembler_run(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A);
+/* What was not finite in the last run or potential; NULL: nothing. */
+const char *drape_i_assembler_explain(const drape_assembler *assembler);
+/* Whether D and K are the same at every state; air_drag, which is in D, may still be set to another value. */
+bool drape_i_assembler_constant_jacobian(const drape_assembler *assembler);
+
+#endif

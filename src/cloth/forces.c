@@ -1,0 +1,150 @@
+/* forces.c: the forces that every cloth has: its model, gravity, the air's drag on vertices, loads, and the wind on
+ * triangles (wind_simd.c).
+ *
+ *   gravity    m_i g                            energy -m_i g.(x_i - rest_i)
+ *   air_drag   k a_i (w - v_i)                  dissipation k a_i |v_i - w|^2/2, D = k a_i I
+ *   load       given, per vertex                energy -load_i.(x_i - rest_i)
+ *
+ * with m_i mass and a_i area of vertex i, w the wind. */
+#include "base/parallel.h"
+#include "cloth/force.h"
+
+#include <math.h>
+
+drape_forces drape_forces_defaults(void) { return (drape_forces){.gravity = {0, 0, -9.81}}; }
+
+/* ---- the model ---- */
+
+static double model_energy(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    return drape_i_terms_energy(ctx, force->terms, force->term_count, at);
+}
+
+/* ---- gravity, loads ---- */
+
+static void add_gravity(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
+    const drape_i_outside *o = force->data;
+    const double *g = o->forces.gravity, *mass = o->cloth->mass;
+    (void)at;
+    for (int64_t i = rows->begin; i < rows->end && rows->force; i++)
+        for (int32_t k = 0; k < 3; k++) rows->force[3 * i + k] += mass[i] * g[k];
+}
+
+static void add_load(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
+    const double *load = ((const drape_i_outside *)force->data)->forces.vertex;
+    (void)at;
+    for (int64_t i = 3 * (int64_t)rows->begin; i < 3 * (int64_t)rows->end && rows->force; i++)
+        rows->force[i] += load[i];
+}
+
+static bool has_load(const drape_i_force *force) {
+    return ((const drape_i_outside *)force->data)->forces.vertex != NULL;
+}
+
+typedef struct sum_job {
+    const drape_i_outside *outside;
+    const drape_i_evaluation *at;
+} sum_job;
+
+static void sum_gravity(void *data, int64_t begin, int64_t end, double *sums) {
+    const sum_job *j = data;
+    const double *g = j->outside->forces.gravity, *mass = j->outside->cloth->mass;
+    for (int64_t i = begin; i < end; i++) {
+        const double *x = j->at->x + 3 * i, *rest = j->outside->cloth->rest + 3 * i;
+        sums[0] -= mass[i] * ((g[0] * (x[0] - rest[0]) + g[1] * (x[1] - rest[1])) + g[2] * (x[2] - rest[2]));
+    }
+}
+
+static void sum_load(void *data, int64_t begin, int64_t end, double *sums) {
+    const sum_job *j = data;
+    const double *load = j->outside->forces.vertex, *rest = j->outside->cloth->rest;
+    for (int64_t i = 3 * begin; i < 3 * end; i++) sums[0] -= load[i] * (j->at->x[i] - rest[i]);
+}
+
+static double sum_vertices(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at,
+                           drape_i_sum_fn fn) {
+    sum_job job = {force->data, at};
+    double sum;
+    drape_i_sum(ctx, job.outside->cloth->vertices, DRAPE_I_GRAIN, fn, &job, 1, &sum);
+    return sum;
+}
+
+static double gravity_energy(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    return sum_vertices(force, ctx, at, sum_gravity);
+}
+
+static double load_energy(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    return sum_vertices(force, ctx, at, sum_load);
+}
+
+/* ---- air ---- */
+
+static void add_air_drag(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
+    const drape_i_outside *o = force->data;
+    const double *wind = o->forces.wind;
+    for (int64_t i = rows->begin; i < rows->end; i++) {
+        double drag = o->forces.air_drag * o->cloth->area[i];
+        for (int32_t k = 0; k < 3 && rows->force; k++) rows->force[3 * i + k] += drag * (wind[k] - at->v[3 * i + k]);
+        if (!rows->A.val) continue;
+        double *block = rows->A.val + 9 * (rows->A.rowptr[i] + rows->diagonal[i]);
+        for (int32_t k = 0; k < 3; k++) block[4 * k] += at->damping * drag;
+    }
+}
+
+static bool has_air_drag(const drape_i_force *force) {
+    return ((const drape_i_outside *)force->data)->forces.air_drag != 0;
+}
+
+static void sum_air_drag(void *data, int64_t begin, int64_t end, double *sums) {
+    const sum_job *j = data;
+    const drape_forces *f = &j->outside->forces;
+    for (int64_t i = begin; i < end; i++)
+        for (int32_t k = 0; k < 3; k++) {
+            double relative = j->at->v[3 * i + k] - f->wind[k];
+            sums[0] += 0.5 * f->air_drag * j->outside->cloth->area[i] * relative * relative;
+        }
+}
+
+static double air_dissipation(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    return sum_vertices(force, ctx, at, sum_air_drag);
+}
+
+static bool has_drag(const drape_i_force *force) { return ((const drape_i_outside *)force->data)->forces.drag != 0; }
+
+/* ---- all of them ---- */
+
+void drape_i_forces_fill(drape_i_outside *o, const drape_cloth *cloth, drape_i_force out[DRAPE_I_OWN_FORCES]) {
+    o->cloth = cloth;
+    o->wind = (drape_i_wind_data){cloth->triangle[0], &o->forces};
+    o->wind_term = (drape_i_term){
+        .elements = {3, cloth->triangles, cloth->triangle[0]}, .batch = drape_i_wind_at, .data = &o->wind};
+    const drape_i_force forces[DRAPE_I_OWN_FORCES] = {
+        [DRAPE_I_FORCE_MODEL] = {.name = cloth->model->name,
+                                 .term_count = cloth->term_count,
+                                 .terms = cloth->terms,
+                                 .energy = model_energy,
+                                 .has_potential = !cloth->damped,
+                                 .constant_jacobian = cloth->settings.jacobian == DRAPE_JACOBIAN_LINEAR},
+        [DRAPE_I_FORCE_GRAVITY] = {.name = "gravity",
+                                   .add_rows = add_gravity,
+                                   .energy = gravity_energy,
+                                   .has_potential = true,
+                                   .constant_jacobian = true},
+        [DRAPE_I_FORCE_AIR_DRAG] = {.name = "air_drag",
+                                    .is_active = has_air_drag,
+                                    .add_rows = add_air_drag,
+                                    .dissipation = air_dissipation,
+                                    .has_potential = true,
+                                    .constant_jacobian = true},
+        [DRAPE_I_FORCE_LOAD] = {.name = "load",
+                                .is_active = has_load,
+                                .add_rows = add_load,
+                                .energy = load_energy,
+                                .has_potential = true,
+                                .constant_jacobian = true},
+        [DRAPE_I_FORCE_WIND] = {.name = "wind", .term_count = 1, .terms = &o->wind_term, .is_active = has_drag},
+    };
+    for (int32_t i = 0; i < DRAPE_I_OWN_FORCES; i++) {
+        out[i] = forces[i];
+        out[i].data = o;
+    }
+}
