@@ -67,16 +67,16 @@ typedef struct drape_vertex_force {
  * on several threads at once, and an element near the border of two threads' shares is evaluated by both. For results
  * that do not depend on the number of threads a function's result must depend on its arguments alone.
  * A result that is not finite makes the evaluation fail with DRAPE_ERROR_NUMBER and a message that names the force
- * and the element or vertex. A line search of Newton's method then tries a shorter correction, so a force may use it
- * to say "not here". */
+ * and the element or vertex. A line search of Newton's method then tries a shorter correction, so a force may say
+ * "not here" in this way; but where an iteration starts, it must be finite. */
 typedef struct drape_force {
     const char *name; /* for messages and reports: 1 to 63 characters, unlike those of the other forces; copied */
     void *user;       /* handed to the functions; must live as long as the list that the force is in */
 
     /* Elements of 1 to 4 vertices: springs, triangles, hinges. The nodes are copied. `node` are the element's own. */
     drape_elements elements;
-    /* *out is zero: force always, the blocks of its nodes where at->jacobians is set and `damping` where besides
-     * velocity_dependent is. Else do not write blocks. */
+    /* out->force is zero at first. So is out->stiffness where at->jacobians is set, and out->damping where
+     * velocity_dependent is set as well; where they are not, do not write to them. */
     void (*element)(void *user, const drape_force_point *at, int32_t element, const int32_t *node,
                     drape_element_force *out);
     /* J: force = -d energy / d x, but for what depends on v. NULL: the force has no energy. */

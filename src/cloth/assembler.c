@@ -121,7 +121,7 @@ drape_status drape_assembler_create(const drape_cloth *cloth, const drape_forces
     a->cloth = cloth;
     a->outside.forces = outside;
     drape_i_forces_fill(&a->outside, cloth, a->force);
-    a->count = DRAPE_I_OWN_FORCES;
+    a->count = DRAPE_I_BUILT_IN_FORCES;
     plan p;
     status = make_plan(a, &p);
     if (!status) exchange_plan(a, &p);
@@ -188,7 +188,7 @@ drape_status drape_i_assembler_add(drape_assembler *a, const drape_force *force,
                                    int32_t count) {
     drape_status status = check_new(a, force);
     if (status) return status;
-    drape_i_custom **custom = &a->custom[a->count - DRAPE_I_OWN_FORCES];
+    drape_i_custom **custom = &a->custom[a->count - DRAPE_I_BUILT_IN_FORCES];
     status = drape_i_custom_create(a->ctx, force, a->cloth->vertices, custom, &a->force[a->count]);
     if (status) return status;
     a->count++;
@@ -224,12 +224,12 @@ drape_status drape_assembler_matrix(const drape_assembler *a, drape_matrix **out
 
 static void forget_culprits(drape_assembler *a) {
     a->explanation[0] = 0;
-    for (int32_t i = DRAPE_I_OWN_FORCES; i < a->count; i++)
-        atomic_store(&a->custom[i - DRAPE_I_OWN_FORCES]->culprit, INT_MAX);
+    for (int32_t i = DRAPE_I_BUILT_IN_FORCES; i < a->count; i++)
+        atomic_store(&a->custom[i - DRAPE_I_BUILT_IN_FORCES]->culprit, INT_MAX);
 }
 
 static drape_status find_culprit(drape_assembler *a, double time) {
-    for (int32_t i = 0; i < a->count - DRAPE_I_OWN_FORCES; i++) {
+    for (int32_t i = 0; i < a->count - DRAPE_I_BUILT_IN_FORCES; i++) {
         const drape_i_custom *c = a->custom[i];
         int place = atomic_load(&c->culprit);
         if (place == INT_MAX) continue;
@@ -245,7 +245,7 @@ static drape_status find_culprit(drape_assembler *a, double time) {
 static drape_status find_energy(drape_assembler *a, int32_t index, const drape_i_evaluation *at, double *out) {
     const drape_i_force *f = &a->force[index];
     *out = f->energy(f, a->ctx, at);
-    if (isfinite(*out) || index < DRAPE_I_OWN_FORCES) return DRAPE_OK;
+    if (isfinite(*out) || index < DRAPE_I_BUILT_IN_FORCES) return DRAPE_OK;
     snprintf(a->explanation, sizeof a->explanation, "the energy of the force \"%s\" is not finite (t = %g s)",
              f->name, at->time);
     return DRAPE_ERROR_NUMBER;
@@ -303,7 +303,7 @@ static void evaluate_all(drape_assembler *a, const drape_i_evaluation *at) {
         memset(a->sums.stiffness, 0, 9 * n * sizeof *a->sums.stiffness);
         memset(a->sums.damping, 0, 9 * n * sizeof *a->sums.damping);
     }
-    for (int32_t i = 0; i < a->count - DRAPE_I_OWN_FORCES; i++)
+    for (int32_t i = 0; i < a->count - DRAPE_I_BUILT_IN_FORCES; i++)
         if (a->custom[i]->force.all) drape_i_custom_evaluate_all(a->custom[i], at, &a->sums);
 }
 

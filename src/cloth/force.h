@@ -62,12 +62,13 @@ enum {
     DRAPE_I_FORCE_AIR_DRAG,
     DRAPE_I_FORCE_LOAD,
     DRAPE_I_FORCE_WIND,
-    DRAPE_I_OWN_FORCES /* how many */
+    DRAPE_I_BUILT_IN_FORCES /* how many */
 };
 
-void drape_i_forces_fill(drape_i_outside *outside, const drape_cloth *cloth, drape_i_force out[DRAPE_I_OWN_FORCES]);
+void drape_i_forces_fill(drape_i_outside *outside, const drape_cloth *cloth,
+                         drape_i_force out[DRAPE_I_BUILT_IN_FORCES]);
 
-/* *out = sum of the energies of elements, term after term. */
+/* Sum of the energies of elements, term after term. */
 double drape_i_terms_energy(drape_context *ctx, const drape_i_term *terms, int32_t count,
                             const drape_i_evaluation *at);
 
@@ -93,7 +94,7 @@ void drape_i_custom_evaluate_all(drape_i_custom *custom, const drape_i_evaluatio
 
 /* ---- the list: assembler.c ---- */
 
-enum { DRAPE_I_FORCES = DRAPE_I_OWN_FORCES + DRAPE_MOST_FORCES };
+enum { DRAPE_I_FORCES = DRAPE_I_BUILT_IN_FORCES + DRAPE_MOST_FORCES };
 
 struct drape_assembler {
     drape_context *ctx;
@@ -101,7 +102,7 @@ struct drape_assembler {
     drape_i_outside outside;
     int32_t count;
     drape_i_force force[DRAPE_I_FORCES];
-    drape_i_custom *custom[DRAPE_MOST_FORCES]; /* those from DRAPE_I_OWN_FORCES on */
+    drape_i_custom *custom[DRAPE_MOST_FORCES]; /* those from DRAPE_I_BUILT_IN_FORCES on */
     bool any_all;                              /* a force has a function over all positions */
     drape_vertex_force sums;                   /* of those */
     char explanation[256];                     /* why the last evaluation failed; empty: it did not */
@@ -118,7 +119,7 @@ drape_status drape_i_assembler_add(drape_assembler *assembler, const drape_force
                                    drape_matrix **const matrices[], int32_t count);
 /* Whether all forces have a potential (a drape_i_force says what that is), for the line search. */
 bool drape_i_assembler_has_potential(const drape_assembler *assembler);
-/* Sum of the energies + c times the dissipations: its gradient by v at x = x0 + c v is -c f. */
+/* *out = sum of the energies + c times the dissipations: its gradient by v at x = x0 + c v is -c f. */
 drape_status drape_i_assembler_potential(drape_assembler *assembler, double time, double c, const double *x,
                                          const double *v, double *out);
 /* drape_assembler_run without a message where it gives DRAPE_ERROR_NUMBER, for those who may try elsewhere. */

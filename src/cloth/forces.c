@@ -112,12 +112,12 @@ static bool has_drag(const drape_i_force *force) { return ((const drape_i_outsid
 
 /* ---- all of them ---- */
 
-void drape_i_forces_fill(drape_i_outside *o, const drape_cloth *cloth, drape_i_force out[DRAPE_I_OWN_FORCES]) {
+void drape_i_forces_fill(drape_i_outside *o, const drape_cloth *cloth, drape_i_force out[DRAPE_I_BUILT_IN_FORCES]) {
     o->cloth = cloth;
     o->wind = (drape_i_wind_data){cloth->triangle[0], &o->forces};
     o->wind_term = (drape_i_term){
         .elements = {3, cloth->triangles, cloth->triangle[0]}, .batch = drape_i_wind_at, .data = &o->wind};
-    const drape_i_force forces[DRAPE_I_OWN_FORCES] = {
+    const drape_i_force forces[DRAPE_I_BUILT_IN_FORCES] = {
         [DRAPE_I_FORCE_MODEL] = {.name = cloth->model->name,
                                  .term_count = cloth->term_count,
                                  .terms = cloth->terms,
@@ -143,7 +143,7 @@ void drape_i_forces_fill(drape_i_outside *o, const drape_cloth *cloth, drape_i_f
                                 .constant_jacobian = true},
         [DRAPE_I_FORCE_WIND] = {.name = "wind", .term_count = 1, .terms = &o->wind_term, .is_active = has_drag},
     };
-    for (int32_t i = 0; i < DRAPE_I_OWN_FORCES; i++) {
+    for (int32_t i = 0; i < DRAPE_I_BUILT_IN_FORCES; i++) {
         out[i] = forces[i];
         out[i].data = o;
     }

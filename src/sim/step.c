@@ -101,6 +101,10 @@ static drape_status assemble(drape_sim *sim) {
     what.force = sim->f;
     what.stiff_v = sim->Kv;
     drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
+    const char *force = status == DRAPE_ERROR_NUMBER ? drape_i_assembler_explain(sim->forces) : NULL;
+    if (force)
+        return drape_i_fail(sim->ctx, status, "step %lld (t = %g s): %s; the state is that of before this step",
+                            (long long)sim->steps + 1, what.time, force);
     if (status) return status;
     double assembled = drape_i_seconds();
     sim->matrix_c = sim->h;

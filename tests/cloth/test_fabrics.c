@@ -102,12 +102,60 @@ static void test_docs(void **state) {
     assert_int_equal(rows, fabrics);
 }
 
+/* ---- docs/models.md: fields by model ---- */
+
+static const drape_material_field *find_field(int32_t model, const char *name, const char *unit) {
+    const drape_material_field *f;
+    for (int32_t i = 0; (f = drape_model_material_field(model, i)); i++)
+        if (strcmp(f->name, name) == 0 && strcmp(f->unit[0] ? f->unit : "1", unit) == 0) return f;
+    return NULL;
+}
+
+/* "| `name` | unit | default | yes | no | ... |", one yes or no per model; how many fields it grants, or -1. */
+static int32_t compare_field(const char *line) {
+    char name[32], unit[32];
+    double number;
+    int32_t used = 0, granted = 0;
+    if (sscanf(line, "| `%31[a-z_]` | %31[^|] | %lf |%n", name, unit, &number, &used) != 3 || used == 0) return -1;
+    unit[strcspn(unit, "|")] = 0;
+    for (size_t n = strlen(unit); n > 0 && unit[n - 1] == ' '; n--) unit[n - 1] = 0;
+    line += used;
+    for (int32_t m = 0; drape_model_name(m); m++) {
+        const drape_material_field *f = find_field(m, name, unit);
+        const bool yes = strncmp(line, " yes |", 6) == 0;
+        if (!yes && strncmp(line, " no |", 5) != 0) fail_msg("docs/models.md: %s has no column for %s", name, line);
+        if (yes != (f != NULL))
+            fail_msg("docs/models.md and the table of %s disagree about %s in %s", drape_model_name(m), name, unit);
+        if (f) assert_true(f->default_value == number);
+        granted += yes;
+        line += yes ? 6 : 5;
+    }
+    return granted;
+}
+
+static void test_docs_of_models(void **state) {
+    (void)state;
+    FILE *file = fopen(DRAPE_SOURCE_DIR "/docs/models.md", "r");
+    char line[1024];
+    int32_t documented = 0, fields = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        int32_t granted = compare_field(line);
+        if (granted > 0) documented += granted;
+    }
+    fclose(file);
+    for (int32_t m = 0; drape_model_name(m); m++)
+        for (int32_t i = 0; drape_model_material_field(m, i); i++) fields++;
+    assert_int_equal(documented, fields);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_defaults_are_cotton),
         cmocka_unit_test(test_docs),
+        cmocka_unit_test(test_docs_of_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

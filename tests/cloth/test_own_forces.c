@@ -363,7 +363,7 @@ static uint64_t bits_of(int32_t threads, drape_simd simd) {
         .x = g.x, .v = g.v, .mass = 1, .damping = 0.1, .stiffness = 0.01, .force = f, .stiff_v = Kv};
     ASSERT_OK(ctx, drape_assembler_matrix(g.list, &A));
     ASSERT_OK(ctx, drape_assembler_run(g.list, &what, A));
-    ASSERT_OK(ctx, drape_assembler_energy(g.list, DRAPE_I_OWN_FORCES, 0, g.x, &energy));
+    ASSERT_OK(ctx, drape_assembler_energy(g.list, DRAPE_I_BUILT_IN_FORCES, 0, g.x, &energy));
     drape_bsr3 view = drape_matrix_view(A);
     const struct {
         const double *values;

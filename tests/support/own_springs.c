@@ -43,6 +43,17 @@ static void spring_force(void *user, const drape_force_point *at, int32_t i, con
         }
 }
 
+drape_status own_springs_add(drape_sim *sim, own_springs *springs) {
+    const drape_force force = {
+        .name = "own springs", /* for messages and reports */
+        .user = springs,
+        .elements = {.nodes_per_element = 2, .count = springs->count, .nodes = springs->ends},
+        .element = spring_force,
+        .element_energy = spring_energy,
+    };
+    return drape_sim_add_force(sim, &force);
+}
+
 /* Adds c n.w along the spring, w = v1 - v0, and its derivatives: n n' by v, and n (w - (n.w) n)'/l + (n.w)/l (I - n
  * n') by x, of which the first part is not symmetric. */
 static void damped_spring_force(void *user, const drape_force_point *at, int32_t i, const int32_t *end,
