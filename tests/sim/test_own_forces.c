@@ -58,9 +58,8 @@ static pair pair_create(drape_context *ctx, const char *method, bool damped) {
     p.springs = malloc(sizeof *p.springs);
     assert_non_null(p.springs);
     *p.springs = own_springs_of(p.built_in->cloth);
-    drape_force force = own_springs_force(p.springs, true);
-    if (damped) ASSERT_OK(ctx, drape_sim_add_force(p.own, &force));
-    else ASSERT_OK(ctx, own_springs_add(p.own, p.springs));
+    drape_force force = own_springs_force(p.springs, damped);
+    ASSERT_OK(ctx, drape_sim_add_force(p.own, &force));
     drape_scene_destroy(ctx, full);
     drape_scene_destroy(ctx, none);
     return p;

@@ -1,4 +1,4 @@
-/* own_springs.c: docs/models.md shows the functions of this file. */
+/* own_springs.c: springs through the public table of forces; docs/models.md shows the same for a single one. */
 #include "support/own_springs.h"
 
 #include "cloth/cloth.h"
@@ -41,17 +41,6 @@ static void spring_force(void *user, const drape_force_point *at, int32_t i, con
             out->stiffness[0][0][3 * r + c] = out->stiffness[1][1][3 * r + c] = B;
             out->stiffness[0][1][3 * r + c] = -B;
         }
-}
-
-drape_status own_springs_add(drape_sim *sim, own_springs *springs) {
-    const drape_force force = {
-        .name = "own springs", /* for messages and reports */
-        .user = springs,
-        .elements = {.nodes_per_element = 2, .count = springs->count, .nodes = springs->ends},
-        .element = spring_force,
-        .element_energy = spring_energy,
-    };
-    return drape_sim_add_force(sim, &force);
 }
 
 /* Adds c n.w along the spring, w = v1 - v0, and its derivatives: n n' by v, and n (w - (n.w) n)'/l + (n.w)/l (I - n

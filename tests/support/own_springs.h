@@ -2,7 +2,7 @@
 #ifndef DRAPE_TESTS_OWN_SPRINGS_H
 #define DRAPE_TESTS_OWN_SPRINGS_H
 
-#include "drape/sim.h"
+#include "drape/force.h"
 
 /* Spring i pulls with stiffness[i] (l - length[i]) + damping[i] dl/dt. */
 typedef struct own_springs {
@@ -15,8 +15,6 @@ typedef struct own_springs {
 own_springs own_springs_of(const drape_cloth *provot);
 void own_springs_clear(own_springs *springs);
 
-/* Adds them, without damping, to a simulation. */
-drape_status own_springs_add(drape_sim *sim, own_springs *springs);
 /* The table, which looks at the springs; damped: with their damping. */
 drape_force own_springs_force(own_springs *springs, bool damped);
 
