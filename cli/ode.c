@@ -68,6 +68,22 @@ static void print_list(void) {
         printf("  %-18s %s\n", drape_ode_method_name(i), drape_ode_method_about(i));
 }
 
+/* A tolerance of 0 on the command line is none, which in the settings is a negative one: zero is the default there.
+ */
+static bool choose_tolerances(drape_ode_settings *s) {
+    if (s->rtol < 0 || s->atol < 0) {
+        complain("--rtol %g, --atol %g: tolerances of at least 0 are wanted", s->rtol, s->atol);
+        return false;
+    }
+    if (s->rtol == 0 && s->atol == 0) {
+        complain("--rtol and --atol are both 0; one must be above");
+        return false;
+    }
+    if (s->rtol == 0) s->rtol = -1;
+    if (s->atol == 0) s->atol = -1;
+    return true;
+}
+
 /* What the library cannot say in the words of the command line; the rest it checks itself. */
 static bool choose_settings(ode_options *o, const ode_example *e) {
     if (o->adaptive && o->by_newton) {
@@ -83,14 +99,13 @@ static bool choose_settings(ode_options *o, const ode_example *e) {
         complain("--step %g: a step above 0 is wanted", o->step);
         return false;
     }
-    if (o->settings.rtol == 0) o->settings.rtol = -1; /* none: 0 in the struct would be the default */
-    if (o->settings.atol == 0) o->settings.atol = -1;
     if (!isnan(o->step)) o->settings.step = o->step;
     else if (!o->adaptive) o->settings.step = o->until / DEFAULT_STEPS;
     if (o->adaptive) o->settings.control = DRAPE_ODE_ERROR;
     if (o->by_newton) o->settings.control = DRAPE_ODE_NEWTONS;
-    if (o->newton) o->settings.newton.kind = (drape_ode_newton_kind)(DRAPE_ODE_NEWTON + word_index(WORDS_NEWTONS, o->newton));
-    return true;
+    if (o->newton)
+        o->settings.newton.kind = (drape_ode_newton_kind)(DRAPE_ODE_NEWTON + word_index(WORDS_NEWTONS, o->newton));
+    return choose_tolerances(&o->settings);
 }
 
 /* ---- Printing ---- */

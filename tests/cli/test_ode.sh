@@ -98,7 +98,7 @@ bad_input_is_refused() {
     refuses '--until 0' 1a --until 0
     refuses '--newton fast' 1a --newton fast
     refuses 'rtol -1' 1a --adaptive --rtol -1
-    refuses 'not all 0' 1a --adaptive --rtol 0 --atol 0
+    refuses 'both 0' 1a --adaptive --rtol 0 --atol 0
     refuses 'second order' 1a --method verlet
     refuses 'no Newton iterations' 1a --method rk4 --adaptive-newton
     refuses 'exclude each other' 1a --adaptive --adaptive-newton
