@@ -203,8 +203,8 @@ static drape_status copy(drape_context *ctx, const drape_force *f, int32_t verti
 }
 
 /* Functions are the same at every level of vector instructions. */
-static const drape_i_batch_fn evaluate_at[DRAPE_I_SIMD_LEVELS] = {evaluate, evaluate, evaluate};
-static const drape_i_energy_fn energies_at[DRAPE_I_SIMD_LEVELS] = {energies, energies, energies};
+static const drape_i_batch_fn evaluate_at[DRAPE_I_SIMD_LEVELS] = {NULL, evaluate, evaluate, evaluate};
+static const drape_i_energy_fn energies_at[DRAPE_I_SIMD_LEVELS] = {NULL, energies, energies, energies};
 
 static void fill_row(drape_i_custom *c, drape_i_force *out) {
     const drape_force *f = &c->force;
