@@ -207,9 +207,11 @@ typedef struct drape_solve_result {
     const drape_iteration *history; /* this and the above live until the solver's next solve or its end; */
     int32_t history_count;          /*   NULL and 0 from drape_solve */
     const char *method, *precond;   /* what was used at last */
-    int32_t modes;                  /* of "amg"; 0 with any other */
-    int32_t fallbacks; /* what was given up before that; only where the choice was left to the solver. The
-                          history is that of the last */
+    const char *detail; /* where it was not solved and the input tells why: "solve: b of row 17 is nan". NULL: it does
+                           not. Also drape_message(), and like that it lives until the next call that fails */
+    int32_t modes;      /* of "amg"; 0 with any other */
+    int32_t fallbacks;  /* what was given up before that; only where the choice was left to the solver. The
+                           history is that of the last */
     drape_fallback fallback[DRAPE_MOST_FALLBACKS]; /* in their order */
     uint64_t reserved[8];                          /* zero: room for later fields */
 } drape_solve_result;

@@ -24,7 +24,8 @@ struct drape_context {
     char message[DRAPE_I_MESSAGE_SIZE];
 };
 
-/* Sets the message and returns status, so that a failure is one line: return drape_i_fail(ctx, ...). */
+/* Sets the message and returns status, so that a failure is one line: return drape_i_fail(ctx, ...). Without a
+ * context there is no message. */
 drape_status drape_i_fail(drape_context *ctx, drape_status status, const char *format, ...) DRAPE_PRINTF(3, 4);
 void drape_i_log(drape_context *ctx, drape_log_level level, const char *format, ...) DRAPE_PRINTF(3, 4);
 

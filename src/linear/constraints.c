@@ -8,6 +8,7 @@
 #include "linear/constraints.h"
 
 #include "base/parallel.h"
+#include "sparse/matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static const double PROJECTION_ERROR = 1e-9; /* how far S S may be from S in a f
 
 drape_status drape_constraints_create(drape_context *ctx, int32_t vertices, drape_constraints **out) {
     drape_constraints *set;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !out) return drape_i_missing(ctx, "constraints", "out");
     if (vertices < 0) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "constraints: %d vertices", vertices);
     if (!DRAPE_NEW(ctx, set, 1)) return DRAPE_ERROR_MEMORY;
     set->ctx = ctx;
@@ -166,6 +168,7 @@ static drape_status adopt(drape_constraints *set, int32_t count) {
 }
 
 drape_status drape_constraints_set(drape_constraints *set, const drape_constraint *list, int32_t count) {
+    if (!set) return DRAPE_ERROR_ARGUMENT;
     if (count < 0 || (count > 0 && !list))
         return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT, "constraints: no list, or %d in it", count);
     for (int32_t i = 0; i < count; i++) {
@@ -197,6 +200,7 @@ static bool is_projection(const double *S) {
 
 drape_status drape_constraints_set_filter(drape_constraints *set, const double *S, const double *z) {
     int32_t used = 0;
+    if (!set || !S || !z) return drape_i_missing(set ? set->ctx : NULL, "constraints", S ? "z" : "S");
     for (int64_t i = 0; i < set->vertices; i++) {
         if (is_identity(S + 9 * i)) continue;
         if (!is_projection(S + 9 * i) || !isfinite(z[3 * i]) || !isfinite(z[3 * i + 1]) || !isfinite(z[3 * i + 2]))
@@ -210,9 +214,10 @@ drape_status drape_constraints_set_filter(drape_constraints *set, const double *
     return adopt(set, used);
 }
 
-int32_t drape_constraints_count(const drape_constraints *set) { return set->count; }
+int32_t drape_constraints_count(const drape_constraints *set) { return set ? set->count : 0; }
 
 void drape_constraints_filter(const drape_constraints *set, double *S, double *z) {
+    if (!set || !S || !z) return;
     for (int64_t i = 0; i < 9 * (int64_t)set->vertices; i++) S[i] = i % 9 % 4 == 0 ? 1 : 0;
     memset(z, 0, 3 * (size_t)set->vertices * sizeof *z);
     for (int32_t i = 0; i < set->count; i++) {

@@ -20,7 +20,7 @@ typedef struct drape_i_solve {
     const drape_problem *problem;
     const drape_solve_settings *settings;
     const drape_i_precond *precond;
-    void *precond_state;          /* refreshed with A's values */
+    void *precond_state;                /* refreshed with A's values */
     double *work[DRAPE_I_WORK_VECTORS]; /* as many as the method asked for, 3 rows each */
     double *x;
     void *method_state;

@@ -2,6 +2,7 @@
 #include "linear/prefilter.h"
 
 #include "base/parallel.h"
+#include "sparse/matrix.h"
 #include "sparse/multiply.h"
 
 #include <math.h>
@@ -90,6 +91,7 @@ static drape_status make_rhs(drape_context *ctx, filtering *f) {
 }
 
 drape_status drape_prefilter(drape_context *ctx, const drape_problem *p, double *val, double *rhs) {
+    if (!ctx || !p) return drape_i_missing(ctx, "prefilter", "problem");
     if (!p->A || !p->A->val || !p->A->rowptr || !val || (rhs && !p->b))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: an array is missing");
     if (p->constraints && p->constraints->vertices != p->A->rows)
@@ -101,5 +103,5 @@ drape_status drape_prefilter(drape_context *ctx, const drape_problem *p, double 
 }
 
 void drape_postfilter(const drape_constraints *set, double *y) {
-    if (set) drape_i_blend(set, set->vertices, y, y);
+    if (set && y) drape_i_blend(set, set->vertices, y, y);
 }

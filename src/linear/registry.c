@@ -1,6 +1,7 @@
 /* registry.c: the tables of methods and preconditioners. What stands here is in the contract tests by itself. */
 #include "linear/solver.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const drape_i_method *const methods[] = {
@@ -49,6 +50,12 @@ bool drape_i_method_takes(const drape_i_method *method, const drape_i_precond *p
     if (!method->preconditioned) return precond == &drape_i_precond_none;
     if (method->wants_norm2 && !precond->norm2) return false;
     return method->unsymmetric ? !precond->symmetric : !precond->unsymmetric;
+}
+
+void drape_i_list_names(const char *first, const char *(*name)(int32_t), char *out, size_t size) {
+    int used = snprintf(out, size, "%s", first ? first : "");
+    for (int32_t i = 0; name(i) && used >= 0 && (size_t)used < size; i++)
+        used += snprintf(out + used, size - (size_t)used, "%s%s", used > 0 ? ", " : "", name(i));
 }
 
 static bool is_auto(const char *name) { return name && strcmp(name, DRAPE_I_AUTO) == 0; }

@@ -88,15 +88,24 @@ static const drape_i_method *method_to_begin_with(const drape_i_precond *named) 
     return takes ? &drape_i_method_ppcg : &drape_i_method_bicgstab;
 }
 
+enum { KNOWN_SIZE = 400 };
+
 static drape_status find_names(drape_solver *solver, const drape_solve_settings *s) {
     drape_context *ctx = solver->ctx;
     const drape_i_precond *named = is_auto(s->precond) ? NULL : drape_i_precond_find(s->precond);
-    if (!is_auto(s->precond) && !named)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no preconditioner \"%s\"", s->precond);
+    char known[KNOWN_SIZE];
+    if (!is_auto(s->precond) && !named) {
+        drape_i_list_names(DRAPE_I_AUTO, drape_precond_name, known, sizeof known);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no preconditioner \"%s\"; known: %s",
+                            s->precond, known);
+    }
     solver->auto_method = is_auto(s->method);
     solver->method = solver->auto_method ? method_to_begin_with(named) : drape_i_method_find(s->method);
-    if (!solver->method)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no method \"%s\"", s->method);
+    if (!solver->method) {
+        drape_i_list_names(DRAPE_I_AUTO, drape_method_name, known, sizeof known);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no method \"%s\"; known: %s", s->method,
+                            known);
+    }
     const char *usual = drape_method_default_precond(solver->method->name);
     solver->auto_precond = !named && is_auto(usual);
     if (!named && !solver->auto_precond) named = drape_i_precond_find(usual);
@@ -126,8 +135,6 @@ static drape_status check_numbers(drape_context *ctx, const drape_solve_settings
             "solve: the method direct needs a direct solver (drape/cholmod.h), and there is none here");
     if (!(s->floor >= 0) || !isfinite(s->floor))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: floor is %g; it must be 0 or more", s->floor);
-    if (!(s->omega > 0 && s->omega < 2))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: omega is %g; it must lie between 0 and 2", s->omega);
     if (s->history < 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: history is %d; it must be 0 or more", s->history);
     return DRAPE_OK;
@@ -168,15 +175,21 @@ static drape_status check_tune(const drape_solver *solver, const drape_solve_set
     return DRAPE_OK;
 }
 
+drape_status drape_i_settings_resolve(drape_context *ctx, drape_solve_settings *s) {
+    drape_status status = drape_i_check_reserved(ctx, "drape_solve_settings", s->reserved, 8);
+    if (!status) status = drape_i_check_reserved(ctx, "drape_amg_settings", s->amg.reserved, 4);
+    if (status) return status;
+    fill_in(s);
+    if (!(s->omega > 0 && s->omega < 2))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: omega is %g; it must lie between 0 and 2", s->omega);
+    return check_amg(ctx, &s->amg);
+}
+
 drape_status drape_i_solver_settle(drape_solver *solver, const drape_solve_settings *settings) {
     drape_solve_settings s = *settings;
-    drape_status status = drape_i_check_reserved(solver->ctx, "drape_solve_settings", s.reserved, 8);
-    if (!status) status = drape_i_check_reserved(solver->ctx, "drape_amg_settings", s.amg.reserved, 4);
-    if (status) return status;
-    fill_in(&s);
-    status = find_names(solver, &s);
+    drape_status status = drape_i_settings_resolve(solver->ctx, &s);
+    if (!status) status = find_names(solver, &s);
     if (!status) status = check_numbers(solver->ctx, &s, solver->method);
-    if (!status) status = check_amg(solver->ctx, &s.amg);
     if (!status) status = check_tune(solver, &s);
     if (status) return status;
     s.method = solver->auto_method ? DRAPE_I_AUTO : solver->method->name;

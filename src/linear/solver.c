@@ -17,7 +17,8 @@ enum {
 drape_status drape_solver_create(drape_context *ctx, const drape_solve_settings *settings, drape_solver **out) {
     const drape_solve_settings usual = drape_solve_defaults();
     drape_solver *solver;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !out) return drape_i_missing(ctx, "solve", "out");
     if (!DRAPE_NEW(ctx, solver, 1)) return DRAPE_ERROR_MEMORY;
     solver->ctx = ctx;
     solver->bytes = (int64_t)sizeof *solver;
@@ -117,8 +118,8 @@ static void begin_learning(drape_solver *solver, double pass) {
 
 /* Work vectors, forces and a direct solver's analysis stay: they hold nothing of the solves before. */
 void drape_solver_forget(drape_solver *solver) {
+    if (!solver || solver->pattern.rows < 0) return;
     int64_t bytes = solver->ctx->bytes;
-    if (solver->pattern.rows < 0) return;
     for (int32_t k = 0; k < DRAPE_I_SEATS; k++) drape_i_solver_leave(solver, k);
     begin_learning(solver, solver->choice.pass);
     solver->bytes += solver->ctx->bytes - bytes;
@@ -130,6 +131,8 @@ static drape_status prepare(drape_solver *solver, const drape_bsr3 *A) {
     if (drape_i_pattern_is(ctx, A, &solver->pattern)) return DRAPE_OK;
     release(solver);
     drape_status status = drape_bsr3_check(ctx, A);
+    if (!status && (solver->auto_method || !solver->method->unsymmetric))
+        status = drape_i_check_halves(ctx, "solve", A);
     if (status) return status;
     solver->pattern = drape_i_pattern_key_of(ctx, A);
     solver->tuned = solver->settings.tune ? -1 : 0;
@@ -140,20 +143,6 @@ static drape_status prepare(drape_solver *solver, const drape_bsr3 *A) {
 }
 
 /* ---- A try ---- */
-
-static drape_status check_problem(drape_solver *solver, const drape_problem *p, const double *x) {
-    drape_context *ctx = solver->ctx;
-    if (!p->A || !p->A->rowptr || !p->A->val || !p->b || !x)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: A, b or x is missing");
-    if (p->A->rows < 0) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: a matrix of %d rows", p->A->rows);
-    if (p->constraints && p->constraints->vertices != p->A->rows)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: constraints for %d vertices, matrix of %d rows",
-                            p->constraints->vertices, p->A->rows);
-    if (!(p->tol >= 0 && p->tol < 1))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: tol of the problem is %g; it must lie between 0 and 1",
-                            p->tol);
-    return drape_i_check_reserved(ctx, "drape_problem", p->reserved, 8);
-}
 
 static void reset(drape_solver *solver, const drape_i_method *method) {
     drape_i_stopping *t = &solver->stopping;
@@ -390,6 +379,7 @@ static void report(const drape_solver *solver, const journey *j, drape_solve_res
     out->solve_seconds += j->sum.solve_seconds;
     out->bytes += solver->bytes; /* to what the method holds outside the context */
     out->constraint_force = solver->force;
+    out->detail = drape_i_find_fault(solver->ctx, &j->now.problem, out->reason);
     out->fallbacks = j->steps;
     memcpy(out->fallback, j->step, sizeof out->fallback);
 }
@@ -404,14 +394,31 @@ static void keep_guess(drape_solver *solver, journey *j) {
     j->now.problem.guess = j->guess = solver->start;
 }
 
+/* Without unknowns there is nothing to do, and nothing to look at. */
+static drape_status solve_empty(const drape_solver *solver, drape_solve_result *result) {
+    const drape_i_precond *precond =
+        solver->seat[solver->auto_precond ? DRAPE_I_BLOCK_DIAGONAL : DRAPE_I_NAMED].is.precond;
+    if (result)
+        *result = (drape_solve_result){.reason = DRAPE_CONVERGED,
+                                       .energy_error = -1,
+                                       .bytes = solver->bytes,
+                                       .method = solver->method->name,
+                                       .precond = precond->name};
+    return DRAPE_OK;
+}
+
 drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                 drape_solve_result *result) {
     double begin = drape_i_seconds();
+    if (!solver || !problem) return drape_i_missing(solver ? solver->ctx : NULL, "solve", "problem");
     int64_t bytes = solver->ctx->bytes;
     bool same = problem->same_matrix && solver->matrix_solved;
     if (!same) solver->matrix_number++;
     solver->matrix_solved = false;
-    drape_status status = check_problem(solver, problem, x);
+    drape_status status = drape_i_check_problem(solver->ctx, "solve", problem);
+    if (!status && problem->A->rows > 0 && (!problem->b || !x))
+        status = drape_i_missing(solver->ctx, "solve", x ? "b" : "x");
+    if (!status && problem->A->rows == 0) return solve_empty(solver, result);
     if (!status) status = prepare(solver, problem->A);
     solver->bytes += solver->ctx->bytes - bytes;
     if (status) return status;
@@ -451,12 +458,14 @@ drape_status drape_solve(drape_context *ctx, const drape_problem *problem, const
 /* ---- Levels ---- */
 
 int32_t drape_solver_levels(const drape_solver *solver) {
+    if (!solver) return 0;
     const drape_i_seat *seat = &solver->seat[solver->used];
     bool has = solver->pattern.rows >= 0 && seat->state && seat->is.precond->describe;
     return has ? seat->is.precond->describe(seat->state, -1, NULL) : 0;
 }
 
 drape_status drape_solver_level(const drape_solver *solver, int32_t index, drape_amg_level *out) {
+    if (!solver || !out) return drape_i_missing(solver ? solver->ctx : NULL, "solve", "out");
     const drape_i_seat *seat = &solver->seat[solver->used];
     int32_t levels = drape_solver_levels(solver);
     *out = (drape_amg_level){0};

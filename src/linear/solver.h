@@ -5,6 +5,7 @@
 
 #include "linear/choice.h"
 #include "linear/method.h"
+#include "sparse/matrix.h"
 #include "sparse/pattern_key.h"
 
 #define DRAPE_I_AUTO "auto"
@@ -48,6 +49,8 @@ struct drape_solver {
 
 /* ---- settings.c ---- */
 
+/* Zeros become defaults; then numbers that any preconditioner may use are checked. */
+drape_status drape_i_settings_resolve(drape_context *ctx, drape_solve_settings *settings);
 /* Checks the settings, and takes them over. */
 drape_status drape_i_solver_settle(drape_solver *solver, const drape_solve_settings *settings);
 
@@ -68,6 +71,21 @@ typedef struct drape_i_try {
 drape_status drape_i_solver_try(drape_solver *solver, drape_i_try *t);
 /* Gives back what the seat holds. */
 void drape_i_solver_leave(drape_solver *solver, int32_t seat);
+
+/* ---- check.c ---- */
+
+/* Everything that a problem must have but b and x, and that what it has fits together; who begins a message. */
+drape_status drape_i_check_problem(drape_context *ctx, const char *who, const drape_problem *problem);
+/* Refuses an A of which one triangle is stored. O(rows). */
+drape_status drape_i_check_halves(drape_context *ctx, const char *who, const drape_bsr3 *A);
+/* What is wrong with a problem that was not solved, as far as the input tells: a line that stands in the context as
+ * its message, and is told to its log; NULL: nothing is known. */
+const char *drape_i_find_fault(drape_context *ctx, const drape_problem *problem, drape_reason reason);
+
+/* ---- registry.c ---- */
+
+/* "auto, sd, cg, ...": the names of a table after `first`; first may be NULL. */
+void drape_i_list_names(const char *first, const char *(*name)(int32_t), char *out, size_t size);
 
 /* ---- tune.c ---- */
 

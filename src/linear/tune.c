@@ -46,11 +46,12 @@ drape_status drape_i_solver_tune(drape_solver *solver, const drape_i_try *first,
 }
 
 int32_t drape_solver_tuned_count(const drape_solver *solver) {
-    return solver->pattern.rows >= 0 && solver->tuned > 0 ? solver->tuned : 0;
+    return solver && solver->pattern.rows >= 0 && solver->tuned > 0 ? solver->tuned : 0;
 }
 
 drape_status drape_solver_tuned(const drape_solver *solver, int32_t index, drape_tuned *out) {
     int32_t count = drape_solver_tuned_count(solver);
+    if (!solver || !out) return drape_i_missing(solver ? solver->ctx : NULL, "solve", "out");
     *out = (drape_tuned){0};
     if (index < 0 || index >= count)
         return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: candidate %d of %d is asked for", index,

@@ -40,7 +40,8 @@ enum { FIRST_CAPACITY = 3, MIN_TAIL = 32 };
 
 drape_status drape_builder_create(drape_context *ctx, int64_t rows, drape_builder **out) {
     drape_builder *b;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !out) return drape_i_missing(ctx, "builder", "out");
     if (rows < 0 || rows > MAX_ROWS)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "builder: %lld rows are not in 0 .. %lld", (long long)rows,
                             (long long)MAX_ROWS);
@@ -62,8 +63,8 @@ void drape_builder_destroy(drape_builder *b) {
     DRAPE_FREE(b->ctx, b, 1);
 }
 
-int64_t drape_builder_rows(const drape_builder *b) { return b->rows; }
-int64_t drape_builder_entries(const drape_builder *b) { return b->entries; }
+int64_t drape_builder_rows(const drape_builder *b) { return b ? b->rows : 0; }
+int64_t drape_builder_entries(const drape_builder *b) { return b ? b->entries : 0; }
 
 /* ---- Adding ---- */
 
@@ -141,6 +142,7 @@ static drape_status add_to_row(drape_builder *b, row *r, int64_t i, int64_t j, d
 }
 
 drape_status drape_builder_add(drape_builder *b, int64_t i, int64_t j, double value) {
+    if (!b) return DRAPE_ERROR_ARGUMENT;
     if (i < 0 || i >= b->rows || j < 0 || j >= b->rows)
         return drape_i_fail(b->ctx, DRAPE_ERROR_ARGUMENT, "builder: row %lld, column %lld: outside a matrix of %lld",
                             (long long)i, (long long)j, (long long)b->rows);
@@ -204,6 +206,8 @@ static void continue_diagonal(drape_matrix *m, int64_t scalar_rows) {
 }
 
 drape_status drape_builder_finish(const drape_builder *b, drape_matrix **out) {
+    if (out) *out = NULL;
+    if (!b || !out) return drape_i_missing(b ? b->ctx : NULL, "builder", "out");
     int32_t rows = (int32_t)((b->rows + 2) / 3);
     int64_t blocks = 0;
     for (int32_t i = 0; i < rows; i++) blocks += take_row(b, i, NULL, NULL);

@@ -6,6 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+drape_status drape_i_missing(drape_context *ctx, const char *who, const char *what) {
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: %s is missing (NULL)", who, what);
+}
+
 /* ---- Checking ---- */
 
 enum { CHECK_GRAIN = 512 };
@@ -43,6 +47,7 @@ static drape_status explain_wrong(drape_context *ctx, const drape_bsr3 *A) {
 
 drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A) {
     double wrong;
+    if (!ctx || !A) return drape_i_missing(ctx, "matrix", "A");
     if (A->rows < 0 || !A->rowptr || A->rowptr[0] != 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: %d rows, or rowptr does not start with 0", A->rows);
     if (!A->col && A->rowptr[A->rows] != 0)
@@ -104,7 +109,8 @@ drape_status drape_i_matrix_on_pattern(drape_matrix *pattern, drape_matrix **out
 }
 
 drape_status drape_matrix_copy(drape_context *ctx, const drape_bsr3 *A, drape_matrix **out) {
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !out) return drape_i_missing(ctx, "matrix", "out");
     drape_status status = drape_bsr3_check(ctx, A);
     if (!status) status = drape_i_matrix_alloc(ctx, A->rows, A->rowptr[A->rows], out);
     if (status) return status;
@@ -129,6 +135,7 @@ void drape_matrix_destroy(drape_matrix *m) {
 }
 
 drape_bsr3 drape_matrix_view(const drape_matrix *m) {
+    if (!m) return (drape_bsr3){0};
     return (drape_bsr3){.rows = m->rows, .rowptr = m->rowptr, .col = m->col, .val = m->val};
 }
 
@@ -167,7 +174,7 @@ static double block_asymmetry(const drape_bsr3 *A, int32_t i, int32_t j, const d
 
 double drape_bsr3_asymmetry(const drape_bsr3 *A, int32_t *row, int32_t *column) {
     double most = 0;
-    for (int32_t i = 0; i < A->rows; i++)
+    for (int32_t i = 0; A && i < A->rows; i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
             double here = block_asymmetry(A, i, A->col[k], A->val + 9 * k);
             if (!(here > most)) continue;

@@ -16,6 +16,9 @@ struct drape_matrix {
     double *val; /* NULL: a pattern alone */
 };
 
+/* What a function cannot do without is NULL: DRAPE_ERROR_ARGUMENT, "who: what is missing". ctx may be NULL, too. */
+drape_status drape_i_missing(drape_context *ctx, const char *who, const char *what);
+
 /* A matrix with room for so many blocks, everything zero; the caller fills rowptr and col. */
 drape_status drape_i_matrix_alloc(drape_context *ctx, int32_t rows, int64_t blocks, drape_matrix **out);
 /* The same without values. */

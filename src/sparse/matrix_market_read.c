@@ -21,6 +21,7 @@
 #include "base/c_locale.h"
 #include "base/file.h"
 #include "drape/sparse.h"
+#include "sparse/matrix.h"
 #include "sparse/matrix_market.h"
 
 enum {
@@ -154,7 +155,8 @@ static drape_status read_entries_in_c_locale(reader *r, drape_builder *b) {
 
 drape_status drape_matrix_market_parse(drape_context *ctx, const char *name, const char *data, int64_t size,
                                        drape_builder **out) {
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !name || !out) return drape_i_missing(ctx, "matrix market", name ? "out" : "name");
     reader r = {0};
     drape_builder *b = NULL;
     drape_status status = drape_i_market_open(&r.text, ctx, name, data, size);
@@ -170,7 +172,8 @@ drape_status drape_matrix_market_parse(drape_context *ctx, const char *name, con
 drape_status drape_matrix_market_read(drape_context *ctx, const char *path, drape_builder **out) {
     char *data;
     int64_t size;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !path || !out) return drape_i_missing(ctx, "matrix market", path ? "out" : "path");
     drape_status status = drape_i_file_read(ctx, path, &data, &size);
     if (status) return status;
     status = drape_matrix_market_parse(ctx, path, data, size, out);

@@ -71,6 +71,7 @@ static drape_status write_file(drape_context *ctx, const char *path, const drape
 }
 
 drape_status drape_matrix_market_write(drape_context *ctx, const char *path, const drape_bsr3 *A, bool symmetric) {
+    if (!ctx || !path || !A) return drape_i_missing(ctx, "matrix market", path ? "A" : "path");
     drape_status status = check(ctx, path, A);
     if (status) return status;
     drape_i_c_locale locale;

@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "sparse/kernels.h"
+#include "sparse/matrix.h"
 
 enum { ROW_GRAIN = 128 }; /* some 100 KB of matrix: worth a thread's while */
 
@@ -26,6 +27,7 @@ double drape_i_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x
 }
 
 drape_status drape_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x, double *y) {
+    if (!ctx || !A) return drape_i_missing(ctx, "multiply", "A");
     bool blocks = A->rowptr && A->rows >= 0 && A->rowptr[A->rows] > 0;
     if (!A->rowptr || A->rows < 0 || (blocks && (!A->col || !A->val)) || !x || !y || (A->rows > 0 && x == y))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "multiply: an array is missing, or x and y are the same");

@@ -20,11 +20,13 @@ typedef struct incidence {
 
 static drape_status check_sets(drape_context *ctx, int32_t rows, const drape_elements *sets, int32_t set_count) {
     if (rows < 0) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: %d rows", rows);
+    if (set_count > 0 && !sets) return drape_i_missing(ctx, "matrix", "sets");
     for (int32_t s = 0; s < set_count; s++) {
         int32_t k = sets[s].nodes_per_element;
         if (k < 1 || k > MAX_NODES || sets[s].count < 0)
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "element set %d: %d elements of %d nodes (1..8 wanted)", s,
                                 sets[s].count, k);
+        if (sets[s].count > 0 && !sets[s].nodes) return drape_i_missing(ctx, "matrix", "sets[].nodes");
         for (int64_t i = 0; i < (int64_t)k * sets[s].count; i++)
             if (sets[s].nodes[i] < 0 || sets[s].nodes[i] >= rows)
                 return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "element %lld of set %d names node %d of %d",
@@ -118,7 +120,8 @@ drape_status drape_i_pattern_from_elements(drape_context *ctx, int32_t rows, con
 drape_status drape_matrix_from_elements(drape_context *ctx, int32_t rows, const drape_elements *sets,
                                         int32_t set_count, drape_matrix **out) {
     drape_matrix *pattern;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !out) return drape_i_missing(ctx, "matrix", "out");
     drape_status status = drape_i_pattern_from_elements(ctx, rows, sets, set_count, &pattern);
     if (status) return status;
     status = drape_i_matrix_on_pattern(pattern, out);

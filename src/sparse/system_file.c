@@ -174,6 +174,7 @@ static void write_arrays(drape_i_file *file, const drape_system *s) {
 
 drape_status drape_system_write(drape_context *ctx, const char *path, const drape_system *system) {
     drape_i_file file;
+    if (!ctx || !path || !system) return drape_i_missing(ctx, "system", path ? "system" : "path");
     drape_status status = check_argument(ctx, path, system);
     if (!status) status = drape_i_file_create(ctx, path, &file);
     if (status) return status;
@@ -248,7 +249,8 @@ drape_status drape_system_parse(drape_context *ctx, const char *name, const void
                                 drape_system *out) {
     place at = {ctx, name, DRAPE_ERROR_FORMAT};
     header head;
-    *out = (drape_system){0};
+    if (out) *out = (drape_system){0};
+    if (!ctx || !name || !out) return drape_i_missing(ctx, "system", name ? "out" : "name");
     if (size < 0 || (size && !data))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: no data, or %lld bytes", name, (long long)size);
     if (size < (int64_t)sizeof head)
@@ -267,7 +269,8 @@ drape_status drape_system_parse(drape_context *ctx, const char *name, const void
 drape_status drape_system_read(drape_context *ctx, const char *path, drape_system *out) {
     char *data;
     int64_t size;
-    *out = (drape_system){0};
+    if (out) *out = (drape_system){0};
+    if (!ctx || !path || !out) return drape_i_missing(ctx, "system", path ? "out" : "path");
     drape_status status = drape_i_file_read(ctx, path, &data, &size);
     if (status) return status;
     status = drape_system_parse(ctx, path, data, size, out);
@@ -276,5 +279,5 @@ drape_status drape_system_read(drape_context *ctx, const char *path, drape_syste
 }
 
 void drape_system_clear(drape_context *ctx, drape_system *system) {
-    if (system && system->A.rowptr) release(ctx, system, system->A.rowptr[system->A.rows]);
+    if (ctx && system && system->A.rowptr) release(ctx, system, system->A.rowptr[system->A.rows]);
 }

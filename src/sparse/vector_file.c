@@ -10,6 +10,7 @@
 #include "base/c_locale.h"
 #include "base/file.h"
 #include "drape/sparse.h"
+#include "sparse/matrix.h"
 #include "sparse/matrix_market.h"
 
 #include <math.h>
@@ -127,6 +128,7 @@ static drape_status read_doubles(const reader *r) {
 drape_status drape_vector_parse(drape_context *ctx, const char *name, const void *data, int64_t size, int64_t count,
                                 double *out) {
     reader r = {.count = count, .out = out};
+    if (!ctx || !name) return drape_i_missing(ctx, "vector", "name");
     if (count < 0 || (count && !out))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: no room for %lld numbers", name, (long long)count);
     drape_status status = drape_i_market_open(&r.text, ctx, name, data, size);
@@ -137,6 +139,7 @@ drape_status drape_vector_parse(drape_context *ctx, const char *name, const void
 drape_status drape_vector_read(drape_context *ctx, const char *path, int64_t count, double *out) {
     char *data;
     int64_t size;
+    if (!ctx || !path) return drape_i_missing(ctx, "vector", "path");
     drape_status status = drape_i_file_read(ctx, path, &data, &size);
     if (status) return status;
     status = drape_vector_parse(ctx, path, data, size, count, out);
