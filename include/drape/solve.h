@@ -293,6 +293,31 @@ DRAPE_API drape_status drape_solver_tuned(const drape_solver *solver, int32_t in
 DRAPE_API drape_status drape_solve(drape_context *ctx, const drape_problem *problem,
                                    const drape_solve_settings *settings, double *x, drape_solve_result *result);
 
+/* ---- A preconditioner by itself, for a Krylov method of your own ----
+ *
+ *   drape_precond *P;
+ *   drape_precond_create(ctx, "amg", &A, NULL, &P);             // memory for A's pattern
+ *   drape_precond_refresh(P, &(drape_problem){.A = &A});        // A's values
+ *   drape_precond_apply(P, r, z);                               // z = P^-1 r, as often as you like
+ *   drape_precond_destroy(P); */
+
+typedef struct drape_precond drape_precond;
+
+/* name: one of drape_precond_name. Of the settings, which may be NULL, omega and amg are used. A's values are not
+ * looked at. */
+DRAPE_API drape_status drape_precond_create(drape_context *ctx, const char *name, const drape_bsr3 *A,
+                                            const drape_solve_settings *settings, drape_precond **out);
+/* Takes in values, constraints and positions; b, guess and tol are not looked at. With constraints P is made from the
+ * prefiltered matrix (see below), as for the method "ppcg", and the set must live until the last apply, as A's
+ * arrays must. Allocates the first time, where the pattern is another, and with DRAPE_REUSE_NOTHING. "amg" computes
+ * its values in every refresh: when it is worth while is up to you. */
+DRAPE_API drape_status drape_precond_refresh(drape_precond *precond, const drape_problem *problem);
+/* z = P^-1 r, with constraints z = S P^-1 S r; r and z hold 3 doubles per vertex and do not overlap. P is symmetric
+ * and positive definite (but "ilu", which is for matrices that are not symmetric), and the same until the next
+ * refresh; "amg" computes in single precision. Allocates nothing. */
+DRAPE_API drape_status drape_precond_apply(drape_precond *precond, const double *r, double *z);
+DRAPE_API void drape_precond_destroy(drape_precond *precond); /* NULL is fine */
+
 /* ---- The prefiltered system, for solvers of other libraries ---- */
 
 /* Writes the values of S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7) to val and b^ to rhs: solve it for

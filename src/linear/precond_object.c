@@ -1,0 +1,94 @@
+/* precond_object.c: a preconditioner by itself, for a Krylov method of the caller's (drape/solve.h). It is one of the
+ * table, made as the method "ppcg" would have it made: from the prefiltered matrix (precond.h). */
+#include "linear/solver.h"
+
+#include <string.h>
+
+struct drape_precond {
+    drape_context *ctx;
+    const drape_i_precond *is;
+    drape_solve_settings settings;
+    drape_i_pattern_key pattern; /* that state was made for; rows -1: there is none */
+    void *state;
+    bool ready; /* refreshed since then */
+};
+
+static void release(drape_precond *p) {
+    if (p->state) p->is->destroy(p->ctx, p->state);
+    p->state = NULL;
+    p->ready = false;
+    p->pattern.rows = -1;
+}
+
+void drape_precond_destroy(drape_precond *p) {
+    if (!p) return;
+    release(p);
+    DRAPE_FREE(p->ctx, p, 1);
+}
+
+/* Everything that depends on the pattern alone. */
+static drape_status prepare(drape_precond *p, const drape_bsr3 *A) {
+    if (p->state && drape_i_pattern_is(p->ctx, A, &p->pattern)) return DRAPE_OK;
+    release(p);
+    drape_status status = drape_bsr3_check(p->ctx, A);
+    if (!status && p->is->symmetric) status = drape_i_check_halves(p->ctx, "precond", A);
+    if (!status) status = p->is->create(p->ctx, A, &p->settings, &p->state);
+    if (!status) p->pattern = drape_i_pattern_key_of(p->ctx, A);
+    return status;
+}
+
+static drape_status find(drape_precond *p, const char *name) {
+    char known[400];
+    p->is = drape_i_precond_find(name);
+    if (p->is) return DRAPE_OK;
+    drape_i_list_names(NULL, drape_precond_name, known, sizeof known);
+    return drape_i_fail(p->ctx, DRAPE_ERROR_ARGUMENT, "precond: there is no preconditioner \"%s\"; known: %s",
+                        name ? name : "(NULL)", known);
+}
+
+/* When to refresh is up to the caller, so that values are never kept. */
+static drape_status take_settings(drape_precond *p, const drape_solve_settings *settings) {
+    drape_solve_settings s = settings ? *settings : (drape_solve_settings){0};
+    drape_status status = drape_i_settings_resolve(p->ctx, &s);
+    if (s.amg.reuse == DRAPE_REUSE_EVERYTHING) s.amg.reuse = DRAPE_REUSE_PATTERNS;
+    p->settings = s;
+    return status;
+}
+
+drape_status drape_precond_create(drape_context *ctx, const char *name, const drape_bsr3 *A,
+                                  const drape_solve_settings *settings, drape_precond **out) {
+    drape_precond *p;
+    if (out) *out = NULL;
+    if (!ctx || !A || !out) return drape_i_missing(ctx, "precond", A ? "out" : "A");
+    if (!DRAPE_NEW(ctx, p, 1)) return DRAPE_ERROR_MEMORY;
+    p->ctx = ctx;
+    p->pattern.rows = -1;
+    drape_status status = find(p, name);
+    if (!status) status = take_settings(p, settings);
+    if (!status) status = prepare(p, A);
+    if (status) drape_precond_destroy(p);
+    else *out = p;
+    return status;
+}
+
+drape_status drape_precond_refresh(drape_precond *p, const drape_problem *problem) {
+    double shift = 0;
+    if (!p || !problem) return drape_i_missing(p ? p->ctx : NULL, "precond", "problem");
+    drape_status status = drape_i_check_problem(p->ctx, "precond", problem);
+    if (!status) status = prepare(p, problem->A);
+    if (!status) status = p->is->refresh(p->ctx, p->state, problem, problem->constraints, &shift);
+    p->ready = !status;
+    return status;
+}
+
+drape_status drape_precond_apply(drape_precond *p, const double *r, double *z) {
+    if (!p || ((!r || !z) && p->pattern.rows != 0))
+        return drape_i_missing(p ? p->ctx : NULL, "precond", r ? "z" : "r");
+    if (!p->ready)
+        return drape_i_fail(p->ctx, DRAPE_ERROR_ARGUMENT,
+                            "precond: %s has no values yet: call drape_precond_refresh first", p->is->name);
+    if (r == z && p->pattern.rows != 0)
+        return drape_i_fail(p->ctx, DRAPE_ERROR_ARGUMENT, "precond: r and z are the same array");
+    if (p->pattern.rows > 0) p->is->apply(p->ctx, p->state, r, z);
+    return DRAPE_OK;
+}
