@@ -71,6 +71,50 @@ DRAPE_API int64_t drape_builder_entries(const drape_builder *builder); /* differ
  * with ones on the diagonal, so that it stays positive definite. Every diagonal block is in the pattern. */
 DRAPE_API drape_status drape_builder_finish(const drape_builder *builder, drape_matrix **out);
 
+/* ---- Scalar compressed rows or columns, as Eigen, SciPy, PETSc, CHOLMOD and others store them ----
+ *
+ *   drape_csr theirs = {.rows = n, .start32 = outer, .index32 = inner, .val = values};
+ *   drape_matrix *A;
+ *   drape_csr_map *map;
+ *   drape_bsr3_from_csr(ctx, &theirs, &A, &map);    // once for a pattern
+ *   drape_csr_map_refresh(map, values, A);          // other values in it, every step */
+
+/* Which entries are there. */
+typedef enum drape_csr_stored {
+    DRAPE_CSR_WHOLE,     /* all. Entries on one side of the diagonal only are refused: they are mostly a mistake */
+    DRAPE_CSR_MIRROR,    /* one triangle of a symmetric matrix, which stands for both */
+    DRAPE_CSR_TRIANGULAR /* all, and it does not matter if that is a triangle */
+} drape_csr_stored;
+
+/* A view of a square matrix; the arrays belong to the caller. By rows (CSR) entry k, start[i] <= k < start[i+1],
+ * stands in row i and column index[k]; by columns (CSC) in column i and row index[k]. Entries may stand in any order
+ * within a row, and be there several times: then they are summed in their order. */
+typedef struct drape_csr {
+    int64_t rows;            /* and columns, scalar: 0 .. 3 (2^31 - 1) */
+    const int32_t *start32;  /* rows + 1 offsets, the first 0, not decreasing: this one */
+    const int64_t *start64;  /*   or this one; the other is NULL */
+    const int32_t *index32;  /* start[rows] of them, 0 .. rows - 1: this one */
+    const int64_t *index64;  /*   or this one */
+    const double *val;       /* start[rows] values */
+    drape_csr_stored stored; /* default DRAPE_CSR_WHOLE */
+    uint64_t reserved[4];    /* zero: room for later fields */
+} drape_csr;
+
+/* Where the entries of a pattern go. */
+typedef struct drape_csr_map drape_csr_map;
+
+/* Turns into block rows. Where rows is no multiple of three, the matrix is continued with ones on the diagonal, as by
+ * drape_builder_finish, so vectors get up to two numbers more. Every diagonal block is in the pattern. map may be
+ * NULL: then it is not kept. A value that is not finite is an error that names its row and column. */
+DRAPE_API drape_status drape_bsr3_from_csr(drape_context *ctx, const drape_csr *A, drape_matrix **out,
+                                           drape_csr_map **map);
+DRAPE_API drape_status drape_bsr3_from_csc(drape_context *ctx, const drape_csr *A, drape_matrix **out,
+                                           drape_csr_map **map);
+/* Replaces the values of the matrix that was made with this map by others, which stand as those did: no search,
+ * nothing is allocated. Where one is not finite the error names its row and column, and the matrix holds anything. */
+DRAPE_API drape_status drape_csr_map_refresh(const drape_csr_map *map, const double *val, drape_matrix *matrix);
+DRAPE_API void drape_csr_map_destroy(drape_csr_map *map); /* NULL is fine */
+
 /* ---- Matrix Market ---- */
 
 /* Reads `matrix coordinate real|integer|pattern general|symmetric|skew-symmetric`, square, as scalar entries
