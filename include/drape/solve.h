@@ -41,8 +41,23 @@ DRAPE_API void drape_constraints_filter(const drape_constraints *set, double *S,
 
 /* ---- Solving ---- */
 
+/* A as a function, in place of a matrix: what all methods need but "direct" and "mpcg-printed". Both functions are
+ * called from the thread that solves, one at a time, and may call drape with the same context: the second one may be
+ * drape_precond_apply with the preconditioner of a matrix that resembles A. One that cannot do its work writes NaN:
+ * the solve then ends with DRAPE_NOT_FINITE. */
+typedef struct drape_operator {
+    int32_t rows;                                             /* vertices: all vectors hold 3 doubles per row; >= 0 */
+    void (*multiply)(void *user, const double *x, double *y); /* y = A x */
+    void (*precondition)(void *user, const double *r,
+                         double *z); /* z = P^-1 r, P fixed during a solve, symmetric and
+                                        positive definite unless the method is a BiCGStab;
+                                        constraints are dealt with outside; NULL: P = I */
+    void *user;
+    uint64_t reserved[4]; /* zero: room for later fields */
+} drape_operator;
+
 typedef struct drape_problem {
-    const drape_bsr3 *A;
+    const drape_bsr3 *A;                  /* or NULL, and `op` is given */
     const double *b;                      /* 3 a vertex */
     const drape_constraints *constraints; /* NULL: none */
     const double *guess;                  /* y, 3 a vertex, a guess for the case without constraints; NULL: zero.
@@ -52,7 +67,9 @@ typedef struct drape_problem {
     bool same_matrix; /* true: A's numbers and what is held are those of this solver's last solve, and what was made
                          from them is kept: preconditioner, factor. It is not checked. b, z and tol may differ.
                          false, the default: everything is computed from A; a first solve does so in any case */
-    uint64_t reserved[8]; /* zero: room for later fields */
+    const drape_operator *op; /* A as a function; then A is NULL, and the preconditioner of the settings "auto" or
+                                 "none": P is the operator's own. The method "auto" is "ppcg". Default NULL */
+    uint64_t reserved[8];     /* zero: room for later fields */
 } drape_problem;
 
 /* Why the iteration stopped: not an error, an answer. */
@@ -64,7 +81,8 @@ typedef enum drape_reason {
     DRAPE_SINGULAR,    /* p'Ap is but rounding: A is singular, and b not in its range */
     DRAPE_UNSYMMETRIC, /* the iteration failed, and A is not symmetric, which the method needs */
     DRAPE_BREAKDOWN,   /* BiCGStab divided by a number that vanished */
-    DRAPE_INACCURATE   /* the iteration's own residual went down, the residual computed afresh did not */
+    DRAPE_INACCURATE,  /* the iteration's own residual went down, the residual computed afresh did not */
+    DRAPE_INTERRUPTED  /* drape_solve_settings.progress said so; x is what the iteration had reached */
 } drape_reason;
 
 DRAPE_API const char *drape_reason_name(drape_reason reason); /* "converged", ...; NULL: there is no such reason */
@@ -137,6 +155,14 @@ typedef enum drape_tune {
     DRAPE_TUNE_MANY  /* what is fastest for the solves after the first */
 } drape_tune;
 
+/* How far a solve is. */
+typedef struct drape_progress {
+    const char *method, *precond; /* at work now */
+    int32_t iterations;           /* of these two; 0: it begins */
+    double residual, tol;         /* what is compared with what, see drape_stop */
+    uint64_t reserved[4];         /* zero: room for later fields */
+} drape_progress;
+
 /* Zero means the default in all fields. */
 typedef struct drape_solve_settings {
     const char *method;  /* one of drape_method_name (docs/solvers.md) or "auto": "ppcg", or "bicgstab" where A is not
@@ -154,6 +180,10 @@ typedef struct drape_solve_settings {
     const drape_direct *direct; /* for the method "direct"; default NULL: there is none */
     drape_amg_settings amg;
     drape_tune tune; /* for a precond that is "auto" and a method that leaves the choice; default DRAPE_TUNE_OFF */
+    bool (*progress)(void *user, const drape_progress *p); /* called before the first and after every iteration, from
+                        the thread that solves; false: stop, with DRAPE_INTERRUPTED. "direct" has no iterations.
+                        Default NULL */
+    void *progress_user;
     uint64_t reserved[8]; /* zero: room for later fields */
 } drape_solve_settings;
 
@@ -227,6 +257,13 @@ DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
  * turns to something it has not used before). A's values, b and the constraints may be others every time. */
 DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                           drape_solve_result *result);
+/* Several right-hand sides for one matrix: column k, b + 3 rows k, gets its solution in x + 3 rows k and its result
+ * in results[k] (results may be NULL). The preconditioner is set up once. problem->b is not looked at;
+ * problem->guess, if there is one, holds `count` columns and may be x. In the results constraint_force and history
+ * are NULL in all but the last. An error ends it, as does an interruption: the columns after it keep their x and get
+ * DRAPE_INTERRUPTED. */
+DRAPE_API drape_status drape_solver_solve_many(drape_solver *solver, const drape_problem *problem, int32_t count,
+                                               const double *b, double *x, drape_solve_result *results);
 /* Drops preconditioners and all that was learnt from earlier solves: the next one gives the bits of a new solver's
  * first. What `tune` found fastest stays. */
 DRAPE_API void drape_solver_forget(drape_solver *solver);

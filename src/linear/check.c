@@ -10,8 +10,8 @@
 drape_status drape_i_check_problem(drape_context *ctx, const char *who, const drape_problem *p) {
     if (!p->A) return drape_i_missing(ctx, who, "A");
     if (p->A->rows < 0) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: a matrix of %d rows", who, p->A->rows);
-    if (p->A->rows > 0 && (!p->A->rowptr || !p->A->val))
-        return drape_i_missing(ctx, who, p->A->val ? "rowptr of A" : "val of A");
+    if (p->A->rows > 0 && !p->A->rowptr) return drape_i_missing(ctx, who, "rowptr of A");
+    if (p->A->rows > 0 && !p->A->val && p->A->rowptr[p->A->rows] != 0) return drape_i_missing(ctx, who, "val of A");
     if (p->constraints && p->constraints->vertices != p->A->rows)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: constraints for %d vertices, matrix of %d rows", who,
                             p->constraints->vertices, p->A->rows);
@@ -90,8 +90,9 @@ static void explain_not_finite(const drape_problem *p, char *text, size_t size) 
         vector_is_not_finite("positions", p->positions, rows, text, size))
         return;
     snprintf(text, size,
-             "solve: all numbers of the input are finite, but they overflow on the way: scale the system so that its "
-             "numbers are nearer to 1");
+             p->op ? "solve: b and the guess are finite: the operator returned a number that is not, or it overflowed"
+                   : "solve: all numbers of the input are finite, but they overflow on the way: scale the system so "
+                     "that its numbers are nearer to 1");
 }
 
 static void explain_unsymmetric(const drape_bsr3 *A, char *text, size_t size) {
@@ -106,8 +107,8 @@ static void explain_unsymmetric(const drape_bsr3 *A, char *text, size_t size) {
 /* Most reasons speak for themselves. */
 const char *drape_i_find_fault(drape_context *ctx, const drape_problem *p, drape_reason reason) {
     char *text = ctx->message;
-    if (reason == DRAPE_CONVERGED || reason == DRAPE_ITERATION_LIMIT) return NULL;
-    int32_t row = row_without_diagonal(p->A, p->constraints);
+    if (reason == DRAPE_CONVERGED || reason == DRAPE_ITERATION_LIMIT || reason == DRAPE_INTERRUPTED) return NULL;
+    int32_t row = p->op ? -1 : row_without_diagonal(p->A, p->constraints);
     if (reason == DRAPE_NOT_FINITE) explain_not_finite(p, text, sizeof ctx->message);
     else if (row >= 0) snprintf(text, sizeof ctx->message, "solve: row %d of A has no diagonal block", row);
     else if (reason == DRAPE_UNSYMMETRIC) explain_unsymmetric(p->A, text, sizeof ctx->message);

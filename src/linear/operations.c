@@ -28,8 +28,14 @@ static void count_multiply(drape_i_solve *s) {
     count_vectors(s, 2);
 }
 
+static double times_operator(drape_i_solve *s, const double *in, double *out) {
+    s->problem->op->multiply(s->problem->op->user, in, out);
+    return drape_i_dot(s->ctx, drape_i_length(s), in, out);
+}
+
 double drape_i_times(drape_i_solve *s, const double *in, double *out) {
     count_multiply(s);
+    if (s->problem->op) return times_operator(s, in, out);
     return drape_i_multiply(s->ctx, s->problem->A, in, out);
 }
 
@@ -50,6 +56,11 @@ double drape_i_times_filtered(drape_i_solve *s, const double *in, double *out) {
     product p = {s->problem, in, out, s->ctx->simd};
     double dot;
     count_multiply(s);
+    if (s->problem->op) {
+        dot = times_operator(s, in, out);
+        drape_i_project(s, out);
+        return dot;
+    }
     drape_i_sum(s->ctx, s->problem->A->rows, ROW_GRAIN, times_chunk, &p, 1, &dot);
     return dot;
 }

@@ -51,5 +51,7 @@ const drape_i_precond *drape_i_precond_find(const char *name);
 
 extern const drape_i_precond drape_i_precond_none, drape_i_precond_diagonal, drape_i_precond_block_diagonal,
     drape_i_precond_ssor, drape_i_precond_ichol, drape_i_precond_ilu, drape_i_precond_amg;
+/* The one of a drape_operator (operator.c), which is in no table. */
+extern const drape_i_precond drape_i_precond_given;
 
 #endif

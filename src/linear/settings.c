@@ -40,6 +40,7 @@ const char *drape_reason_name(drape_reason reason) {
     case DRAPE_UNSYMMETRIC: return "not symmetric";
     case DRAPE_BREAKDOWN: return "breakdown";
     case DRAPE_INACCURATE: return "inaccurate";
+    case DRAPE_INTERRUPTED: return "interrupted";
     }
     return NULL;
 }
@@ -115,6 +116,8 @@ static drape_status find_names(drape_solver *solver, const drape_solve_settings 
     memcpy(solver->seat, (drape_i_seat[DRAPE_I_SEATS]){0}, sizeof solver->seat);
     for (int32_t k = 0; k < DRAPE_I_KNOWN; k++) solver->seat[k].is = drape_i_candidates[k];
     solver->seat[DRAPE_I_NAMED].is = (drape_i_candidate){named, s->amg.modes == 6 ? 6 : 3};
+    solver->seat[DRAPE_I_GIVEN].is = (drape_i_candidate){&drape_i_precond_given, 0};
+    solver->takes_operator = is_auto(s->precond) || named == &drape_i_precond_none;
     return DRAPE_OK;
 }
 

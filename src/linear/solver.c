@@ -60,6 +60,7 @@ static void release(drape_solver *solver) {
 void drape_solver_destroy(drape_solver *solver) {
     if (!solver) return;
     release(solver);
+    drape_i_operator_release(solver);
     DRAPE_FREE(solver->ctx, solver, 1);
 }
 
@@ -159,8 +160,8 @@ static drape_status refresh(const drape_solver *solver, drape_i_seat *seat, cons
     const drape_constraints *set = t->method->prefiltered ? t->problem.constraints : NULL;
     outcome->prepared = DRAPE_I_KEPT;
     outcome->setup = 0;
-    outcome->spared =
-        t->problem.same_matrix && seat->ready && seat->made_for == solver->matrix_number && seat->set == set;
+    outcome->spared = t->problem.same_matrix && seat->ready && seat->made_for == solver->matrix_number &&
+                      seat->set == set && t->seat != DRAPE_I_GIVEN;
     if (outcome->spared) return DRAPE_OK;
     seat->shift = 0;
     drape_status status = precond->refresh(solver->ctx, seat->state, &t->problem, set, &seat->shift);
@@ -267,6 +268,10 @@ static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 static drape_status choose(drape_solver *solver, drape_i_try *t) {
     const drape_problem *p = &t->problem;
     bool may[DRAPE_I_CANDIDATES];
+    if (p->op) {
+        t->seat = DRAPE_I_GIVEN;
+        return DRAPE_OK;
+    }
     if (bicgstab_goes(solver) && (solver->unsymmetric || !drape_i_looks_symmetric(p->A)))
         t->method = &drape_i_method_bicgstab;
     if (!solver->auto_precond) return DRAPE_OK;
@@ -322,6 +327,8 @@ static int32_t faster_than(const drape_solver *solver, const journey *j) {
 
 static void give_up(drape_solver *solver, journey *j, const char *why) {
     const drape_solve_result *r = &j->now.result;
+    drape_i_log(solver->ctx, DRAPE_LOG_INFO, "solve: %s with %s is given up after %d iterations: %s", r->method,
+                r->precond, r->iterations, why);
     j->step[j->steps++] =
         (drape_fallback){.method = r->method, .precond = r->precond, .why = why, .iterations = r->iterations};
     j->given_up[j->now.seat] = !j->slow;
@@ -350,7 +357,8 @@ static bool go_on(drape_solver *solver, journey *j) {
     drape_reason reason = j->now.result.reason;
     bool at_limit = !j->status && reason == DRAPE_ITERATION_LIMIT;
     int32_t next;
-    if (j->steps == DRAPE_MOST_FALLBACKS || (!j->status && reason == DRAPE_CONVERGED)) return false;
+    if (j->steps == DRAPE_MOST_FALLBACKS) return false;
+    if (!j->status && (reason == DRAPE_CONVERGED || reason == DRAPE_INTERRUPTED)) return false;
     j->slow = at_limit && j->now.limit + j->sum.iterations < solver->settings.max_iterations;
     if (at_limit && !j->slow) return false;
     if (!j->status && reason == DRAPE_UNSYMMETRIC) return turn_to_bicgstab(solver, j);
@@ -386,6 +394,23 @@ static void report(const drape_solver *solver, const journey *j, drape_solve_res
 
 /* ---- Solving ---- */
 
+/* To the log, where it is another than before. */
+static void tell_choice(drape_solver *solver, const drape_i_try *t) {
+    const drape_i_candidate *is = &solver->seat[t->seat].is;
+    if (!solver->ctx->log || (solver->told_method == t->method->name && solver->told_precond == is->precond->name &&
+                              solver->told_modes == is->modes))
+        return;
+    solver->told_method = t->method->name;
+    solver->told_precond = is->precond->name;
+    solver->told_modes = is->modes;
+    if (is->precond == &drape_i_precond_amg)
+        drape_i_log(solver->ctx, DRAPE_LOG_INFO, "solve: %s with %s (%d modes), %d rows", t->method->name,
+                    is->precond->name, t->problem.positions ? is->modes : 3, t->problem.A->rows);
+    else
+        drape_i_log(solver->ctx, DRAPE_LOG_INFO, "solve: %s with %s, %d rows", t->method->name, is->precond->name,
+                    t->problem.A->rows);
+}
+
 /* Where x is the guess as well, that is gone after the first try. */
 static void keep_guess(drape_solver *solver, journey *j) {
     j->guess = j->now.problem.guess;
@@ -407,15 +432,17 @@ static drape_status solve_empty(const drape_solver *solver, drape_solve_result *
     return DRAPE_OK;
 }
 
-drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
+drape_status drape_solver_solve(drape_solver *solver, const drape_problem *given, double *x,
                                 drape_solve_result *result) {
     double begin = drape_i_seconds();
-    if (!solver || !problem) return drape_i_missing(solver ? solver->ctx : NULL, "solve", "problem");
+    if (!solver || !given) return drape_i_missing(solver ? solver->ctx : NULL, "solve", "problem");
+    drape_problem stated = *given, *problem = &stated;
     int64_t bytes = solver->ctx->bytes;
     bool same = problem->same_matrix && solver->matrix_solved;
     if (!same) solver->matrix_number++;
     solver->matrix_solved = false;
-    drape_status status = drape_i_check_problem(solver->ctx, "solve", problem);
+    drape_status status = problem->op ? drape_i_operator_prepare(solver, problem) : DRAPE_OK;
+    if (!status) status = drape_i_check_problem(solver->ctx, "solve", problem);
     if (!status && problem->A->rows > 0 && (!problem->b || !x))
         status = drape_i_missing(solver->ctx, "solve", x ? "b" : "x");
     if (!status && problem->A->rows == 0) return solve_empty(solver, result);
@@ -430,13 +457,46 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *probl
     status = choose(solver, &j.now);
     if (status) return status;
     j.sum.setup_seconds = drape_i_seconds() - begin;
-    do j.status = drape_i_solver_try(solver, &j.now);
-    while (go_on(solver, &j));
+    do {
+        tell_choice(solver, &j.now);
+        j.status = drape_i_solver_try(solver, &j.now);
+    } while (go_on(solver, &j));
     if (j.status) return j.status;
     solver->used = j.now.seat;
     solver->matrix_solved = true;
     learn(solver, &j);
     if (result) report(solver, &j, result);
+    return DRAPE_OK;
+}
+
+/* The columns from `first` on are not solved. */
+static void leave_columns(drape_solve_result *results, int32_t first, int32_t count) {
+    for (int32_t k = first; results && k < count; k++)
+        results[k] = (drape_solve_result){.reason = DRAPE_INTERRUPTED, .residual = -1, .energy_error = -1};
+}
+
+drape_status drape_solver_solve_many(drape_solver *solver, const drape_problem *problem, int32_t count,
+                                     const double *b, double *x, drape_solve_result *results) {
+    if (!solver || !problem) return drape_i_missing(solver ? solver->ctx : NULL, "solve", "problem");
+    if (count < 0) return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: %d right-hand sides", count);
+    drape_problem one = *problem;
+    int64_t n = problem->op ? 3 * (int64_t)problem->op->rows : problem->A ? 3 * (int64_t)problem->A->rows : 0;
+    for (int32_t k = 0; k < count; k++) {
+        drape_solve_result own, *result = results ? &results[k] : &own;
+        one.b = b ? b + n * k : NULL;
+        one.guess = problem->guess ? problem->guess + n * k : NULL;
+        drape_status status = drape_solver_solve(solver, &one, x ? x + n * k : NULL, result);
+        if (status) return status;
+        one.same_matrix = true;
+        if (result->reason == DRAPE_INTERRUPTED) {
+            leave_columns(results, k + 1, count);
+            return DRAPE_OK;
+        }
+        if (k + 1 == count) break;
+        result->constraint_force = NULL; /* the next solve will use their memory */
+        result->history = NULL;
+        result->history_count = 0;
+    }
     return DRAPE_OK;
 }
 

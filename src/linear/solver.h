@@ -10,7 +10,7 @@
 
 #define DRAPE_I_AUTO "auto"
 
-enum { DRAPE_I_NAMED = DRAPE_I_KNOWN, DRAPE_I_SEATS };
+enum { DRAPE_I_NAMED = DRAPE_I_KNOWN, DRAPE_I_GIVEN /* that of an operator */, DRAPE_I_SEATS };
 
 typedef struct drape_i_seat {
     drape_i_candidate is;
@@ -25,7 +25,7 @@ typedef struct drape_i_seat {
 struct drape_solver {
     drape_context *ctx;
     drape_solve_settings settings; /* method and precond are those of the first solve, or "auto" */
-    bool auto_method, auto_precond;
+    bool auto_method, auto_precond, takes_operator;
     const drape_i_method *method; /* named, or to begin with */
     drape_i_pattern_key pattern;  /* of what everything below was made for; rows -1: nothing */
     int64_t bytes;                /* held */
@@ -42,7 +42,11 @@ struct drape_solver {
     void *method_state;
     int32_t vectors; /* of work that are there */
     double *work[DRAPE_I_WORK_VECTORS];
-    double *start; /* a copy of the guess, for another try; with "auto" only */
+    double *start;                          /* a copy of the guess, for another try; with "auto" only */
+    drape_bsr3 stand_in;                    /* for an operator: as many rows, without a block */
+    int64_t *no_blocks;                     /* its rowptr */
+    const char *told_method, *told_precond; /* what the log knows to be in use */
+    int32_t told_modes;
     double *force;
     drape_i_stopping stopping;
 };
@@ -81,6 +85,13 @@ drape_status drape_i_check_halves(drape_context *ctx, const char *who, const dra
 /* What is wrong with a problem that was not solved, as far as the input tells: a line that stands in the context as
  * its message, and is told to its log; NULL: nothing is known. */
 const char *drape_i_find_fault(drape_context *ctx, const drape_problem *problem, drape_reason reason);
+
+/* ---- operator.c ---- */
+
+/* Where the problem has an operator: checks it, and gives the problem a matrix of that many rows to stand in for it.
+ */
+drape_status drape_i_operator_prepare(drape_solver *solver, drape_problem *problem);
+void drape_i_operator_release(drape_solver *solver);
 
 /* ---- registry.c ---- */
 

@@ -71,6 +71,16 @@ static bool close_enough(drape_i_solve *s, double delta, double rr) {
     return squared <= want->tol * want->tol * scale || squared <= want->floor * want->floor;
 }
 
+/* What the caller says to it. */
+static bool goes_on(const drape_i_solve *s) {
+    const drape_progress now = {.method = s->result->method,
+                                .precond = s->result->precond,
+                                .iterations = s->result->iterations,
+                                .residual = s->result->residual,
+                                .tol = s->settings->tol};
+    return s->settings->progress(s->settings->progress_user, &now);
+}
+
 bool drape_i_go_on(drape_i_solve *s, double delta, double rr) {
     drape_i_stopping *t = s->stopping;
     drape_solve_result *result = s->result;
@@ -82,6 +92,7 @@ bool drape_i_go_on(drape_i_solve *s, double delta, double rr) {
     else if (delta < 0) result->reason = DRAPE_INDEFINITE;
     else if (close_enough(s, delta, rr)) result->reason = DRAPE_CONVERGED;
     else if (result->iterations >= s->settings->max_iterations) result->reason = DRAPE_ITERATION_LIMIT;
+    else if (s->settings->progress && !goes_on(s)) result->reason = DRAPE_INTERRUPTED;
     else return true;
     return false;
 }

@@ -17,13 +17,13 @@ FIELDS_ARE_HASHED(drape_motion, 88);
 FIELDS_ARE_HASHED(drape_pin, 200);
 FIELDS_ARE_HASHED(drape_forces, 72);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 16);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 144);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 40);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 240);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 168);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 48);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 744);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 760);
 
 static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
 
@@ -78,7 +78,7 @@ static uint64_t hash_amg(uint64_t hash, const drape_amg_settings *a) {
     return whole(whole(hash, a->unfiltered), a->reuse);
 }
 
-/* Without what is kept of the history, which is only shown. */
+/* Without what is kept of the history, which is only shown, and without the function that is told of progress. */
 static uint64_t hash_solve(uint64_t hash, const drape_solve_settings *s) {
     hash = text(text(hash, s->method), s->precond);
     hash = whole(reals(hash, &s->tol, 1), s->max_iterations);
