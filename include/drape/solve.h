@@ -63,7 +63,12 @@ typedef struct drape_problem {
     const double *guess;                  /* y, 3 a vertex, a guess for the case without constraints; NULL: zero.
                                              The methods "mpcg-original" and "mpcg-printed" start from (I-S) z */
     const double *positions;              /* 3 a vertex, m, for the preconditioner "amg"; NULL: it does without */
-    double tol;                           /* of this solve, in (0, 1); 0: that of the settings */
+    const double *near_kernel; /* for the preconditioner "amg", in place of rigid-body motions: vectors that A hardly
+                                  resists, one after the other, 3 doubles per vertex each; NULL: none. What is held is
+                                  taken out of them. They need not be orthogonal, nor the same in every solve */
+    int32_t near_kernel_count; /* how many: 3 .. 12. Coarse levels have blocks of 3, 6 or 12 numbers squared, so 3, 6
+                                  and 12 make the most of them */
+    double tol;                /* of this solve, in (0, 1); 0: that of the settings */
     bool same_matrix; /* true: A's numbers and what is held are those of this solver's last solve, and what was made
                          from them is kept: preconditioner, factor. It is not checked. b, z and tol may differ.
                          false, the default: everything is computed from A; a first solve does so in any case */
@@ -131,7 +136,8 @@ typedef enum drape_reuse {
 typedef struct drape_amg_settings {
     double theta;   /* share of a row's strongest connection above which one counts, in (0, 1); default 0.4 */
     int32_t modes;  /* of the near-kernel: 3 translations, or 6 with rotations, which needs the problem's positions;
-                       default 3, or what is chosen where the preconditioner is "auto" */
+                       default 3, or what is chosen where the preconditioner is "auto". drape_problem.near_kernel
+                       takes their place */
     int32_t levels; /* most levels, 1..16; default 16 */
     drape_smoother smoother; /* default DRAPE_SMOOTHER_GAUSS_SEIDEL */
     int32_t degree;          /* of Chebyshev's, 1..8; default 2 */
@@ -293,7 +299,7 @@ typedef struct drape_amg_cost {
 /* One level of the preconditioner "amg", 0 the finest. */
 typedef struct drape_amg_level {
     int32_t rows;     /* in blocks */
-    int32_t size;     /* of a block, 3 or 6: it has size * size numbers */
+    int32_t size;     /* of a block, 3, 6 or 12: it has size * size numbers */
     int64_t blocks;   /* of its matrix */
     double aggregate; /* mean rows of an aggregate, those left out that are in none; 0 on the coarsest level */
     double rho;       /* largest eigenvalue of D^-1 A, D the block diagonal, as it was estimated; 0 on the coarsest */

@@ -39,9 +39,10 @@ typedef double vd __attribute__((vector_size(8 * DRAPE_W)));
 typedef int64_t vi __attribute__((vector_size(8 * DRAPE_W)));
 typedef double vd_unaligned __attribute__((vector_size(8 * DRAPE_W), aligned(8), may_alias));
 
-/* Four and eight floats, whatever DRAPE_W: where registers are narrower the compiler takes several. */
+/* Four, eight and sixteen floats, whatever DRAPE_W: where registers are narrower the compiler takes several. */
 typedef float vf4 __attribute__((vector_size(16)));
 typedef float vf8 __attribute__((vector_size(32)));
+typedef float vf16 __attribute__((vector_size(64)));
 /* Four doubles, for what four floats are made from and become. */
 typedef double vd4 __attribute__((vector_size(32)));
 #define VF4_TO_VD4(v) __builtin_convertvector((v), vd4)

@@ -1,5 +1,6 @@
 /* check.c: what is wrong with a problem. A pattern is checked once, when a solver first meets it; numbers are looked
  * at only where a solve has failed, so that good ones cost nothing. */
+#include "linear/amg/level.h"
 #include "linear/solver.h"
 
 #include <math.h>
@@ -15,6 +16,10 @@ drape_status drape_i_check_problem(drape_context *ctx, const char *who, const dr
     if (p->constraints && p->constraints->vertices != p->A->rows)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: constraints for %d vertices, matrix of %d rows", who,
                             p->constraints->vertices, p->A->rows);
+    if (p->near_kernel && (p->near_kernel_count < 3 || p->near_kernel_count > DRAPE_I_MODES))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: near_kernel_count is %d; it must lie in 3..%d", who,
+                            p->near_kernel_count, DRAPE_I_MODES);
+    if (!p->near_kernel && p->near_kernel_count != 0) return drape_i_missing(ctx, who, "near_kernel");
     if (!(p->tol >= 0 && p->tol < 1))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: tol of the problem is %g; it must lie between 0 and 1",
                             who, p->tol);
@@ -89,6 +94,8 @@ static void explain_not_finite(const drape_problem *p, char *text, size_t size) 
         vector_is_not_finite("the guess", p->guess, rows, text, size) ||
         vector_is_not_finite("positions", p->positions, rows, text, size))
         return;
+    for (int32_t k = 0; p->near_kernel && k < p->near_kernel_count; k++)
+        if (vector_is_not_finite("near_kernel", p->near_kernel + 3 * (int64_t)rows * k, rows, text, size)) return;
     snprintf(text, size,
              p->op ? "solve: b and the guess are finite: the operator returned a number that is not, or it overflowed"
                    : "solve: all numbers of the input are finite, but they overflow on the way: scale the system so "

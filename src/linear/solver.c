@@ -215,12 +215,18 @@ static drape_status run(drape_solver *solver, drape_i_try *t) {
     return DRAPE_OK;
 }
 
+/* Of the near-kernel of "amg". */
+static int32_t modes_of(const drape_i_try *t, const drape_i_candidate *is) {
+    if (t->problem.near_kernel) return t->problem.near_kernel_count;
+    return t->problem.positions ? is->modes : 3;
+}
+
 drape_status drape_i_solver_try(drape_solver *solver, drape_i_try *t) {
     const drape_i_candidate *is = &solver->seat[t->seat].is;
     double begin = drape_i_seconds();
     int64_t bytes = solver->ctx->bytes;
     t->result = (drape_solve_result){.method = t->method->name, .precond = is->precond->name};
-    if (is->precond == &drape_i_precond_amg) t->result.modes = t->problem.positions ? is->modes : 3;
+    if (is->precond == &drape_i_precond_amg) t->result.modes = modes_of(t, is);
     drape_status status = set_up(solver, t);
     solver->bytes += solver->ctx->bytes - bytes;
     if (status) return status;
@@ -243,7 +249,7 @@ static bool bicgstab_goes(const drape_solver *solver) {
 }
 
 static void find_candidates(const drape_solver *solver, const drape_i_try *t, bool may[DRAPE_I_CANDIDATES]) {
-    int32_t modes = solver->settings.amg.modes;
+    int32_t modes = t->problem.near_kernel ? (t->problem.near_kernel_count > 3 ? 6 : 3) : solver->settings.amg.modes;
     for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++)
         may[k] = drape_i_method_takes(t->method, drape_i_candidates[k].precond);
     may[DRAPE_I_AMG_3] &= modes != 6;
@@ -405,7 +411,7 @@ static void tell_choice(drape_solver *solver, const drape_i_try *t) {
     solver->told_modes = is->modes;
     if (is->precond == &drape_i_precond_amg)
         drape_i_log(solver->ctx, DRAPE_LOG_INFO, "solve: %s with %s (%d modes), %d rows", t->method->name,
-                    is->precond->name, t->problem.positions ? is->modes : 3, t->problem.A->rows);
+                    is->precond->name, modes_of(t, is), t->problem.A->rows);
     else
         drape_i_log(solver->ctx, DRAPE_LOG_INFO, "solve: %s with %s, %d rows", t->method->name, is->precond->name,
                     t->problem.A->rows);
@@ -425,6 +431,7 @@ static drape_status solve_empty(const drape_solver *solver, drape_solve_result *
         solver->seat[solver->auto_precond ? DRAPE_I_BLOCK_DIAGONAL : DRAPE_I_NAMED].is.precond;
     if (result)
         *result = (drape_solve_result){.reason = DRAPE_CONVERGED,
+                                       .residual = solver->method == &drape_i_method_direct ? -1 : 0,
                                        .energy_error = -1,
                                        .bytes = solver->bytes,
                                        .method = solver->method->name,

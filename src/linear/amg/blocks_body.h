@@ -9,16 +9,22 @@
 #if R == 3
 #define VR       vf4
 #define STRIDE_R 4
-#else
+#elif R == 6
 #define VR       vf8
 #define STRIDE_R 8
+#else
+#define VR       vf16
+#define STRIDE_R 16
 #endif
 #if C == 3
 #define VC       vf4
 #define STRIDE_C 4
-#else
+#elif C == 6
 #define VC       vf8
 #define STRIDE_C 8
+#else
+#define VC       vf16
+#define STRIDE_C 16
 #endif
 
 DRAPE_INLINE VR NAME(load_r)(const float *p) {
@@ -64,8 +70,11 @@ DRAPE_INLINE VR NAME(total)(const NAME(row_sum) * sum) {
         VC p = sum->part[r];
 #if C == 3
         t[r] = (p[0] + p[1]) + p[2];
-#else
+#elif C == 6
         t[r] = ((p[0] + p[1]) + p[2]) + ((p[3] + p[4]) + p[5]);
+#else
+        t[r] =
+            (((p[0] + p[1]) + p[2]) + ((p[3] + p[4]) + p[5])) + (((p[6] + p[7]) + p[8]) + ((p[9] + p[10]) + p[11]));
 #endif
     }
     return t;
@@ -82,8 +91,10 @@ DRAPE_INLINE NAME(row_sum) NAME(nothing)(void) {
 /* a'x, row by row of a */
 DRAPE_INLINE VC NAME(transposed_times)(const float *a, const float *x) {
     VC sum = (NAME(load_c)(a) * x[0] + NAME(load_c)(a + C) * x[1]) + NAME(load_c)(a + 2 * C) * x[2];
-#if R == 6
-    sum += (NAME(load_c)(a + 3 * C) * x[3] + NAME(load_c)(a + 4 * C) * x[4]) + NAME(load_c)(a + 5 * C) * x[5];
+#if R > 3
+    for (int r = 3; r < R; r += 3)
+        sum += (NAME(load_c)(a + r * C) * x[r] + NAME(load_c)(a + (r + 1) * C) * x[r + 1]) +
+               NAME(load_c)(a + (r + 2) * C) * x[r + 2];
 #endif
     return sum;
 }
@@ -91,8 +102,10 @@ DRAPE_INLINE VC NAME(transposed_times)(const float *a, const float *x) {
 /* The same with x in a register */
 DRAPE_INLINE VC NAME(transposed_by)(const float *a, VR x) {
     VC sum = (NAME(load_c)(a) * x[0] + NAME(load_c)(a + C) * x[1]) + NAME(load_c)(a + 2 * C) * x[2];
-#if R == 6
-    sum += (NAME(load_c)(a + 3 * C) * x[3] + NAME(load_c)(a + 4 * C) * x[4]) + NAME(load_c)(a + 5 * C) * x[5];
+#if R > 3
+    for (int r = 3; r < R; r += 3)
+        sum += (NAME(load_c)(a + r * C) * x[r] + NAME(load_c)(a + (r + 1) * C) * x[r + 1]) +
+               NAME(load_c)(a + (r + 2) * C) * x[r + 2];
 #endif
     return sum;
 }
@@ -339,7 +352,9 @@ enum { NAME(PITCH) = 3, NAME(BLOCK) = 12 }; /* of a row and a block of a product
 
 /* Numbers of a factor are taken one at a time, rows of the other whole. */
 typedef const float *NAME(factor);
-enum { NAME(PITCH) = 8, NAME(BLOCK) = 8 * R };
+enum { NAME(PITCH) = STRIDE_C, NAME(BLOCK) = STRIDE_C * R };
+
+#if C == 6
 
 /* to += sum, the C numbers of a row that others follow: 16 and 8 bytes, which is how they are loaded next time too.
  */
@@ -354,6 +369,21 @@ DRAPE_INLINE void NAME(add_row)(float *to, VC sum) {
     memcpy(to, &low, sizeof low);
     memcpy(to + 4, high, sizeof high);
 }
+
+#else
+
+DRAPE_INLINE void NAME(add_row)(float *to, VC sum) {
+    vf4 parts[4]; /* the last one is what follows in memory */
+    memcpy(parts, &sum, sizeof parts);
+    for (int k = 0; k < C / 4; k++) {
+        vf4 part;
+        memcpy(&part, to + 4 * k, sizeof part);
+        part += parts[k];
+        memcpy(to + 4 * k, &part, sizeof part);
+    }
+}
+
+#endif
 
 /* Row r of a b, where number (r, k) of a stands at a[r * across + k * down] and b has `inner` rows `step` apart */
 DRAPE_INLINE VC NAME(product_row)(int r, int inner, const float *a, int across, int down, const float *b, int step) {

@@ -39,12 +39,21 @@ DRAPE_INLINE upper_view view_upper(const drape_i_upper *A) {
 #include "linear/amg/blocks_body.h"
 #undef R
 #undef C
+#define R 3
+#define C 12
+#include "linear/amg/blocks_body.h"
+#undef R
+#define R 12
+#include "linear/amg/blocks_body.h"
+#undef R
+#undef C
 
-/* Square levels have r = 3 or 6. */
+/* Square levels have r = 3, 6 or 12. */
 #define SQUARE(matrix, call, ...)                                                                                    \
     do {                                                                                                             \
         if ((matrix).r == 3) call##_33(__VA_ARGS__);                                                                 \
-        else call##_66(__VA_ARGS__);                                                                                 \
+        else if ((matrix).r == 6) call##_66(__VA_ARGS__);                                                            \
+        else call##_1212(__VA_ARGS__);                                                                               \
     } while (0)
 
 void DRAPE_NAME(drape_i_gs_first)(const drape_i_level *level, int32_t band) {
@@ -61,12 +70,14 @@ void DRAPE_NAME(drape_i_scale_rows)(drape_i_level *level, int32_t begin, int32_t
     SQUARE(level->A, scale_rows, level, begin, end);
 }
 
-/* P is 3x3, 3x6 or 6x6. */
+/* P is 3x3, 3x6, 6x6, 3x12 or 12x12. */
 #define BY_P(call, ...)                                                                                              \
     do {                                                                                                             \
         if (fine->P.c == 3) call##_33(__VA_ARGS__);                                                                  \
-        else if (fine->P.r == 3) call##_36(__VA_ARGS__);                                                             \
-        else call##_66(__VA_ARGS__);                                                                                 \
+        else if (fine->P.c == 6 && fine->P.r == 3) call##_36(__VA_ARGS__);                                           \
+        else if (fine->P.c == 6) call##_66(__VA_ARGS__);                                                             \
+        else if (fine->P.r == 3) call##_312(__VA_ARGS__);                                                            \
+        else call##_1212(__VA_ARGS__);                                                                               \
     } while (0)
 
 void DRAPE_NAME(drape_i_prolong)(const drape_i_level *fine, const float *e, int32_t begin, int32_t end) {

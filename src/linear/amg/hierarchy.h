@@ -7,7 +7,7 @@
 
 typedef struct drape_i_amg_settings {
     double theta;    /* strength of connection */
-    int32_t modes;   /* 3: translations, 6: rotations too */
+    int32_t modes;   /* 3: translations, 6: rotations too; with vectors of the caller's room for so many: 3, 6, 12 */
     int32_t levels;  /* most */
     int32_t degree;  /* of Chebyshev's smoother; 0: Gauss and Seidel's */
     bool twice;      /* a W-cycle */

@@ -33,12 +33,29 @@ typedef struct orthonormalising {
     float *Q, *R, *inverse;
 } orthonormalising;
 
+/* The same from the caller's vectors: T times what they are at this vertex; modes without a vector are 0. */
+static void own_kernel_of(const orthonormalising *o, int32_t i, const double T[9], double *K) {
+    const drape_i_near_kernel *near = &o->in->near;
+    const int64_t length = 3 * (int64_t)o->level->A.rows, row = drape_i_user_row(o->level, i);
+    memset(K, 0, 3 * (size_t)o->modes * sizeof *K);
+    for (int32_t m = 0; m < near->count; m++) {
+        const double *v = near->own + length * m + 3 * row;
+        for (int32_t k = 0; k < 3; k++)
+            K[o->modes * k + m] = (T[3 * k] * v[0] + T[3 * k + 1] * v[1]) + T[3 * k + 2] * v[2];
+    }
+}
+
 /* K_i, r x modes row by row, in the scaled unknowns; rotations are about `centre`. */
 static void kernel_of(const orthonormalising *o, int32_t i, const double centre[3], double *K) {
     const int32_t size = o->level->A.r * o->modes;
     double T[9];
     if (o->level->kernel) {
         for (int32_t m = 0; m < size; m++) K[m] = o->level->kernel[(int64_t)size * i + m];
+        return;
+    }
+    if (o->in->near.own) {
+        drape_i_unscale_finest(o->in, o->level, i, T);
+        own_kernel_of(o, i, T, K);
         return;
     }
     drape_i_unscale_finest(o->in, o->level, i, o->modes == 3 ? K : T);
@@ -56,7 +73,7 @@ static void kernel_of(const orthonormalising *o, int32_t i, const double centre[
 /* The middle of an aggregate, so that rotations about it are nearly orthogonal to translations. */
 static void centre_of(const orthonormalising *o, int32_t first, int32_t last, double centre[3]) {
     centre[0] = centre[1] = centre[2] = 0;
-    if (o->level->kernel || o->modes != 6) return;
+    if (o->level->kernel || o->in->near.own || o->modes != 6) return;
     for (int32_t m = first; m < last; m++)
         for (int32_t k = 0; k < 3; k++)
             centre[k] +=
@@ -98,8 +115,9 @@ DRAPE_INLINE void orthonormalise_sized(const orthonormalising *o, int32_t aggreg
     const int32_t *member = o->level->member;
     const int32_t first = (int32_t)o->level->member_first[aggregate];
     const int32_t last = (int32_t)o->level->member_first[aggregate + 1];
-    double gram[MOST] = {0}, R[MOST], inverse[MOST], centre[3], kept[KEPT * MOST], K[MOST];
+    double gram[MOST], R[MOST], inverse[MOST], centre[3], kept[KEPT * MOST], K[MOST];
     centre_of(o, first, last, centre);
+    memset(gram, 0, (size_t)(n * n) * sizeof *gram);
     for (int32_t m = first; m < last; m++) {
         double *mine = m - first < KEPT ? kept + r * n * (m - first) : K;
         kernel_of(o, member[m], centre, mine);
@@ -112,7 +130,8 @@ DRAPE_INLINE void orthonormalise_sized(const orthonormalising *o, int32_t aggreg
         apply_inverse(r, n, m - first < KEPT ? kept + r * n * (m - first) : K, inverse,
                       o->Q + (int64_t)r * n * member[m]);
     }
-    if (n == 6 && !o->level->kernel) { /* about the first vertex: far from it coarse levels would lose rotations */
+    if (n == 6 && !o->level->kernel &&
+        !o->in->near.own) { /* about the first vertex: far from it coarse levels would lose rotations */
         for (int32_t k = 0; k < 3; k++) centre[k] -= o->in->near.x[k];
         shift_origin(R, centre);
         drape_i_invert_upper(n, R, inverse);
@@ -125,8 +144,10 @@ DRAPE_INLINE void orthonormalise_sized(const orthonormalising *o, int32_t aggreg
 
 static void orthonormalise(const orthonormalising *o, int32_t aggregate) {
     if (o->modes == 3) orthonormalise_sized(o, aggregate, 3, 3);
-    else if (o->level->A.r == 3) orthonormalise_sized(o, aggregate, 3, 6);
-    else orthonormalise_sized(o, aggregate, 6, 6);
+    else if (o->modes == 6 && o->level->A.r == 3) orthonormalise_sized(o, aggregate, 3, 6);
+    else if (o->modes == 6) orthonormalise_sized(o, aggregate, 6, 6);
+    else if (o->level->A.r == 3) orthonormalise_sized(o, aggregate, 3, 12);
+    else orthonormalise_sized(o, aggregate, 12, 12);
 }
 
 static void orthonormalise_chunk(void *data, int64_t begin, int64_t end) {

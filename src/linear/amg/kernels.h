@@ -1,7 +1,7 @@
 /* kernels.h: inner loops over small dense float blocks, compiled once per instruction set.
  *
  * A block is stored row by row. Lanes never mix but in sums of fixed order, so the bits depend on no vector width.
- * Sizes are 3x3, 3x6 and 6x6. */
+ * Sizes are 3x3, 3x6, 6x6, 3x12 and 12x12. */
 #ifndef DRAPE_LINEAR_AMG_KERNELS_H
 #define DRAPE_LINEAR_AMG_KERNELS_H
 

@@ -20,13 +20,13 @@
 enum {
     DRAPE_I_PADDING = 8,
     DRAPE_I_BANDS = 32, /* most bands a level's rows are cut into */
-    DRAPE_I_MODES = 6,  /* most modes of the near-kernel, and rows of a block */
+    DRAPE_I_MODES = 12, /* most modes of the near-kernel, and rows of a block: 3, 6 or 12 */
     DRAPE_I_AMG_LEVELS = 16
 };
 
 /* Numbers from one row to the next in a vector of rows of r: whole registers, so that what one row stores the next
  * can load at once. */
-#define DRAPE_I_STRIDE(r) ((r) == 3 ? 4 : 8)
+#define DRAPE_I_STRIDE(r) ((r) == 3 ? 4 : (r) == 6 ? 8 : 16)
 
 /* Contiguous rows that one thread works on in order; bands of one colour are not coupled. Bounds and colours depend
  * on the matrix alone. */
@@ -85,10 +85,13 @@ typedef struct drape_i_recipe {
     drape_i_product_row row[DRAPE_I_BANDS];
 } drape_i_recipe;
 
-/* What the finest level's near-kernel is made from: three translations, or those and three rotations. */
+/* What the finest level's near-kernel is made from: three translations, or those and three rotations, or vectors of
+ * the caller's. */
 typedef struct drape_i_near_kernel {
     const drape_constraints *set; /* NULL: none */
-    const double *x;              /* positions, 3 a vertex; for six modes only */
+    const double *x;              /* positions, 3 doubles per vertex; for the six modes of rigid bodies only */
+    const double *own;            /* `count` vectors of 3 doubles per vertex, one after the other; NULL: none */
+    int32_t count;                /* 3 .. 12, at most as many as there are modes: further ones are 0 */
 } drape_i_near_kernel;
 
 /* The near-kernel K = Q R, aggregate by aggregate. */

@@ -163,7 +163,10 @@ static void colour_bands(drape_context *ctx, writing *w) {
 }
 
 /* Numbers of a block of a product row, with those that kernels read past its end. */
-static int64_t product_block(const drape_i_level *fine) { return DRAPE_I_PADDING * fine->P.c + DRAPE_I_PADDING; }
+static int64_t product_block(const drape_i_level *fine) {
+    const int32_t c = fine->P.c, pitch = c == DRAPE_I_MODES ? DRAPE_I_STRIDE(c) : DRAPE_I_PADDING;
+    return pitch * c + DRAPE_I_PADDING;
+}
 
 static drape_status allocate_rows(drape_context *ctx, const drape_i_product_rows *r) {
     drape_i_recipe *recipe = &r->fine->recipe;

@@ -34,6 +34,7 @@ typedef struct state {
     bool sound;   /* all numbers were finite in it */
     const drape_constraints *set;
     uint64_t held; /* hash of the constraints that the hierarchy was made with */
+    int32_t own;   /* and how many vectors of the caller's; 0: none */
 
     int32_t built, fresh; /* iterations of the first solve after a build, after a refresh; -1: not yet known */
     double debt;          /* iterations */
@@ -120,11 +121,20 @@ static bool changed_much(drape_context *ctx, const state *s, const drape_bsr3 *A
 
 typedef enum decision { KEEP, REFRESH, REBUILD } decision;
 
-static decision decide(drape_context *ctx, const state *s, const drape_bsr3 *A, uint64_t held, int32_t modes) {
+/* The near-kernel: how many modes it takes, in blocks that there are kernels for. */
+static int32_t modes_for(const state *s, const drape_problem *problem) {
+    if (!problem->near_kernel) return problem->positions ? s->want.modes : 3;
+    return problem->near_kernel_count <= 3 ? 3 : problem->near_kernel_count <= 6 ? 6 : 12;
+}
+
+static decision decide(drape_context *ctx, const state *s, const drape_problem *problem, uint64_t held,
+                       int32_t modes) {
+    const drape_bsr3 *A = problem->A;
+    if (s->own != (problem->near_kernel ? problem->near_kernel_count : 0)) return REBUILD;
     if (s->h.levels == 0 || s->reuse == DRAPE_REUSE_NOTHING || s->h.level[0].modes != modes) return REBUILD;
     if (!s->sound) return REBUILD; /* nothing was learnt from that matrix */
     if (s->built >= 0 && s->fresh > WORSE * s->built + 2) return REBUILD;
-    if (s->reuse == DRAPE_REUSE_PATTERNS || held != s->held || s->debt >= (modes == 6 ? 1.5 : 1) * REFRESH_COST)
+    if (s->reuse == DRAPE_REUSE_PATTERNS || held != s->held || s->debt >= (modes > 3 ? 1.5 : 1) * REFRESH_COST)
         return REFRESH;
     return changed_much(ctx, s, A) ? REFRESH : KEEP;
 }
@@ -174,15 +184,16 @@ static drape_status refresh(drape_context *ctx, void *data, const drape_problem 
     (void)shift;
     s->set = set;
     drape_i_amg_settings want = s->want;
-    if (!problem->positions) want.modes = 3;
-    decision what = decide(ctx, s, problem->A, held, want.modes);
+    want.modes = modes_for(s, problem);
+    decision what = decide(ctx, s, problem, held, want.modes);
     s->prepared = what == KEEP ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
     if (what == KEEP) return DRAPE_OK;
     s->scale = scale_for(problem->A);
     s->held = held;
+    s->own = problem->near_kernel ? problem->near_kernel_count : 0;
     s->debt = 0;
     s->fresh = -1;
-    drape_i_amg_input in = {problem->A, {set, problem->positions}, s->scale};
+    drape_i_amg_input in = {problem->A, {set, problem->positions, problem->near_kernel, s->own}, s->scale};
     drape_status status = DRAPE_OK;
     if (what == REFRESH) {
         drape_i_hierarchy_refresh(ctx, &in, &s->h);
