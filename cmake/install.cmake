@@ -62,7 +62,7 @@ if(DRAPE_PROGRAM)
   drape_install_export(drape-static-targets)
   drape_install_pkgconfig(drape)
 else()
-  list(FILTER headers INCLUDE REGEX "/(base|sparse|solve|ode)\\.h(pp)?$")
+  list(FILTER headers INCLUDE REGEX "/((base|sparse|solve|ode)\\.h|drape\\.hpp)$")
 endif()
 
 # ---- CHOLMOD: only where it is insisted on, because of its licence (cmake/cholmod.cmake) ----

@@ -51,7 +51,7 @@ library_is_versioned() {
 every_header_is_installed_or_cholmod() {
     installed
     local header
-    for header in "$source_dir"/include/drape/*.h; do
+    for header in "$source_dir"/include/drape/*.h "$source_dir"/include/drape/*.hpp; do
         [ "$(basename "$header")" = cholmod.h ] || cmp "$header" "$prefix/include/drape/$(basename "$header")"
     done
 }
