@@ -39,6 +39,39 @@ DRAPE_API int32_t drape_constraints_count(const drape_constraints *set);
 /* Writes S (9 a vertex) and z (3 a vertex). */
 DRAPE_API void drape_constraints_filter(const drape_constraints *set, double *S, double *z);
 
+/* ---- Couplings: stiffness beside the matrix, such as that of contacts ---- */
+
+enum { DRAPE_COUPLING_VERTICES = 4 };
+
+/* A symmetric positive semidefinite matrix over up to four vertices, which is added to A without being in A's
+ * pattern. Its 3x3 block between the a-th and the b-th vertex is
+ *
+ *     k w[a] w[b] n n'
+ *
+ * which is the stiffness of a spring that resists motion along n of the weighted sum of the vertices: w = {1, -1} for
+ * one vertex against another, w = {1, -u, -v, u + v - 1} for a vertex against a triangle. With `blocks` it is any
+ * other. */
+typedef struct drape_coupling {
+    int32_t count;                           /* vertices, 1..4 */
+    int32_t vertex[DRAPE_COUPLING_VERTICES]; /* all different */
+    double k;                                /* stiffness in the unit of A, >= 0 */
+    double w[DRAPE_COUPLING_VERTICES];       /* a weight per vertex, of any sign */
+    double n[3];                             /* direction; its length counts */
+    const double *blocks; /* NULL: as above. Else the whole matrix, 3 count x 3 count numbers row by row, symmetric
+                             and positive semidefinite; k, w and n are then not looked at */
+} drape_coupling;
+
+/* A view of couplings; the array belongs to the caller. {0}: none. */
+typedef struct drape_couplings {
+    int32_t count;
+    const drape_coupling *list;
+} drape_couplings;
+
+/* A new matrix A + C, in a pattern that holds A's blocks and those of all couplings. For solvers of other libraries,
+ * and for files: drape's own methods take the couplings as they are. */
+DRAPE_API drape_status drape_couplings_merge(drape_context *ctx, const drape_bsr3 *A,
+                                             const drape_couplings *couplings, drape_matrix **out);
+
 /* ---- Solving ---- */
 
 /* A as a function, in place of a matrix: what all methods need but "direct" and "mpcg-printed". Both functions are
@@ -69,11 +102,17 @@ typedef struct drape_problem {
     int32_t near_kernel_count; /* how many: 3 .. 12. Coarse levels have blocks of 3, 6 or 12 numbers squared, so 3, 6
                                   and 12 make the most of them */
     double tol;                /* of this solve, in (0, 1); 0: that of the settings */
-    bool same_matrix; /* true: A's numbers and what is held are those of this solver's last solve, and what was made
-                         from them is kept: preconditioner, factor. It is not checked. b, z and tol may differ.
+    bool same_matrix; /* true: A's numbers, the couplings and what is held are those of this solver's last solve, and
+                         what was made from them is kept: preconditioner, factor. It is not checked. b, z and tol may
+                         differ.
                          false, the default: everything is computed from A; a first solve does so in any case */
     const drape_operator *op; /* A as a function; then A is NULL, and the preconditioner of the settings "auto" or
                                  "none": P is the operator's own. The method "auto" is "ppcg". Default NULL */
+    drape_couplings couplings; /* C: wherever this header says A, A + C is solved with; not beside `op`. They may differ in
+                                  every solve at no cost but their own: nothing that was made for A's pattern is lost, and
+                                  memory grows only where the list does. {0}, the default: none. A vertex out of range or
+                                  named twice, a negative k, a number that is not finite, blocks that are not
+                                  symmetric: an error that names the coupling */
     uint64_t reserved[8];     /* zero: room for later fields */
 } drape_problem;
 
@@ -365,7 +404,9 @@ DRAPE_API void drape_precond_destroy(drape_precond *precond); /* NULL is fine */
 
 /* Writes the values of S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7) to val and b^ to rhs: solve it for
  * y, then x = y + (I-S) z by drape_postfilter. C scales I - S into the spectrum of A, vertex by vertex: the mean of
- * |the diagonal of A_ii|. val: 9 a block of A's pattern, which the result shares; rhs: 3 a vertex, or NULL. */
+ * |the diagonal of A_ii|. val: 9 a block of A's pattern, which the result shares; rhs: 3 a vertex, or NULL. A's
+ * pattern must hold the blocks of all couplings, or it is an error that names one which it does not: give it the
+ * matrix of drape_couplings_merge then, and no couplings. */
 DRAPE_API drape_status drape_prefilter(drape_context *ctx, const drape_problem *problem, double *val, double *rhs);
 /* y becomes S y + (I-S) z. */
 DRAPE_API void drape_postfilter(const drape_constraints *constraints, double *y);

@@ -25,18 +25,35 @@ static void force_chunk(void *data, int64_t begin, int64_t end) {
     }
 }
 
+/* sum[r] += row r of |C_i| |x|, of vertex i */
+static void add_couplings(const drape_i_couplings *C, int32_t i, const double *x, double sum[3]) {
+    int32_t v = drape_i_any_couplings(C) ? C->index[i] : -1;
+    double block[9];
+    for (int64_t e = v < 0 ? 0 : C->first[v]; v >= 0 && e < C->first[v + 1]; e++) {
+        const drape_coupling *c = &C->list[C->coupled[e].coupling];
+        const int32_t a = drape_i_coupling_place(c, i);
+        for (int32_t b = 0; b < c->count; b++) {
+            drape_i_coupling_block(c, a, b, block);
+            for (int32_t m = 0; m < 9; m++) sum[m / 3] += fabs(block[m] * x[3 * (int64_t)c->vertex[b] + m % 3]);
+        }
+    }
+}
+
 /* |S (|A| |x| + |b|)| times the rounding of a number: what b - A x cannot be brought below for sure. */
 static double rounding_level(const drape_i_solve *s) {
     const drape_bsr3 *A = s->problem->A;
     double sum2 = 0;
-    for (int32_t i = 0; i < A->rows; i++)
+    for (int32_t i = 0; i < A->rows; i++) {
+        double sum[3];
         for (int32_t r = 0; r < 3; r++) {
-            double sum = fabs(s->problem->b[3 * (int64_t)i + r]);
+            sum[r] = fabs(s->problem->b[3 * (int64_t)i + r]);
             for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
                 for (int32_t c = 0; c < 3; c++)
-                    sum += fabs(A->val[9 * k + 3 * r + c] * s->x[3 * (int64_t)A->col[k] + c]);
-            sum2 += sum * sum;
+                    sum[r] += fabs(A->val[9 * k + 3 * r + c] * s->x[3 * (int64_t)A->col[k] + c]);
         }
+        add_couplings(s->couplings, i, s->x, sum);
+        for (int32_t r = 0; r < 3; r++) sum2 += sum[r] * sum[r];
+    }
     return DBL_EPSILON * sqrt(sum2);
 }
 

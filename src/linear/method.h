@@ -9,6 +9,7 @@
 #define DRAPE_LINEAR_METHOD_H
 
 #include "linear/constraints.h"
+#include "linear/couplings.h"
 #include "linear/precond.h"
 #include "linear/stopping.h"
 
@@ -18,6 +19,7 @@ enum { DRAPE_I_WORK_VECTORS = 8 };
 typedef struct drape_i_solve {
     drape_context *ctx;
     const drape_problem *problem;
+    const drape_i_couplings *couplings; /* of the problem; NULL or empty: none */
     const drape_solve_settings *settings;
     const drape_i_precond *precond;
     void *precond_state;                /* refreshed with A's values */
@@ -53,6 +55,8 @@ extern const drape_i_method drape_i_method_sd, drape_i_method_cg, drape_i_method
 /* ---- Operations; each adds the bytes it reads and writes to the result ---- */
 
 int64_t drape_i_length(const drape_i_solve *s); /* 3 rows */
+
+/* Here and below A is the matrix with its couplings. */
 
 /* out = A in; returns in'A in. */
 double drape_i_times(drape_i_solve *s, const double *in, double *out);

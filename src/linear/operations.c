@@ -4,7 +4,6 @@
 #include "linear/method.h"
 #include "linear/vector.h"
 #include "sparse/kernels.h"
-#include "sparse/multiply.h"
 
 #include <string.h>
 
@@ -25,6 +24,7 @@ static void count_vectors(drape_i_solve *s, int32_t passes) {
 static void count_multiply(drape_i_solve *s) {
     const drape_bsr3 *A = s->problem->A;
     s->result->bytes_moved += BLOCK * A->rowptr[A->rows] + (int64_t)sizeof(int64_t) * A->rows;
+    s->result->bytes_moved += drape_i_couplings_traffic(s->couplings);
     count_vectors(s, 2);
 }
 
@@ -36,11 +36,12 @@ static double times_operator(drape_i_solve *s, const double *in, double *out) {
 double drape_i_times(drape_i_solve *s, const double *in, double *out) {
     count_multiply(s);
     if (s->problem->op) return times_operator(s, in, out);
-    return drape_i_multiply(s->ctx, s->problem->A, in, out);
+    return drape_i_coupled_multiply(s->ctx, s->problem->A, s->couplings, in, out);
 }
 
 typedef struct product {
     const drape_problem *problem;
+    const drape_i_couplings *couplings; /* NULL: none */
     const double *in;
     double *out;
     drape_simd simd;
@@ -49,11 +50,13 @@ typedef struct product {
 static void times_chunk(void *data, int64_t begin, int64_t end, double *sums) {
     const product *p = data;
     sums[0] = drape_i_multiply_rows_at[p->simd](p->problem->A, p->in, p->out, begin, end);
+    if (p->couplings) sums[0] += drape_i_couplings_add_rows(p->couplings, p->in, p->out, begin, end);
     drape_i_filter_rows(p->problem->constraints, p->out, begin, end); /* while they are in the cache */
 }
 
 double drape_i_times_filtered(drape_i_solve *s, const double *in, double *out) {
-    product p = {s->problem, in, out, s->ctx->simd};
+    const drape_i_couplings *couplings = drape_i_any_couplings(s->couplings) ? s->couplings : NULL;
+    product p = {s->problem, couplings, in, out, s->ctx->simd};
     double dot;
     count_multiply(s);
     if (s->problem->op) {
@@ -61,6 +64,7 @@ double drape_i_times_filtered(drape_i_solve *s, const double *in, double *out) {
         drape_i_project(s, out);
         return dot;
     }
+    if (couplings) drape_i_couplings_begin(s->ctx, couplings, in);
     drape_i_sum(s->ctx, s->problem->A->rows, ROW_GRAIN, times_chunk, &p, 1, &dot);
     return dot;
 }

@@ -21,6 +21,9 @@ static drape_status check(const drape_solver *solver, const drape_problem *p) {
     if (p->A)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                             "solve: A is given as a matrix and as an operator; leave out one");
+    if (p->couplings.count != 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "solve: couplings go with a matrix; an operator multiplies with what it has itself");
     if (!p->op->multiply) return drape_i_missing(ctx, "solve", "multiply of the operator");
     if (p->op->rows < 0) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: an operator of %d rows", p->op->rows);
     if (method == &drape_i_method_direct || method->wants_norm2)
@@ -70,9 +73,9 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
 static void destroy(drape_context *ctx, void *data) { DRAPE_FREE(ctx, (state *)data, 1); }
 
 static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
-                            const drape_constraints *set, double *shift) {
+                            const drape_constraints *set, const drape_i_couplings *couplings, double *shift) {
     state *s = data;
-    (void)ctx, (void)shift;
+    (void)ctx, (void)couplings, (void)shift;
     s->op = problem->op;
     s->set = set;
     return DRAPE_OK;

@@ -12,6 +12,7 @@
 
 #include "base/context.h"
 #include "drape/solve.h"
+#include "linear/couplings.h"
 
 /* What a refresh did: nothing, all values anew, or values and all else. */
 typedef enum drape_i_prepared { DRAPE_I_KEPT, DRAPE_I_REFRESHED, DRAPE_I_BUILT } drape_i_prepared;
@@ -26,9 +27,10 @@ typedef struct drape_i_precond {
                            void **state);
     void (*destroy)(drape_context *ctx, void *state);
     /* Takes in A's values, which stay where they are until the last apply; allocates nothing after the first time.
-     * set NULL: made from A. *shift: what it needed (drape_solve_result). */
+     * set NULL: made from A. couplings: those of the problem, of which at least the blocks on the diagonal are to be
+     * added to A's; NULL or empty: none. *shift: what it needed (drape_solve_result). */
     drape_status (*refresh)(drape_context *ctx, void *state, const drape_problem *problem,
-                            const drape_constraints *set, double *shift);
+                            const drape_constraints *set, const drape_i_couplings *couplings, double *shift);
     /* h = P^-1 r; returns r'h */
     double (*apply)(drape_context *ctx, void *state, const double *r, double *h);
     /* Bytes that an apply reads and writes. */

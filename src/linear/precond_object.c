@@ -10,11 +10,13 @@ struct drape_precond {
     drape_solve_settings settings;
     drape_i_pattern_key pattern; /* that state was made for; rows -1: there is none */
     void *state;
-    bool ready; /* refreshed since then */
+    bool ready;                  /* refreshed since then */
+    drape_i_couplings couplings; /* of the last refresh, in memory that stays */
 };
 
 static void release(drape_precond *p) {
     if (p->state) p->is->destroy(p->ctx, p->state);
+    drape_i_couplings_free(p->ctx, &p->couplings);
     p->state = NULL;
     p->ready = false;
     p->pattern.rows = -1;
@@ -76,7 +78,9 @@ drape_status drape_precond_refresh(drape_precond *p, const drape_problem *proble
     if (!p || !problem) return drape_i_missing(p ? p->ctx : NULL, "precond", "problem");
     drape_status status = drape_i_check_problem(p->ctx, "precond", problem);
     if (!status) status = prepare(p, problem->A);
-    if (!status) status = p->is->refresh(p->ctx, p->state, problem, problem->constraints, &shift);
+    if (!status) status = drape_i_couplings_set(p->ctx, problem->A->rows, &problem->couplings, &p->couplings);
+    if (!status)
+        status = p->is->refresh(p->ctx, p->state, problem, problem->constraints, &p->couplings, &shift);
     p->ready = !status;
     return status;
 }

@@ -2,6 +2,7 @@
 #include "linear/prefilter.h"
 
 #include "base/parallel.h"
+#include "linear/couplings.h"
 #include "sparse/matrix.h"
 #include "sparse/multiply.h"
 
@@ -58,12 +59,13 @@ static void filter_rows(const drape_bsr3 *A, const drape_constraints *set, doubl
 
 typedef struct filtering {
     const drape_problem *problem;
+    const drape_bsr3 *A; /* with its couplings */
     double *val, *rhs;
 } filtering;
 
 static void filter_chunk(void *data, int64_t begin, int64_t end) {
     const filtering *f = data;
-    filter_rows(f->problem->A, f->problem->constraints, f->val, begin, end);
+    filter_rows(f->A, f->problem->constraints, f->val, begin, end);
 }
 
 static void subtract_chunk(void *data, int64_t begin, int64_t end) {
@@ -72,7 +74,7 @@ static void subtract_chunk(void *data, int64_t begin, int64_t end) {
 }
 
 static drape_status make_rhs(drape_context *ctx, filtering *f) {
-    const drape_bsr3 *A = f->problem->A;
+    const drape_bsr3 *A = f->A;
     const drape_constraints *set = f->problem->constraints;
     int64_t n = 3 * (int64_t)A->rows;
     double *z;
@@ -90,6 +92,23 @@ static drape_status make_rhs(drape_context *ctx, filtering *f) {
     return DRAPE_OK;
 }
 
+/* Gives sum, a view of A, values of its own: those of A with the couplings, which must lie within its pattern. */
+static drape_status add_couplings(drape_context *ctx, const drape_problem *p, drape_bsr3 *sum) {
+    int64_t numbers = 9 * sum->rowptr[sum->rows];
+    drape_i_couplings C = {0};
+    double *val;
+    drape_status status = drape_i_couplings_set(ctx, sum->rows, &p->couplings, &C);
+    if (!status && !DRAPE_NEW_RAW(ctx, val, numbers)) status = DRAPE_ERROR_MEMORY;
+    if (!status) {
+        memcpy(val, sum->val, (size_t)numbers * sizeof *val);
+        sum->val = val;
+        status = drape_i_couplings_scatter(ctx, &C, sum);
+        if (status) DRAPE_FREE(ctx, val, numbers);
+    }
+    drape_i_couplings_free(ctx, &C);
+    return status;
+}
+
 drape_status drape_prefilter(drape_context *ctx, const drape_problem *p, double *val, double *rhs) {
     if (!ctx || !p) return drape_i_missing(ctx, "prefilter", "problem");
     if (!p->A || !p->A->val || !p->A->rowptr || !val || (rhs && !p->b))
@@ -97,9 +116,14 @@ drape_status drape_prefilter(drape_context *ctx, const drape_problem *p, double 
     if (p->constraints && p->constraints->vertices != p->A->rows)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: constraints for %d vertices, matrix of %d rows",
                             p->constraints->vertices, p->A->rows);
-    filtering f = {p, val, rhs};
+    drape_bsr3 sum = *p->A;
+    drape_status status = p->couplings.count == 0 ? DRAPE_OK : add_couplings(ctx, p, &sum);
+    if (status) return status;
+    filtering f = {p, &sum, val, rhs};
     drape_i_loop(ctx, p->A->rows, ROW_GRAIN, filter_chunk, &f);
-    return rhs ? make_rhs(ctx, &f) : DRAPE_OK;
+    status = rhs ? make_rhs(ctx, &f) : DRAPE_OK;
+    if (sum.val != p->A->val) DRAPE_FREE(ctx, sum.val, 9 * sum.rowptr[sum.rows]);
+    return status;
 }
 
 void drape_postfilter(const drape_constraints *set, double *y) {

@@ -6,6 +6,8 @@
  * the softest motion, as with a string; and information travels one connection an iteration. */
 #include "linear/sight.h"
 
+#include "sparse/matrix.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -19,7 +21,22 @@ static int32_t sampled_row(int32_t rows, int32_t count, int32_t k) {
 
 static double trace(const double *block) { return block[0] + block[4] + block[8]; }
 
-double drape_i_stiffness(const drape_bsr3 *A) {
+/* The same of row i of the couplings. */
+static void add_couplings(const drape_i_couplings *C, int32_t i, double *diagonal, double *mass) {
+    int32_t v = drape_i_any_couplings(C) ? C->index[i] : -1;
+    double block[9];
+    if (v < 0) return;
+    *diagonal += trace(C->diagonal + 9 * (int64_t)v);
+    for (int64_t e = C->first[v]; e < C->first[v + 1]; e++) {
+        const drape_coupling *c = &C->list[C->coupled[e].coupling];
+        for (int32_t b = 0; b < c->count; b++) {
+            drape_i_coupling_block(c, drape_i_coupling_place(c, i), b, block);
+            *mass += trace(block);
+        }
+    }
+}
+
+double drape_i_stiffness(const drape_bsr3 *A, const drape_i_couplings *couplings) {
     int32_t count = A->rows < MANY_FROM ? FEW_ROWS : MANY_ROWS;
     double diagonal = 0, mass = 0;
     if (count > A->rows) count = A->rows;
@@ -30,6 +47,7 @@ double drape_i_stiffness(const drape_bsr3 *A) {
             mass += here;
             if (A->col[k] == i) diagonal += here;
         }
+        add_couplings(couplings, i, &diagonal, &mass);
     }
     double quotient = diagonal / mass;
     return mass > 0 && isfinite(quotient) ? fmax(quotient, 1) : DBL_MAX;
@@ -39,13 +57,8 @@ double drape_i_stiffness(const drape_bsr3 *A) {
 
 static const double *find_block(const drape_bsr3 *A, int32_t row, int32_t column) {
     static const double zero[9] = {0};
-    int64_t low = A->rowptr[row], high = A->rowptr[row + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (A->col[middle] < column) low = middle + 1;
-        else high = middle;
-    }
-    return low < A->rowptr[row + 1] && A->col[low] == column ? A->val + 9 * low : zero;
+    int64_t k = drape_i_matrix_find(A, row, column);
+    return k < 0 ? zero : A->val + 9 * k;
 }
 
 static bool row_is_symmetric(const drape_bsr3 *A, int32_t i) {

@@ -3,10 +3,11 @@
 #define DRAPE_LINEAR_SIGHT_H
 
 #include "linear/constraints.h"
+#include "linear/couplings.h"
 
-/* A's diagonal over what A resists a translation with, which of a cloth is mass alone: about the condition number of
- * A scaled by its block diagonal. Of some rows; at least 1, and DBL_MAX where nothing resists. */
-double drape_i_stiffness(const drape_bsr3 *A);
+/* The diagonal of A, with its couplings, over what resists a translation, which of a cloth is mass alone: about the
+ * condition number of A scaled by its block diagonal. Of some rows; at least 1, and DBL_MAX where nothing resists. */
+double drape_i_stiffness(const drape_bsr3 *A, const drape_i_couplings *couplings);
 
 /* Whether A_ij = A_ji' in some rows. */
 bool drape_i_looks_symmetric(const drape_bsr3 *A);

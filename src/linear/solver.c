@@ -49,6 +49,7 @@ static void release(drape_solver *solver) {
     if (solver->auto_precond) DRAPE_FREE(ctx, solver->start, n);
     DRAPE_FREE(ctx, solver->force, n);
     DRAPE_FREE(ctx, solver->stopping.history, solver->stopping.capacity);
+    drape_i_couplings_free(ctx, &solver->couplings);
     memset(solver->work, 0, sizeof solver->work);
     solver->vectors = 0;
     solver->force = solver->start = NULL;
@@ -164,7 +165,8 @@ static drape_status refresh(const drape_solver *solver, drape_i_seat *seat, cons
                       seat->set == set && t->seat != DRAPE_I_GIVEN;
     if (outcome->spared) return DRAPE_OK;
     seat->shift = 0;
-    drape_status status = precond->refresh(solver->ctx, seat->state, &t->problem, set, &seat->shift);
+    drape_status status =
+        precond->refresh(solver->ctx, seat->state, &t->problem, set, &solver->couplings, &seat->shift);
     if (status) return status;
     if (precond->prepared) outcome->prepared = precond->prepared(seat->state);
     else outcome->prepared = seat->ready ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
@@ -196,6 +198,7 @@ static drape_status run(drape_solver *solver, drape_i_try *t) {
     if (t->problem.tol > 0) settings.tol = t->problem.tol;
     drape_i_solve s = {.ctx = solver->ctx,
                        .problem = &t->problem,
+                       .couplings = &solver->couplings,
                        .settings = &settings,
                        .precond = seat->is.precond,
                        .precond_state = seat->state,
@@ -228,16 +231,16 @@ drape_status drape_i_solver_try(drape_solver *solver, drape_i_try *t) {
     t->result = (drape_solve_result){.method = t->method->name, .precond = is->precond->name};
     if (is->precond == &drape_i_precond_amg) t->result.modes = modes_of(t, is);
     drape_status status = set_up(solver, t);
+    double ready = drape_i_seconds();
+    if (!status) status = run(solver, t); /* in which a direct solver may allocate */
     solver->bytes += solver->ctx->bytes - bytes;
     if (status) return status;
-    double ready = drape_i_seconds();
-    status = run(solver, t);
     t->outcome.iterations = t->result.iterations;
     t->outcome.start = solver->stopping.start;
     t->result.bytes_moved += (int64_t)t->outcome.setup;
     t->result.setup_seconds = ready - begin;
     t->result.solve_seconds = drape_i_seconds() - ready;
-    return status;
+    return DRAPE_OK;
 }
 
 /* ---- What to take ---- */
@@ -260,7 +263,7 @@ static void find_candidates(const drape_solver *solver, const drape_i_try *t, bo
  * is the best even if nothing were held. */
 static void look(drape_solver *solver, const drape_problem *p, const bool may[DRAPE_I_CANDIDATES]) {
     drape_i_choice *c = &solver->choice;
-    c->stiffness = drape_i_stiffness(p->A);
+    c->stiffness = drape_i_stiffness(p->A, &solver->couplings);
     if (solver->fixed < 0 && drape_i_choose_once(c, may) == DRAPE_I_BLOCK_DIAGONAL) return;
     int32_t fixed = drape_i_count_fixed(p->constraints);
     if (solver->fixed >= 0 && 100 * (int64_t)abs(fixed - solver->fixed) <= CHANGED * (int64_t)solver->fixed) return;
@@ -454,6 +457,8 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *given
         status = drape_i_missing(solver->ctx, "solve", x ? "b" : "x");
     if (!status && problem->A->rows == 0) return solve_empty(solver, result);
     if (!status) status = prepare(solver, problem->A);
+    if (!status)
+        status = drape_i_couplings_set(solver->ctx, problem->A->rows, &problem->couplings, &solver->couplings);
     solver->bytes += solver->ctx->bytes - bytes;
     if (status) return status;
     journey j = {.now = {.method = solver->method, .seat = DRAPE_I_NAMED, .limit = solver->settings.max_iterations}};

@@ -48,6 +48,7 @@ struct drape_solver {
     const char *told_method, *told_precond; /* what the log knows to be in use */
     int32_t told_modes;
     double *force;
+    drape_i_couplings couplings; /* of the solve under way, in memory that stays */
     drape_i_stopping stopping;
 };
 

@@ -72,7 +72,7 @@ static cycle_op operator_of(drape_context *ctx, const drape_problem *problem, in
     drape_solve_settings settings = settings_of("amg", modes);
     double shift = 0;
     ASSERT_OK(ctx, drape_i_precond_amg.create(ctx, problem->A, &settings, &M.state));
-    ASSERT_OK(ctx, drape_i_precond_amg.refresh(ctx, M.state, problem, problem->constraints, &shift));
+    ASSERT_OK(ctx, drape_i_precond_amg.refresh(ctx, M.state, problem, problem->constraints, NULL, &shift));
     return M;
 }
 

@@ -14,7 +14,7 @@ static double refresh(drape_context *ctx, const drape_i_precond *P, void *state,
                       const drape_constraints *set) {
     double shift = 0;
     const drape_problem problem = {.A = A};
-    ASSERT_OK(ctx, P->refresh(ctx, state, &problem, set, &shift));
+    ASSERT_OK(ctx, P->refresh(ctx, state, &problem, set, NULL, &shift));
     return shift;
 }
 
@@ -208,7 +208,7 @@ static void check_factor(drape_context *ctx, const drape_bsr3 *A, int32_t least_
     ASSERT_OK(ctx, drape_i_factor_create(ctx, A, symmetric, least_chunk, &f));
     ASSERT_OK(ctx, drape_matrix_copy(ctx, A, &copy));
     drape_bsr3 V = drape_matrix_view(copy);
-    assert_true(drape_i_factor_refresh(ctx, f, A, NULL) == 0);
+    assert_true(drape_i_factor_refresh(ctx, f, A, NULL, NULL) == 0);
     drape_i_triangular_apply(ctx, drape_i_factor_triangular(f), r, h);
     reference_factor(&V, &drape_i_factor_triangular(f)->order);
     check_inverse(&V, &drape_i_factor_triangular(f)->order, 1, h, r, 1e-11);

@@ -385,7 +385,7 @@ long double *random_reduced_precond(drape_context *ctx, const random_system *s, 
     ASSERT_OK(ctx, P->create(ctx, &s->A, &settings, &state));
     double shift = 0;
     const drape_problem problem = {.A = &s->A};
-    ASSERT_OK(ctx, P->refresh(ctx, state, &problem, prefiltered ? s->set : NULL, &shift));
+    ASSERT_OK(ctx, P->refresh(ctx, state, &problem, prefiltered ? s->set : NULL, NULL, &shift));
     probe(ctx, s, P, state, out);
     P->destroy(ctx, state);
     return out;

@@ -16,6 +16,7 @@
 
 #include "base/context.h"
 #include "linear/constraints.h"
+#include "linear/couplings.h"
 
 enum {
     DRAPE_I_PADDING = 8,

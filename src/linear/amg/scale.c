@@ -53,7 +53,8 @@ static void replace(double F[9], double W[9]) {
 /* The diagonal block of row i as it is used, F, and L^-T of it. */
 static void finest_block(const drape_i_amg_input *in, const drape_i_level *l, int32_t i, double F[9], double W[9]) {
     int32_t row = drape_i_user_row(l, i);
-    const double *block = drape_i_diagonal_block(in->A, row);
+    double sum[9];
+    const double *block = drape_i_coupled_block(in->couplings, row, drape_i_diagonal_block(in->A, row), sum);
     memset(F, 0, 9 * sizeof *F);
     if (block) {
         drape_i_prefiltered_block(in->near.set, row, row, block, F);

@@ -178,7 +178,7 @@ static bool is_sound(drape_context *ctx, drape_i_upper *A) {
 }
 
 static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
-                            const drape_constraints *set, double *shift) {
+                            const drape_constraints *set, const drape_i_couplings *couplings, double *shift) {
     state *s = data;
     uint64_t held = hash_held(set);
     (void)shift;
@@ -193,7 +193,8 @@ static drape_status refresh(drape_context *ctx, void *data, const drape_problem 
     s->own = problem->near_kernel ? problem->near_kernel_count : 0;
     s->debt = 0;
     s->fresh = -1;
-    drape_i_amg_input in = {problem->A, {set, problem->positions, problem->near_kernel, s->own}, s->scale};
+    drape_i_amg_input in = {
+        problem->A, {set, problem->positions, problem->near_kernel, s->own}, s->scale, couplings};
     drape_status status = DRAPE_OK;
     if (what == REFRESH) {
         drape_i_hierarchy_refresh(ctx, &in, &s->h);

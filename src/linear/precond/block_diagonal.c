@@ -85,14 +85,18 @@ typedef struct refreshing {
     state *s;
     const drape_bsr3 *A;
     const drape_constraints *set;
+    const drape_i_couplings *couplings;
     bool scalar;
 } refreshing;
 
 /* b = the diagonal block of row i of A or A^, its scalar diagonal where that is wanted; 0 where there is none. */
 static void diagonal_block(const refreshing *r, int64_t i, double b[NUMBERS]) {
-    double a[9] = {0};
+    double a[9] = {0}, sum[9];
+    const double *block = NULL;
     for (int64_t k = r->A->rowptr[i]; k < r->A->rowptr[i + 1]; k++)
-        if (r->A->col[k] == i) drape_i_prefiltered_block(r->set, (int32_t)i, (int32_t)i, r->A->val + 9 * k, a);
+        if (r->A->col[k] == i) block = r->A->val + 9 * k;
+    block = drape_i_coupled_block(r->couplings, (int32_t)i, block, sum);
+    if (block) drape_i_prefiltered_block(r->set, (int32_t)i, (int32_t)i, block, a);
     b[0] = a[0], b[3] = a[4], b[5] = a[8];
     b[1] = r->scalar ? 0 : (a[1] + a[3]) / 2;
     b[2] = r->scalar ? 0 : (a[2] + a[6]) / 2;
@@ -118,16 +122,18 @@ static void refresh_rows(void *data, int64_t begin, int64_t end) {
 }
 
 static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
-                            const drape_constraints *set, double *shift) {
+                            const drape_constraints *set, const drape_i_couplings *couplings, double *shift) {
     (void)shift;
-    drape_i_loop(ctx, problem->A->rows, ROW_GRAIN, refresh_rows, &(refreshing){data, problem->A, set, false});
+    drape_i_loop(ctx, problem->A->rows, ROW_GRAIN, refresh_rows,
+                 &(refreshing){data, problem->A, set, couplings, false});
     return DRAPE_OK;
 }
 
 static drape_status refresh_scalar(drape_context *ctx, void *data, const drape_problem *problem,
-                                   const drape_constraints *set, double *shift) {
+                                   const drape_constraints *set, const drape_i_couplings *couplings, double *shift) {
     (void)shift;
-    drape_i_loop(ctx, problem->A->rows, ROW_GRAIN, refresh_rows, &(refreshing){data, problem->A, set, true});
+    drape_i_loop(ctx, problem->A->rows, ROW_GRAIN, refresh_rows,
+                 &(refreshing){data, problem->A, set, couplings, true});
     return DRAPE_OK;
 }
 

@@ -24,8 +24,8 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
 static void destroy(drape_context *ctx, void *data) { DRAPE_FREE(ctx, (state *)data, 1); }
 
 static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
-                            const drape_constraints *set, double *shift) {
-    (void)ctx, (void)problem, (void)shift;
+                            const drape_constraints *set, const drape_i_couplings *couplings, double *shift) {
+    (void)ctx, (void)problem, (void)couplings, (void)shift;
     ((state *)data)->set = set;
     return DRAPE_OK;
 }

@@ -38,6 +38,7 @@ typedef struct refreshing {
     drape_i_triangular *t;
     const drape_bsr3 *A;
     const drape_constraints *set;
+    const drape_i_couplings *couplings;
 } refreshing;
 
 static void refresh_places(void *data, int64_t begin, int64_t end) {
@@ -47,7 +48,7 @@ static void refresh_places(void *data, int64_t begin, int64_t end) {
         double D[9], *G = f->t->G + 9 * p;
         drape_i_half_copy(f->A, f->t, &f->t->before, p, f->t->L);
         drape_i_half_copy(f->A, f->t, &f->t->after, p, f->t->U);
-        drape_i_usable_diagonal(f->A, f->set, i, DRAPE_I_PIVOTS_POSITIVE, D);
+        drape_i_usable_diagonal(f->A, f->set, f->couplings, i, DRAPE_I_PIVOTS_POSITIVE, D);
         drape_i_block_inverse(D, G);
         drape_i_fold_filter(f->set, i, G);
         for (int32_t k = 0; k < 9; k++) G[k] *= f->t->omega;
@@ -55,10 +56,10 @@ static void refresh_places(void *data, int64_t begin, int64_t end) {
 }
 
 static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
-                            const drape_constraints *set, double *shift) {
+                            const drape_constraints *set, const drape_i_couplings *couplings, double *shift) {
     drape_i_triangular *t = data;
     (void)shift;
-    drape_i_loop(ctx, problem->A->rows, ROW_GRAIN, refresh_places, &(refreshing){t, problem->A, set});
+    drape_i_loop(ctx, problem->A->rows, ROW_GRAIN, refresh_places, &(refreshing){t, problem->A, set, couplings});
     return DRAPE_OK;
 }
 

@@ -91,13 +91,14 @@ drape_status drape_i_factor_create(drape_context *ctx, const drape_bsr3 *A, bool
                                    drape_i_factor **out);
 void drape_i_factor_destroy(drape_context *ctx, drape_i_factor *f);
 double drape_i_factor_refresh(drape_context *ctx, drape_i_factor *f, const drape_bsr3 *A,
-                              const drape_constraints *set);
+                              const drape_constraints *set, const drape_i_couplings *couplings);
 const drape_i_triangular *drape_i_factor_triangular(const drape_i_factor *f);
 
 /* What ichol and ilu put into their tables: all but create is the same. */
 void drape_i_factor_precond_destroy(drape_context *ctx, void *state);
 drape_status drape_i_factor_precond_refresh(drape_context *ctx, void *state, const drape_problem *problem,
-                                            const drape_constraints *set, double *shift);
+                                            const drape_constraints *set, const drape_i_couplings *couplings,
+                                            double *shift);
 double drape_i_factor_precond_apply(drape_context *ctx, void *state, const double *r, double *h);
 int64_t drape_i_factor_precond_traffic(const void *state);
 

@@ -2,6 +2,7 @@
 #include "linear/precond/triangular_block.h"
 
 #include "linear/prefilter.h"
+#include "sparse/matrix.h"
 
 #include <math.h>
 
@@ -55,23 +56,13 @@ static void replace(double a[9]) {
     for (int32_t k = 0; k < 9; k++) a[k] = k % 4 == 0 ? mean : 0;
 }
 
-/* Columns ascend. */
-static int64_t find_diagonal(const drape_bsr3 *A, int32_t i) {
-    int64_t low = A->rowptr[i], high = A->rowptr[i + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (A->col[middle] < i) low = middle + 1;
-        else high = middle;
-    }
-    return low < A->rowptr[i + 1] && A->col[low] == i ? low : -1;
-}
-
-void drape_i_usable_diagonal(const drape_bsr3 *A, const drape_constraints *set, int32_t i, drape_i_pivots kind,
-                             double out[9]) {
-    double inverse[9];
-    int64_t k = find_diagonal(A, i);
+void drape_i_usable_diagonal(const drape_bsr3 *A, const drape_constraints *set, const drape_i_couplings *couplings,
+                             int32_t i, drape_i_pivots kind, double out[9]) {
+    double inverse[9], sum[9];
+    int64_t k = drape_i_matrix_find(A, i, i);
+    const double *block = drape_i_coupled_block(couplings, i, k >= 0 ? A->val + 9 * k : NULL, sum);
     for (int32_t c = 0; c < 9; c++) out[c] = 0;
-    if (k >= 0) drape_i_prefiltered_block(set, i, i, A->val + 9 * k, out);
+    if (block) drape_i_prefiltered_block(set, i, i, block, out);
     if (kind == DRAPE_I_PIVOTS_SYMMETRIC) drape_i_block_symmetrise(out);
     if (kind != DRAPE_I_PIVOTS_REGULAR && !drape_i_block_positive(out)) replace(out);
     else if (!drape_i_block_inverse(out, inverse)) replace(out);

@@ -3,6 +3,7 @@
 #define DRAPE_LINEAR_TRIANGULAR_BLOCK_H
 
 #include "linear/constraints.h"
+#include "linear/couplings.h"
 
 /* out = a b */
 DRAPE_INLINE void drape_i_block_product(const double *a, const double *b, double *out) {
@@ -22,10 +23,11 @@ typedef enum drape_i_pivots {
     DRAPE_I_PIVOTS_REGULAR    /* any that has an inverse */
 } drape_i_pivots;
 
-/* out = the diagonal block of row i of A, or of A^ with set. One that may not stand there, or is missing, is replaced
- * by the identity times the mean of its diagonal's absolute values (1 if that is 0), as in block_diagonal.c. */
-void drape_i_usable_diagonal(const drape_bsr3 *A, const drape_constraints *set, int32_t i, drape_i_pivots kind,
-                             double out[9]);
+/* out = the diagonal block of row i of A with its couplings, or of A^ with set. One that may not stand there, or is
+ * missing, is replaced by the identity times the mean of its diagonal's absolute values (1 if that is 0), as in
+ * block_diagonal.c. */
+void drape_i_usable_diagonal(const drape_bsr3 *A, const drape_constraints *set, const drape_i_couplings *couplings,
+                             int32_t i, drape_i_pivots kind, double out[9]);
 
 /* a = (a + a') / 2 */
 void drape_i_block_symmetrise(double a[9]);

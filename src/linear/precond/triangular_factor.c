@@ -153,6 +153,7 @@ typedef struct attempt {
     drape_i_factor *f;
     const drape_bsr3 *A;
     const drape_constraints *set;
+    const drape_i_couplings *couplings;
     double shift;
     int32_t first; /* chunk of the colour */
 } attempt;
@@ -223,7 +224,7 @@ static outcome factor_row(const attempt *a, int32_t p) {
     start_row(a, p);
     eliminate(a, p, D);
     drape_i_fold_filter(a->set, i, D);
-    drape_i_usable_diagonal(a->A, a->set, i, pivots_of(a), B);
+    drape_i_usable_diagonal(a->A, a->set, a->couplings, i, pivots_of(a), B);
     for (int32_t k = 0; k < 9; k++) D[k] += (1 + a->shift) * B[k];
     outcome result = invert_pivot(a, B, D, G);
     if (result == FINE) drape_i_fold_filter(a->set, i, G);
@@ -261,6 +262,13 @@ static double noise(int64_t i) {
     return (double)x / 2147483648. - 1;
 }
 
+/* y += the diagonal blocks of the couplings times x: what M is to resemble has no more of them. */
+static void add_diagonal(const drape_i_couplings *C, const double *x, double *y) {
+    for (int32_t v = 0; drape_i_any_couplings(C) && v < C->vertices; v++)
+        for (int32_t m = 0; m < 9; m++)
+            y[3 * (int64_t)C->vertex[v] + m / 3] += C->diagonal[9 * v + m] * x[3 * (int64_t)C->vertex[v] + m % 3];
+}
+
 /* Where A is not symmetric no sign of a pivot tells a good factor from one whose sweeps grow without bound: it is
  * tried. M^-1 A v should resemble v. */
 static bool is_stable(drape_context *ctx, const attempt *a) {
@@ -270,6 +278,7 @@ static bool is_stable(drape_context *ctx, const attempt *a) {
     drape_i_filter(a->set, v);
     double size = sqrt(drape_i_dot(ctx, n, v, v));
     drape_i_multiply(ctx, a->A, v, w);
+    add_diagonal(a->couplings, v, w);
     drape_i_triangular_apply(ctx, &a->f->t, w, v);
     for (int64_t i = 0; i < n; i++) w[i] = noise(i);
     drape_i_filter(a->set, w);
@@ -284,7 +293,7 @@ static void invert_diagonal(void *data, int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; p++) {
         int32_t i = a->f->t.order.row[p];
         double B[9], *G = a->f->t.G + 9 * p;
-        drape_i_usable_diagonal(a->A, a->set, i, pivots_of(a), B);
+        drape_i_usable_diagonal(a->A, a->set, a->couplings, i, pivots_of(a), B);
         drape_i_block_inverse(B, G);
         drape_i_fold_filter(a->set, i, G);
     }
@@ -304,8 +313,8 @@ static outcome factor_and_try(drape_context *ctx, attempt *a) {
 }
 
 double drape_i_factor_refresh(drape_context *ctx, drape_i_factor *f, const drape_bsr3 *A,
-                              const drape_constraints *set) {
-    attempt a = {.f = f, .A = A, .set = set};
+                              const drape_constraints *set, const drape_i_couplings *couplings) {
+    attempt a = {.f = f, .A = A, .set = set, .couplings = couplings};
     outcome result = factor_and_try(ctx, &a);
     for (int32_t k = 1; k < ATTEMPTS && result == SMALL_PIVOT; k++) {
         a.shift = a.shift > 0 ? SHIFT_GROWTH * a.shift : FIRST_SHIFT;
@@ -320,8 +329,9 @@ double drape_i_factor_refresh(drape_context *ctx, drape_i_factor *f, const drape
 void drape_i_factor_precond_destroy(drape_context *ctx, void *state) { drape_i_factor_destroy(ctx, state); }
 
 drape_status drape_i_factor_precond_refresh(drape_context *ctx, void *state, const drape_problem *problem,
-                                            const drape_constraints *set, double *shift) {
-    *shift = drape_i_factor_refresh(ctx, state, problem->A, set);
+                                            const drape_constraints *set, const drape_i_couplings *couplings,
+                                            double *shift) {
+    *shift = drape_i_factor_refresh(ctx, state, problem->A, set, couplings);
     return DRAPE_OK;
 }
 

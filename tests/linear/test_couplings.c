@@ -1,0 +1,487 @@
+/* Couplings beside the matrix: every method with every preconditioner that it takes gives the answer of the merged
+ * matrix, in the same bits for any number of threads and any vector width, and a warm solver allocates nothing. */
+#include "sparse/counting_allocator.h"
+#include "support/dense.h"
+#include "support/pairs.h"
+#include "support/random_systems.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MANY = 3001, ROOM = MANY / 5 };
+
+/* A list of random couplings and the numbers that its blocks point to. */
+typedef struct random_couplings {
+    drape_couplings view;
+    drape_coupling list[ROOM];
+    double blocks[ROOM][144];
+} random_couplings;
+
+static double diagonal_of(const drape_bsr3 *A) {
+    double sum = 0;
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+            if (A->col[k] == i) sum += (A->val[9 * k] + A->val[9 * k + 4] + A->val[9 * k + 8]) / (3 * A->rows);
+    return sum;
+}
+
+/* k (g g' + h h') over all its unknowns: rank two, so no spring. */
+static void fill_blocks(test_random *r, int32_t n, double k, double *blocks) {
+    double g[12], h[12];
+    for (int32_t i = 0; i < n; i++) g[i] = test_random_between(r, -1, 1), h[i] = test_random_between(r, -1, 1);
+    for (int32_t i = 0; i < n * n; i++) blocks[i] = k * (g[i / n] * g[i % n] + h[i / n] * h[i % n]);
+}
+
+static void choose_vertices(test_random *r, int32_t rows, drape_coupling *c) {
+    c->count = 1 + test_random_below(r, rows < DRAPE_COUPLING_VERTICES ? rows : DRAPE_COUPLING_VERTICES);
+    for (int32_t a = 0; a < c->count;) {
+        bool taken = false;
+        c->vertex[a] = test_random_below(r, rows);
+        for (int32_t b = 0; b < a; b++) taken |= c->vertex[b] == c->vertex[a];
+        a += !taken;
+    }
+}
+
+/* Some 0.01 to 100 times as stiff as the diagonal of A; a third of them with blocks. */
+static void make_couplings(test_random *r, const drape_bsr3 *A, int32_t count, random_couplings *out) {
+    double diagonal = diagonal_of(A);
+    out->view = (drape_couplings){count, out->list};
+    for (int32_t i = 0; i < count; i++) {
+        drape_coupling *c = &out->list[i];
+        *c = (drape_coupling){.k = diagonal * pow(10, test_random_between(r, -2, 2))};
+        choose_vertices(r, A->rows, c);
+        for (int32_t a = 0; a < c->count; a++) c->w[a] = test_random_between(r, -1, 1);
+        for (int32_t k = 0; k < 3; k++) c->n[k] = test_random_between(r, -1, 1);
+        if (test_random_below(r, 3) > 0) continue;
+        fill_blocks(r, 3 * c->count, c->k, out->blocks[i]);
+        c->blocks = out->blocks[i];
+    }
+}
+
+/* The same system with A and the couplings in one matrix, which the caller destroys. */
+static random_system merged_of(drape_context *ctx, const random_system *s, const random_couplings *couplings,
+                               drape_matrix **matrix) {
+    random_system merged = *s;
+    ASSERT_OK(ctx, drape_couplings_merge(ctx, &s->A, &couplings->view, matrix));
+    merged.A = drape_matrix_view(*matrix);
+    return merged;
+}
+
+static drape_problem problem_of(const random_system *s, const random_couplings *couplings) {
+    return (drape_problem){.A = &s->A, .b = s->b, .constraints = s->set, .couplings = couplings->view};
+}
+
+/* ---- The contract ---- */
+
+static void check_forces(const drape_solve_settings *settings, const random_system *merged, const double *x,
+                         const double *force) {
+    long double *defect = calloc(3 * (size_t)merged->rows, sizeof *defect);
+    random_defect(merged, x, defect);
+    for (int32_t i = 0; i < merged->rows; i++) {
+        const random_basis *basis = &merged->basis[i];
+        for (int k = 0; k < 3; k++) {
+            long double want = defect[3 * i + k];
+            for (int32_t a = 0; a < basis->count; a++)
+                for (int c = 0; c < 3; c++) want -= basis->u[a][k] * basis->u[a][c] * defect[3 * i + c];
+            PAIR_NEAR(settings, force[3 * i + k], (double)want, 1e-11);
+        }
+    }
+    free(defect);
+}
+
+static void check_solution(drape_context *ctx, const drape_solve_settings *settings, const random_system *s,
+                           const random_couplings *couplings) {
+    int64_t n = 3 * (int64_t)s->rows;
+    double *x = calloc((size_t)n, sizeof *x), *want = calloc((size_t)n, sizeof *want);
+    drape_matrix *matrix;
+    random_system merged = merged_of(ctx, s, couplings, &matrix);
+    drape_problem problem = problem_of(s, couplings);
+    drape_solver *solver;
+    drape_solve_result result;
+    random_reference(&merged, want);
+    ASSERT_OK(ctx, drape_solver_create(ctx, settings, &solver));
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, &result));
+    PAIR_REASON(settings, result.reason, DRAPE_CONVERGED);
+    PAIR_NEAR(settings, distance_of(n, x, want), 0, 1e-10 * norm_of(n, want));
+    PAIR_NEAR(settings, result.true_residual, random_true_residual(&merged, x), 1e-12);
+    check_forces(settings, &merged, x, result.constraint_force);
+    drape_solver_destroy(solver);
+    drape_matrix_destroy(matrix);
+    free(x);
+    free(want);
+}
+
+static void check_pair(drape_context *ctx, const drape_solve_settings *settings) {
+    static const int32_t sizes[] = {1, 3, 10, 60};
+    static random_couplings couplings;
+    test_random r = {7};
+    for (int k = 0; k < 4; k++)
+        for (int share = 0; share <= 20; share += 10) {
+            random_settings make = {.rows = sizes[k], .condition = 20, .held = 0.3, .directions = RANDOM_DIRECTIONS};
+            make.moving = true;
+            make.seed = (uint64_t)(100 * k + share + 1);
+            random_system s = random_system_create(ctx, &make);
+            drape_solve_settings tight = *settings;
+            tight.tol = 1e-14;
+            tight.max_iterations = 1000000;
+            make_couplings(&r, &s.A, (share * sizes[k] + 99) / 100, &couplings);
+            check_solution(ctx, &tight, &s, &couplings);
+            random_system_destroy(&s);
+        }
+}
+
+static void solves_with_the_merged_matrix(void **state) {
+    (void)state;
+    for_every_pair(check_pair);
+}
+
+/* ---- Bits ---- */
+
+static drape_context *context_at(int32_t threads, drape_simd simd) {
+    drape_context_settings settings = drape_context_defaults();
+    drape_context *ctx;
+    settings.threads = threads;
+    settings.simd = simd;
+    return drape_context_create(&settings, &ctx) == DRAPE_OK ? ctx : NULL;
+}
+
+static int32_t solve_in(drape_context *ctx, const random_system *s, const random_couplings *couplings,
+                        const drape_solve_settings *settings, double *x) {
+    drape_constraints *set; /* of this context */
+    drape_problem problem = problem_of(s, couplings);
+    drape_solve_result result;
+    ASSERT_OK(ctx, drape_constraints_create(ctx, s->rows, &set));
+    ASSERT_OK(ctx, drape_constraints_set(set, s->list, s->held));
+    problem.constraints = set;
+    ASSERT_OK(ctx, drape_solve(ctx, &problem, settings, x, &result));
+    drape_constraints_destroy(set);
+    return result.iterations;
+}
+
+static void same_bits(const random_system *s, const random_couplings *couplings,
+                      const drape_solve_settings *settings) {
+    static const int32_t threads[] = {1, 2, 5};
+    double *want = calloc(6 * MANY, sizeof *want), *x = want + 3 * MANY;
+    drape_context *first = context_at(1, DRAPE_SIMD_BASELINE);
+    int32_t iterations = solve_in(first, s, couplings, settings, want);
+    drape_context_destroy(first);
+    for (int simd = DRAPE_SIMD_BASELINE; simd < DRAPE_SIMD_BEST; simd++)
+        for (int k = 0; k < 3; k++) {
+            drape_context *ctx = context_at(threads[k], (drape_simd)simd);
+            if (!ctx) continue; /* not on this processor */
+            PAIR_TRUE(settings, solve_in(ctx, s, couplings, settings, x) == iterations);
+            assert_memory_equal(x, want, 3 * MANY * sizeof *x);
+            drape_context_destroy(ctx);
+        }
+    free(want);
+}
+
+/* All but "direct", whose arithmetic is its own. */
+static void threads_and_levels_change_no_bit(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    static random_couplings couplings;
+    random_settings make = {MANY, 1e4, 0.1, RANDOM_DIRECTIONS, true, 0.01, 11};
+    random_system s = random_system_create(ctx, &make);
+    test_random r = {3};
+    drape_solve_settings settings;
+    make_couplings(&r, &s.A, ROOM, &couplings);
+    for (int32_t k = 0; pair_at(k, &settings); k++) {
+        settings.max_iterations = 10;
+        if (!pair_is_direct(&settings)) same_bits(&s, &couplings, &settings);
+    }
+    random_system_destroy(&s);
+    drape_context_destroy(ctx);
+}
+
+/* Lists of none are no lists, to the bit. */
+static void check_none(drape_context *ctx, const drape_solve_settings *settings) {
+    static random_couplings couplings;
+    random_settings make = {30, 50, 0.3, RANDOM_DIRECTIONS, true, 0, 5};
+    random_system s = random_system_create(ctx, &make);
+    double x[90], same[90];
+    drape_problem problem = {.A = &s.A, .b = s.b, .constraints = s.set};
+    ASSERT_OK(ctx, drape_solve(ctx, &problem, settings, x, NULL));
+    problem.couplings.list = couplings.list;
+    ASSERT_OK(ctx, drape_solve(ctx, &problem, settings, same, NULL));
+    assert_memory_equal(x, same, sizeof x);
+    random_system_destroy(&s);
+}
+
+static void none_is_none(void **state) {
+    (void)state;
+    for_every_pair(check_none);
+}
+
+/* ---- Memory ---- */
+
+/* Another list in every solve: the answer is right, and nothing is allocated unless the list grows. A direct solver
+ * factors another pattern each time. */
+static void check_warm(const drape_solve_settings *settings) {
+    enum { ROWS = 40, MOST = 10 };
+    static random_couplings couplings;
+    counting_allocator memory = {.left = -1};
+    drape_context *ctx = counting_context(&memory);
+    random_settings make = {ROWS, 20, 0.3, RANDOM_DIRECTIONS, true, 0, 6};
+    random_system s = random_system_create(ctx, &make);
+    drape_solve_settings tight = *settings;
+    drape_solver *solver;
+    double x[3 * ROWS], want[3 * ROWS];
+    test_random r = {2};
+    tight.tol = 1e-14;
+    tight.max_iterations = 1000000;
+    ASSERT_OK(ctx, drape_solver_create(ctx, &tight, &solver));
+    make_couplings(&r, &s.A, MOST, &couplings);
+    for (int32_t i = 0; i < MOST; i++) { /* as large a list as there will be */
+        while (couplings.list[i].count < DRAPE_COUPLING_VERTICES) choose_vertices(&r, ROWS, &couplings.list[i]);
+        fill_blocks(&r, 3 * DRAPE_COUPLING_VERTICES, couplings.list[i].k, couplings.blocks[i]);
+        couplings.list[i].blocks = couplings.blocks[i];
+    }
+    for (int k = 0; k < 8; k++) {
+        drape_problem problem = problem_of(&s, &couplings);
+        drape_matrix *matrix;
+        int64_t bytes = drape_context_bytes(ctx);
+        memory.left = k == 0 || pair_is_direct(settings) ? -1 : 0; /* the next request fails */
+        ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, NULL));
+        memory.left = -1;
+        PAIR_TRUE(settings, !memory.failed);
+        if (k > 0 && !pair_is_direct(settings)) PAIR_TRUE(settings, drape_context_bytes(ctx) == bytes);
+        random_system merged = merged_of(ctx, &s, &couplings, &matrix);
+        random_reference(&merged, want);
+        PAIR_NEAR(settings, distance_of(3 * ROWS, x, want), 0, 1e-9 * norm_of(3 * ROWS, want));
+        drape_matrix_destroy(matrix);
+        make_couplings(&r, &s.A, k == 3 ? 0 : test_random_below(&r, MOST + 1), &couplings);
+    }
+    drape_solver_destroy(solver);
+    random_system_destroy(&s);
+    drape_context_destroy(ctx);
+    PAIR_TRUE(settings, memory.live == 0);
+}
+
+static void other_lists_allocate_nothing(void **state) {
+    (void)state;
+    drape_solve_settings settings;
+    for (int32_t k = 0; pair_at(k, &settings); k++) check_warm(&settings);
+}
+
+static drape_status solve_twice(drape_context *ctx, const random_system *s, random_couplings *couplings,
+                                const drape_solve_settings *settings) {
+    drape_solver *solver;
+    double x[60];
+    drape_problem problem = problem_of(s, couplings);
+    drape_status status = drape_solver_create(ctx, settings, &solver);
+    if (status) return status;
+    problem.couplings.count = 3;
+    status = drape_solver_solve(solver, &problem, x, NULL);
+    problem.couplings.count = 10;
+    if (!status) status = drape_solver_solve(solver, &problem, x, NULL);
+    drape_solver_destroy(solver);
+    return status;
+}
+
+/* Every single request for memory fails once. */
+static void failing_allocations(void **state) {
+    (void)state;
+    static random_couplings couplings;
+    counting_allocator memory = {.left = -1};
+    drape_context *ctx = counting_context(&memory);
+    random_settings make = {20, 50, 0.3, RANDOM_DIRECTIONS, true, 0, 6};
+    random_system s = random_system_create(ctx, &make);
+    drape_solve_settings settings;
+    test_random r = {2};
+    make_couplings(&r, &s.A, 10, &couplings);
+    int64_t bytes = drape_context_bytes(ctx), live = memory.live;
+    for (int32_t k = 0; pair_at(k, &settings); k++)
+        for (int64_t n = 0;; n++) {
+            memory.left = n;
+            memory.failed = false;
+            drape_status status = solve_twice(ctx, &s, &couplings, &settings);
+            PAIR_TRUE(&settings, status == (memory.failed ? DRAPE_ERROR_MEMORY : DRAPE_OK));
+            PAIR_TRUE(&settings, drape_context_bytes(ctx) == bytes && memory.live == live);
+            if (!memory.failed) break;
+        }
+    memory.left = -1;
+    random_system_destroy(&s);
+    drape_context_destroy(ctx);
+}
+
+/* ---- The same matrix again ---- */
+
+/* What was made for a matrix and its couplings is kept where the caller says that both are the same. */
+static void check_same(drape_context *ctx, const drape_solve_settings *settings) {
+    static random_couplings couplings;
+    random_settings make = {30, 20, 0.3, RANDOM_DIRECTIONS, true, 0, 8};
+    random_system s = random_system_create(ctx, &make);
+    test_random r = {5};
+    drape_solver *told, *untold;
+    make_couplings(&r, &s.A, 6, &couplings);
+    drape_problem problem = problem_of(&s, &couplings), same = problem;
+    same.same_matrix = 1;
+    ASSERT_OK(ctx, drape_solver_create(ctx, settings, &told));
+    ASSERT_OK(ctx, drape_solver_create(ctx, settings, &untold));
+    for (int k = 0; k < 3; k++) {
+        double x[90] = {0}, again[90] = {0};
+        drape_solve_result a, b;
+        ASSERT_OK(ctx, drape_solver_solve(told, &same, x, &a));
+        ASSERT_OK(ctx, drape_solver_solve(untold, &problem, again, &b));
+        assert_memory_equal(x, again, sizeof x);
+        PAIR_TRUE(settings, a.iterations == b.iterations && a.bytes_moved <= b.bytes_moved);
+        for (int i = 0; i < 90; i++) s.b[i] = test_random_between(&r, -1, 1);
+    }
+    drape_solver_destroy(told);
+    drape_solver_destroy(untold);
+    random_system_destroy(&s);
+}
+
+static void same_couplings_are_kept(void **state) {
+    (void)state;
+    for_every_pair(check_same);
+}
+
+/* ---- In a matrix ---- */
+
+/* C, dense, from its definition. */
+static void add_dense(const drape_couplings *couplings, int32_t n, double *out) {
+    for (int32_t i = 0; i < couplings->count; i++) {
+        const drape_coupling *c = &couplings->list[i];
+        for (int32_t p = 0; p < 9 * c->count * c->count; p++) {
+            int32_t row = p / (3 * c->count), col = p % (3 * c->count), a = row / 3, b = col / 3;
+            double value = c->blocks ? c->blocks[p] : c->k * c->w[a] * c->w[b] * c->n[row % 3] * c->n[col % 3];
+            out[(3 * c->vertex[a] + row % 3) * n + 3 * c->vertex[b] + col % 3] += value;
+        }
+    }
+}
+
+static void merging(void **state) {
+    (void)state;
+    enum { ROWS = 25, N = 3 * ROWS };
+    static random_couplings couplings;
+    static double want[N * N], got[N * N];
+    drape_context *ctx = test_context(1);
+    test_random r = {9};
+    for (int32_t count = 0; count <= 40; count += 20) {
+        random_settings make = {ROWS, 50, 0.3, RANDOM_DIRECTIONS, true, 0.2, (uint64_t)count};
+        random_system s = random_system_create(ctx, &make);
+        drape_matrix *matrix;
+        make_couplings(&r, &s.A, count, &couplings);
+        random_system merged = merged_of(ctx, &s, &couplings, &matrix);
+        ASSERT_OK(ctx, drape_bsr3_check(ctx, &merged.A));
+        dense_from_bsr3(&s.A, want);
+        add_dense(&couplings.view, N, want);
+        dense_from_bsr3(&merged.A, got);
+        for (int k = 0; k < N * N; k++) ASSERT_NEAR(got[k], want[k], 1e-12 * (1 + fabs(want[k])));
+        if (count == 0) assert_int_equal(merged.A.rowptr[ROWS], s.A.rowptr[ROWS]);
+        drape_matrix_destroy(matrix);
+        random_system_destroy(&s);
+    }
+    drape_context_destroy(ctx);
+}
+
+/* A pattern that holds the couplings gives the values of the merged matrix; one that does not is refused. */
+static void prefiltering(void **state) {
+    (void)state;
+    enum { ROWS = 20 };
+    static random_couplings couplings;
+    drape_context *ctx = test_context(1);
+    random_settings make = {ROWS, 50, 0.3, RANDOM_DIRECTIONS, true, 0, 3};
+    random_system s = random_system_create(ctx, &make);
+    test_random r = {9};
+    drape_matrix *wide, *matrix;
+    make_couplings(&r, &s.A, 8, &couplings);
+    ASSERT_OK(ctx, drape_couplings_merge(ctx, &s.A, &couplings.view, &matrix));
+    drape_coupling none[8];
+    memcpy(none, couplings.list, sizeof none);
+    for (int i = 0; i < 8; i++) none[i].k = 0, none[i].blocks = NULL;
+    ASSERT_OK(ctx, drape_couplings_merge(ctx, &s.A, &(drape_couplings){8, none}, &wide));
+    const drape_bsr3 padded = drape_matrix_view(wide), merged = drape_matrix_view(matrix);
+    int64_t numbers = 9 * padded.rowptr[ROWS];
+    double *val = dense_new(numbers), *want = dense_new(numbers), rhs[3 * ROWS], want_rhs[3 * ROWS];
+    drape_problem beside = {.A = &padded, .b = s.b, .constraints = s.set, .couplings = couplings.view};
+    drape_problem inside = {.A = &merged, .b = s.b, .constraints = s.set};
+    ASSERT_OK(ctx, drape_prefilter(ctx, &beside, val, rhs));
+    ASSERT_OK(ctx, drape_prefilter(ctx, &inside, want, want_rhs));
+    for (int64_t k = 0; k < numbers; k++) ASSERT_NEAR(val[k], want[k], 1e-13 * (1 + fabs(want[k])));
+    for (int k = 0; k < 3 * ROWS; k++) ASSERT_NEAR(rhs[k], want_rhs[k], 1e-12 * (1 + fabs(want_rhs[k])));
+    beside.A = &s.A;
+    int64_t bytes = drape_context_bytes(ctx);
+    assert_int_equal(drape_prefilter(ctx, &beside, val, rhs), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "drape_couplings_merge"));
+    assert_int_equal(drape_context_bytes(ctx), bytes);
+    free(val);
+    free(want);
+    drape_matrix_destroy(wide);
+    drape_matrix_destroy(matrix);
+    random_system_destroy(&s);
+    drape_context_destroy(ctx);
+}
+
+/* ---- Messages ---- */
+
+static void refused_couplings(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    random_settings make = {10, 50, 0.3, RANDOM_DIRECTIONS, true, 0, 3};
+    random_system s = random_system_create(ctx, &make);
+    double x[30], want[30], skew[36] = {1, 2}, endless[36] = {NAN}, negative[36] = {-1};
+    const drape_coupling good = {.count = 2, .vertex = {3, 7}, .k = 1, .w = {1, -1}, .n = {0, 0, 1}};
+    const struct {
+        drape_coupling c;
+        const char *fragment;
+    } bad[] = {
+        {{.count = 0}, "has 0 vertices"},
+        {{.count = 5}, "has 5 vertices"},
+        {{.count = 2, .vertex = {3, 10}}, "vertex 10"},
+        {{.count = 2, .vertex = {-1, 3}}, "vertex -1"},
+        {{.count = 3, .vertex = {3, 4, 3}}, "vertex 3 twice"},
+        {{.count = 2, .vertex = {3, 4}, .k = -1}, "k is -1"},
+        {{.count = 2, .vertex = {3, 4}, .k = INFINITY}, "k is not"},
+        {{.count = 2, .vertex = {3, 4}, .k = NAN}, "k is not"},
+        {{.count = 2, .vertex = {3, 4}, .k = 1, .w = {1, NAN}}, "weight"},
+        {{.count = 2, .vertex = {3, 4}, .k = 1, .n = {0, INFINITY}}, "direction"},
+        {{.count = 2, .vertex = {3, 4}, .blocks = skew}, "not symmetric"},
+        {{.count = 2, .vertex = {3, 4}, .blocks = endless}, "blocks"},
+        {{.count = 2, .vertex = {3, 4}, .blocks = negative}, "semidefinite"},
+    };
+    drape_solver *solver;
+    drape_problem problem = {.A = &s.A, .b = s.b, .constraints = s.set, .couplings = {1, &good}};
+    ASSERT_OK(ctx, drape_solver_create(ctx, NULL, &solver));
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, want, NULL));
+    for (int k = 0; k < (int)(sizeof bad / sizeof *bad); k++) {
+        drape_coupling list[] = {good, good, bad[k].c};
+        drape_matrix *matrix;
+        problem.couplings = (drape_couplings){3, list};
+        assert_int_equal(drape_solver_solve(solver, &problem, x, NULL), DRAPE_ERROR_ARGUMENT);
+        if (!strstr(drape_message(ctx), bad[k].fragment) || !strstr(drape_message(ctx), "coupling 2"))
+            fail_msg("'%s' lacks '%s', or the coupling", drape_message(ctx), bad[k].fragment);
+        assert_int_equal(drape_couplings_merge(ctx, &s.A, &problem.couplings, &matrix), DRAPE_ERROR_ARGUMENT);
+        assert_null(matrix);
+        drape_solver_forget(solver);
+        problem.couplings = (drape_couplings){1, &good}; /* none of this spoiled it */
+        ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, NULL));
+        assert_memory_equal(x, want, sizeof x);
+    }
+    problem.couplings = (drape_couplings){-1, &good};
+    assert_int_equal(drape_solver_solve(solver, &problem, x, NULL), DRAPE_ERROR_ARGUMENT);
+    problem.couplings = (drape_couplings){1, NULL};
+    assert_int_equal(drape_solver_solve(solver, &problem, x, NULL), DRAPE_ERROR_ARGUMENT);
+    drape_solver_destroy(solver);
+    random_system_destroy(&s);
+    assert_int_equal(drape_context_bytes(ctx), 0);
+    drape_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solves_with_the_merged_matrix),
+        cmocka_unit_test(threads_and_levels_change_no_bit),
+        cmocka_unit_test(none_is_none),
+        cmocka_unit_test(other_lists_allocate_nothing),
+        cmocka_unit_test(failing_allocations),
+        cmocka_unit_test(same_couplings_are_kept),
+        cmocka_unit_test(merging),
+        cmocka_unit_test(prefiltering),
+        cmocka_unit_test(refused_couplings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
