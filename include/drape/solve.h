@@ -299,7 +299,9 @@ DRAPE_API drape_status drape_solver_create(drape_context *ctx, const drape_solve
 DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
 /* x: 3 a vertex; may be the same array as guess. result may be NULL. The first solve, and one with another pattern,
  * checks the pattern and allocates; others do not ("direct" may, "amg" where it builds anew, and "auto" where it
- * turns to something it has not used before). A's values, b and the constraints may be others every time. */
+ * turns to something it has not used before). A's values, b, the constraints and the couplings may be others every
+ * time. What is kept depends on the number of rows (work vectors, and what "auto" has learnt), or on the pattern
+ * (preconditioners, the analysis of a direct solver), and goes when that changes. */
 DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                           drape_solve_result *result);
 /* Several right-hand sides for one matrix: column k, b + 3 rows k, gets its solution in x + 3 rows k and its result
@@ -309,8 +311,8 @@ DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_prob
  * DRAPE_INTERRUPTED. */
 DRAPE_API drape_status drape_solver_solve_many(drape_solver *solver, const drape_problem *problem, int32_t count,
                                                const double *b, double *x, drape_solve_result *results);
-/* Drops preconditioners and all that was learnt from earlier solves: the next one gives the bits of a new solver's
- * first. What `tune` found fastest stays. */
+/* Drops preconditioners, the matrix that same_matrix means, and all that was learnt from earlier solves: the next one
+ * gives the bits of a new solver's first. Work vectors stay, and what `tune` found fastest. */
 DRAPE_API void drape_solver_forget(drape_solver *solver);
 
 /* What takes time on a level: parts of a set-up, with patterns where they were made anew, and parts of a cycle. */

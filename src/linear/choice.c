@@ -4,7 +4,7 @@
  * counted, not timed, so the choice is the same on every machine. Where something takes longer than its bytes say
  * (factorisations, sweeps), its passes are those that its time was measured to be worth.
  *
- * Foreseen iterations with the block diagonal, k the stiffness and d the depth (sight.h), e the effort:
+ * Foreseen iterations with the block diagonal, k the stiffness and d the depth (matrix_estimate.h), e the effort:
  *
  *     B = e SPEED / sqrt(1/k + HOLD/d^2),    e = ln(start / (10 tol))
  *
@@ -21,14 +21,6 @@
 #include <float.h>
 #include <math.h>
 
-const drape_i_candidate drape_i_candidates[DRAPE_I_KNOWN] = {
-    [DRAPE_I_BLOCK_DIAGONAL] = {&drape_i_precond_block_diagonal, 0},
-    [DRAPE_I_ICHOL] = {&drape_i_precond_ichol, 0},
-    [DRAPE_I_AMG_3] = {&drape_i_precond_amg, 3},
-    [DRAPE_I_AMG_6] = {&drape_i_precond_amg, 6},
-    [DRAPE_I_DIAGONAL] = {&drape_i_precond_diagonal, 0},
-};
-
 /* ---- Everything that was fitted ----
  *
  * To sheets of 1 m x 1 m with 11 x 11 to 301 x 301 vertices, held at two edges, at four, and at one (drooping,
@@ -40,48 +32,21 @@ const drape_i_candidate drape_i_candidates[DRAPE_I_KNOWN] = {
 static const double SPEED = 0.5, HOLD = 0.26;
 static const double LEAST_EFFORT = 1; /* e, however near the start is */
 
-/* Iterations: of block-diagonal ones a share, and some whatever these are, for an effort of USUAL_EFFORT. */
-typedef struct foresight {
-    double share, fixed; /* numbers of iterations once they are made for a problem */
-} foresight;
-static const double USUAL_EFFORT = 9.2; /* tol 1e-5 */
-static const foresight iterations_of[DRAPE_I_CANDIDATES] = {[DRAPE_I_BLOCK_DIAGONAL] = {1, 0},
-                                                            [DRAPE_I_ICHOL] = {0.2, 1},
-                                                            [DRAPE_I_AMG_3] = {1 / 80.0, 6},
-                                                            [DRAPE_I_AMG_6] = {1 / 300.0, 5.5}};
+static const double USUAL_EFFORT = 9.2; /* tol 1e-5, for which the rows of preconditioners give iterations */
 
-/* Passes of an iteration, and of setting up. `drape-bench auto` measures them as parts: by time, two threads, 961 to
+/* What the rows of preconditioners say of passes `drape-bench auto` measures as parts: by time, two threads, 961 to
  * 90,601 vertices, in the middle of a wide range (build, refresh, iteration) ichol 36, 17, 2.8; amg with three modes
- * 46, 18, 3.9; with six 75, 42, 4.9.
- *
- * An iteration of amg computes more than it reads: the bytes that are counted for it are those of about two passes.
- * What its time is worth beyond that is added to setting up, 13 passes for a usual solve of 7 iterations, so that
- * bytes_moved, by which choices are judged, goes with time. That sum, `fixed`, and the rest within what was measured
- * were then set such that "auto" moves at most 1.2 times the bytes of the best and takes at most 1.1 times as long as
- * the block diagonal, on the very sheets that the benchmark and the test have: they are no independent proof. */
-static const double iteration_passes[DRAPE_I_CANDIDATES] = {
-    [DRAPE_I_BLOCK_DIAGONAL] = 1, [DRAPE_I_ICHOL] = 2.6, [DRAPE_I_AMG_3] = 2, [DRAPE_I_AMG_6] = 2.8};
-
-typedef struct setup_cost {
-    const drape_i_precond *precond;
-    int32_t modes;
-    double passes[3]; /* to keep, refresh, build: by drape_i_prepared; of amg with the 13 from above */
-    double fixed;     /* bytes besides, but for keeping: factoring the coarsest level */
-} setup_cost;
-static const setup_cost setup_costs[] = {
-    {&drape_i_precond_none, 0, {0, 0, 0}, 0},           {&drape_i_precond_diagonal, 0, {1, 1, 1}, 0},
-    {&drape_i_precond_block_diagonal, 0, {1, 1, 1}, 0}, {&drape_i_precond_ssor, 0, {3, 3, 10}, 0},
-    {&drape_i_precond_ichol, 0, {18, 18, 38}, 0},       {&drape_i_precond_ilu, 0, {18, 18, 38}, 0},
-    {&drape_i_precond_amg, 3, {14, 31, 59}, 8e6},       {&drape_i_precond_amg, 6, {14, 54, 89}, 8e6},
-};
+ * 46, 18, 3.9; with six 75, 42, 4.9. Within what was measured they were then set such that "auto" moves at most 1.2
+ * times the bytes of the best and takes at most 1.1 times as long as the block diagonal, on the very sheets that the
+ * benchmark and the test have: they are no independent proof. */
 static const double KEPT_FOR = 8;      /* solves from a refresh of amg to the next, before any was seen */
 static const double CLEARLY = 1.15;    /* times better than the block diagonal, which cannot disappoint */
 static const double LEAST_CHANGE = 10; /* passes that must have been lost before even the cheapest change */
 static const double MOST_PATIENCE = 64;
-static const double FORGET = 0.5;      /* weight of the last solve in what is remembered of all */
-static const double TOO_MUCH = 2;      /* times what another would have cost */
-static const double NEVER = 1e30;      /* times the iterations that were foreseen */
-enum { ENOUGH = 200, TOO_MANY = 400 }; /* iterations that anything may take, and that amg never should */
+static const double FORGET = 0.5; /* weight of the last solve in what is remembered of all */
+static const double TOO_MUCH = 2; /* times what another would have cost */
+static const double NEVER = 1e30; /* times the iterations that were foreseen */
+enum { ENOUGH = 200 };            /* iterations that anything may take */
 
 /* ---- Costs ---- */
 
@@ -90,17 +55,17 @@ double drape_i_pass(const drape_bsr3 *A) {
     return block * (double)A->rowptr[A->rows] + row * A->rows;
 }
 
-double drape_i_setup_bytes(const drape_i_precond *precond, int32_t modes, drape_i_prepared what, double pass) {
-    for (size_t i = 0; i < sizeof setup_costs / sizeof *setup_costs; i++) {
-        const setup_cost *cost = &setup_costs[i];
-        if (cost->precond != precond || (cost->modes != 0 && cost->modes != modes)) continue;
-        return cost->passes[what] * pass + (what == DRAPE_I_KEPT ? 0 : cost->fixed);
-    }
-    return 0;
+static const drape_i_variant *variant_of(const drape_i_candidate *is) { return &is->precond->variant[is->variant]; }
+
+double drape_i_setup_bytes(const drape_i_candidate *is, drape_i_prepared what, double pass) {
+    const drape_i_variant *v = variant_of(is);
+    return v->setup[what] * pass + (what == DRAPE_I_KEPT ? 0 : v->setup_bytes);
 }
 
+static const drape_i_variant *costs_of(const drape_i_choice *c, int32_t k) { return variant_of(&c->candidate[k]); }
+
 static double setup_of(const drape_i_choice *c, int32_t k, drape_i_prepared what) {
-    return drape_i_setup_bytes(drape_i_candidates[k].precond, drape_i_candidates[k].modes, what, c->pass);
+    return drape_i_setup_bytes(&c->candidate[k], what, c->pass);
 }
 
 /* The natural logarithm to 6 %: straight lines between powers of two, so that all machines agree on it. */
@@ -120,11 +85,15 @@ static double foreseen_plain(const drape_i_choice *c, double start) {
     return effort(c, start) * SPEED / sqrt(fmax(soft, DBL_MIN));
 }
 
+typedef struct foresight {
+    double share, fixed; /* iterations */
+} foresight;
+
 /* What k would take if all were as foreseen: a part that grows with how hard the problem is, and one that grows with
  * the square root of that. */
 static foresight foreseen(const drape_i_choice *c, int32_t k, double start) {
-    return (foresight){iterations_of[k].share * foreseen_plain(c, start),
-                       iterations_of[k].fixed * effort(c, start) / USUAL_EFFORT};
+    const drape_i_variant *v = costs_of(c, k);
+    return (foresight){v->share * foreseen_plain(c, start), v->fixed * effort(c, start) / USUAL_EFFORT};
 }
 
 static double at_hardness(foresight f, double hardness) { return f.share * hardness + f.fixed * sqrt(hardness); }
@@ -139,7 +108,7 @@ static double or_one(double x) { return x > 0 ? x : 1; }
 
 static double solve_cost(const drape_i_choice *c, int32_t k) {
     double iterations = at_hardness(foreseen(c, k, c->start), or_one(c->hardness)) * or_one(c->relation[k]);
-    return (iterations + 1) * iteration_passes[k] * c->pass; /* and once to begin */
+    return (iterations + 1) * costs_of(c, k)->iteration * c->pass; /* and once to begin */
 }
 
 static double change_cost(const drape_i_choice *c, int32_t k) {
@@ -148,23 +117,61 @@ static double change_cost(const drape_i_choice *c, int32_t k) {
 
 /* ---- Choosing ---- */
 
+/* Those that may be chosen, or those that others only fall back to. */
+static void list_candidates(drape_i_choice *c, bool automatic) {
+    const drape_i_precond *precond;
+    for (int32_t i = 0; (precond = drape_i_precond_at(i)); i++) {
+        if (precond->automatic != automatic || (!automatic && precond->fallback == 0)) continue;
+        if (precond->fallback == 1) c->plain = c->known;
+        for (int32_t v = 0; v < (automatic ? precond->variants : 1); v++) {
+            DRAPE_ASSERT(c->known < DRAPE_I_MOST_CANDIDATES);
+            c->candidate[c->known++] = (drape_i_candidate){precond, v};
+        }
+    }
+}
+
 void drape_i_choice_begin(drape_i_choice *c, double pass, double tol) {
     *c = (drape_i_choice){
         .pass = pass, .stiffness = 1, .depth = DBL_MAX, .tol = tol, .start = 1, .patience = 1, .now = -1};
-    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++) {
-        bool kept = drape_i_candidates[k].precond->prepared;
+    list_candidates(c, true);
+    c->count = c->known;
+    list_candidates(c, false);
+    for (int32_t k = 0; k < c->count; k++) {
+        bool kept = c->candidate[k].precond->prepared;
         double each = setup_of(c, k, DRAPE_I_REFRESHED);
         c->upkeep[k] = kept ? setup_of(c, k, DRAPE_I_KEPT) + each / KEPT_FOR : each;
     }
 }
 
-int32_t drape_i_choose_once(const drape_i_choice *c, const bool may[DRAPE_I_CANDIDATES]) {
+void drape_i_choice_move(drape_i_choice *c, double pass) {
+    double growth = c->pass > 0 ? pass / c->pass : 1;
+    for (int32_t k = 0; k < c->count; k++) {
+        c->built[k] = false;
+        if (c->relation[k] >= NEVER) c->relation[k] = 0;
+        c->upkeep[k] *= growth;
+        c->regret[k] *= growth;
+    }
+    c->pass = pass;
+    c->depth = DBL_MAX;
+}
+
+int32_t drape_i_choice_fallback(const drape_i_choice *c, int32_t k) {
+    const int32_t now = c->candidate[k].precond->fallback;
+    int32_t next = -1;
+    for (int32_t i = 0; i < c->known; i++) {
+        int32_t place = c->candidate[i].precond->fallback;
+        if (place > now && (next < 0 || place < c->candidate[next].precond->fallback)) next = i;
+    }
+    return next;
+}
+
+int32_t drape_i_choose_once(const drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES]) {
     int32_t best = -1;
     double least = 0;
-    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++) {
+    for (int32_t k = 0; k < c->count; k++) {
         if (!may[k]) continue;
         double cost = solve_cost(c, k) + setup_of(c, k, c->built[k] ? DRAPE_I_REFRESHED : DRAPE_I_BUILT);
-        if (k != DRAPE_I_BLOCK_DIAGONAL) cost *= CLEARLY;
+        if (!c->candidate[k].precond->certain) cost *= CLEARLY;
         if (best >= 0 && !(cost < least)) continue;
         best = k;
         least = cost;
@@ -174,18 +181,18 @@ int32_t drape_i_choose_once(const drape_i_choice *c, const bool may[DRAPE_I_CAND
 
 static void change_to(drape_i_choice *c, int32_t k) {
     if (c->now >= 0 && c->patience < MOST_PATIENCE) c->patience *= 2;
-    for (int32_t i = 0; i < DRAPE_I_CANDIDATES; i++) c->regret[i] = 0;
+    for (int32_t i = 0; i < c->count; i++) c->regret[i] = 0;
     c->now = k;
 }
 
-int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_CANDIDATES]) {
+int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES]) {
     int32_t best = -1;
     double most = 0;
     if (c->now < 0 || !may[c->now]) {
         change_to(c, drape_i_choose_once(c, may));
         return c->now;
     }
-    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++) {
+    for (int32_t k = 0; k < c->count; k++) {
         double gain = c->regret[k] - change_cost(c, k) * c->patience;
         if (k == c->now || !may[k] || !(gain > most)) continue;
         best = k;
@@ -195,14 +202,14 @@ int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_CANDIDATES]) {
     return c->now;
 }
 
-int32_t drape_i_patience_for(const drape_i_choice *c, int32_t k, const bool may[DRAPE_I_CANDIDATES]) {
-    bool others[DRAPE_I_CANDIDATES];
-    for (int32_t i = 0; i < DRAPE_I_CANDIDATES; i++) others[i] = may[i] && i != k;
+int32_t drape_i_patience_for(const drape_i_choice *c, int32_t k, const bool may[DRAPE_I_MOST_CANDIDATES]) {
+    bool others[DRAPE_I_MOST_CANDIDATES];
+    for (int32_t i = 0; i < c->count; i++) others[i] = may[i] && i != k;
     int32_t other = drape_i_choose_once(c, others);
     if (other < 0) return INT32_MAX;
     double cost = solve_cost(c, other) + setup_of(c, other, DRAPE_I_BUILT) + solve_cost(c, k);
-    double most = fmax(TOO_MUCH * cost / (iteration_passes[k] * c->pass), ENOUGH);
-    if (drape_i_candidates[k].modes) most = fmin(most, TOO_MANY);
+    double most = fmax(TOO_MUCH * cost / (costs_of(c, k)->iteration * c->pass), ENOUGH);
+    if (costs_of(c, k)->most > 0) most = fmin(most, costs_of(c, k)->most);
     return most < INT32_MAX ? (int32_t)most : INT32_MAX;
 }
 
@@ -221,7 +228,7 @@ static void compare(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
 }
 
 void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
-    double passes = (o->iterations + 1) * iteration_passes[k];
+    double passes = (o->iterations + 1) * costs_of(c, k)->iteration;
     if (c->now != k) change_to(c, k);
     c->built[k] = true;
     c->start = o->start;
@@ -229,7 +236,7 @@ void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o
     if (o->prepared != DRAPE_I_BUILT && !o->spared) remember(&c->upkeep[k], o->setup);
     double upkeep = o->spared ? 0 : 1; /* the others would have been spared theirs, too */
     double spent = passes * c->pass + upkeep * c->upkeep[k];
-    for (int32_t i = 0; i < DRAPE_I_CANDIDATES; i++)
+    for (int32_t i = 0; i < c->count; i++)
         c->regret[i] = i == k ? 0 : fmax(0, c->regret[i] + spent - (solve_cost(c, i) + upkeep * c->upkeep[i]));
 }
 

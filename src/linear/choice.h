@@ -4,53 +4,53 @@
 
 #include "linear/precond.h"
 
-enum {
-    DRAPE_I_BLOCK_DIAGONAL,
-    DRAPE_I_ICHOL,
-    DRAPE_I_AMG_3,
-    DRAPE_I_AMG_6,
-    DRAPE_I_CANDIDATES,
-    DRAPE_I_DIAGONAL = DRAPE_I_CANDIDATES, /* never chosen, but what is left where the others fail */
-    DRAPE_I_KNOWN
-};
+enum { DRAPE_I_MOST_CANDIDATES = 16 };
 
+/* A preconditioner in one of its variants. */
 typedef struct drape_i_candidate {
     const drape_i_precond *precond;
-    int32_t modes; /* of amg; 0: it is another */
+    int32_t variant;
 } drape_i_candidate;
-
-extern const drape_i_candidate drape_i_candidates[DRAPE_I_KNOWN];
 
 /* Bytes of an iteration of PPCG with the block diagonal: the measure of all costs here. */
 double drape_i_pass(const drape_bsr3 *A);
 /* What setting up costs, as if in bytes. */
-double drape_i_setup_bytes(const drape_i_precond *precond, int32_t modes, drape_i_prepared what, double pass);
+double drape_i_setup_bytes(const drape_i_candidate *is, drape_i_prepared what, double pass);
 
 typedef struct drape_i_choice {
+    int32_t count, known; /* candidates that may be chosen, and with those that others only fall back to */
+    int32_t plain; /* the first of those to fall back to, whose iterations those of the others are foreseen from */
+    drape_i_candidate candidate[DRAPE_I_MOST_CANDIDATES]; /* from the table, those that may be chosen first */
+
     double pass; /* bytes */
     double stiffness, depth;
     double tol;
     double start; /* norm of the residual that the last solve began with, relative */
 
-    double hardness;                     /* of late, 1 where all is as foreseen; 0: nothing seen */
-    double relation[DRAPE_I_CANDIDATES]; /* iterations of this one over those expected then; 0: not seen yet */
-    double upkeep[DRAPE_I_CANDIDATES];   /* bytes of setting up a solve, once it is built */
-    bool built[DRAPE_I_CANDIDATES];
-    double regret[DRAPE_I_CANDIDATES]; /* bytes that would have been saved by it, of late */
-    double patience;                   /* how often regret must outgrow the costs of a change; grows with each */
-    int32_t now;                       /* at work; -1: none yet */
+    double hardness;                          /* of late, 1 where all is as foreseen; 0: nothing seen */
+    double relation[DRAPE_I_MOST_CANDIDATES]; /* iterations of this one over those expected then; 0: not seen yet */
+    double upkeep[DRAPE_I_MOST_CANDIDATES];   /* bytes of setting up a solve, once it is built */
+    bool built[DRAPE_I_MOST_CANDIDATES];
+    double regret[DRAPE_I_MOST_CANDIDATES]; /* bytes that would have been saved by it, of late */
+    double patience;                        /* how often regret must outgrow the costs of a change; grows with each */
+    int32_t now;                            /* at work; -1: none yet */
 } drape_i_choice;
 
-/* For a new pattern, of which nothing has been seen. */
+/* With all that the table of preconditioners has; nothing has been seen yet. */
 void drape_i_choice_begin(drape_i_choice *c, double pass, double tol);
+/* For another pattern of systems of the same kind: nothing is built for it, nothing has failed with it; what was
+ * learnt of how hard they are, and of how the candidates compare, stays. */
+void drape_i_choice_move(drape_i_choice *c, double pass);
+/* The candidate to try where this one fails, by the table; -1: none. */
+int32_t drape_i_choice_fallback(const drape_i_choice *c, int32_t k);
 
 /* The one to take, of those that may be. */
-int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_CANDIDATES]);
+int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES]);
 /* The best of those that may be, for one solve and with all its setting up; -1: none may. */
-int32_t drape_i_choose_once(const drape_i_choice *c, const bool may[DRAPE_I_CANDIDATES]);
+int32_t drape_i_choose_once(const drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES]);
 
 /* Iterations after which something must be wrong with what was foreseen for k, and others should have their turn. */
-int32_t drape_i_patience_for(const drape_i_choice *c, int32_t k, const bool may[DRAPE_I_CANDIDATES]);
+int32_t drape_i_patience_for(const drape_i_choice *c, int32_t k, const bool may[DRAPE_I_MOST_CANDIDATES]);
 
 typedef struct drape_i_outcome {
     int32_t iterations;

@@ -35,7 +35,7 @@ static drape_status check(const drape_solver *solver, const drape_problem *p) {
             ctx, DRAPE_ERROR_ARGUMENT,
             "solve: the preconditioner %s needs a matrix; an operator goes with \"auto\" or \"none\", and "
             "its own precondition function",
-            solver->seat[DRAPE_I_NAMED].is.precond->name);
+            solver->slot[DRAPE_I_NAMED].is.precond->name);
     return drape_i_check_reserved(ctx, "drape_operator", p->op->reserved, 4);
 }
 
@@ -92,8 +92,12 @@ static double apply(drape_context *ctx, void *data, const double *r, double *h) 
 /* What the caller's function reads and writes nobody knows. */
 static int64_t traffic(const void *data) { return 4 * (int64_t)sizeof(double) * ((const state *)data)->n; }
 
+static const drape_i_variant variant = {0}; /* setting it up costs nothing here */
+
 const drape_i_precond drape_i_precond_given = {.name = "operator",
                                                .about = "that of the operator",
+                                               .variant = &variant,
+                                               .variants = 1,
                                                .create = create,
                                                .destroy = destroy,
                                                .refresh = refresh,

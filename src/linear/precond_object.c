@@ -79,8 +79,7 @@ drape_status drape_precond_refresh(drape_precond *p, const drape_problem *proble
     drape_status status = drape_i_check_problem(p->ctx, "precond", problem);
     if (!status) status = prepare(p, problem->A);
     if (!status) status = drape_i_couplings_set(p->ctx, problem->A->rows, &problem->couplings, &p->couplings);
-    if (!status)
-        status = p->is->refresh(p->ctx, p->state, problem, problem->constraints, &p->couplings, &shift);
+    if (!status) status = p->is->refresh(p->ctx, p->state, problem, problem->constraints, &p->couplings, &shift);
     p->ready = !status;
     return status;
 }

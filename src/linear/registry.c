@@ -18,21 +18,36 @@ static const drape_i_method *const methods[] = {
     &drape_i_method_direct,
 };
 
-static const drape_i_precond *const preconds[] = {
-    &drape_i_precond_none, &drape_i_precond_diagonal, &drape_i_precond_block_diagonal,
-    &drape_i_precond_ssor, &drape_i_precond_ichol,    &drape_i_precond_ilu,
-    &drape_i_precond_amg,
-};
+/* In the order in which they are listed, and chosen from where costs are the same. */
+#define PRECONDITIONERS(ROW)                                                                                         \
+    ROW(none)                                                                                                        \
+    ROW(diagonal)                                                                                                    \
+    ROW(block_diagonal)                                                                                              \
+    ROW(ssor)                                                                                                        \
+    ROW(ichol)                                                                                                       \
+    ROW(ilu)                                                                                                         \
+    ROW(amg)
+
+#define DECLARE(name) extern const drape_i_precond drape_i_precond_##name;
+#define LIST(name)    &drape_i_precond_##name,
+PRECONDITIONERS(DECLARE)
+static const drape_i_precond *const preconds[] = {PRECONDITIONERS(LIST)};
 
 enum { METHODS = sizeof methods / sizeof *methods, PRECONDS = sizeof preconds / sizeof *preconds };
 
 static const drape_i_method *method_at(int32_t i) { return i >= 0 && i < METHODS ? methods[i] : NULL; }
-static const drape_i_precond *precond_at(int32_t i) { return i >= 0 && i < PRECONDS ? preconds[i] : NULL; }
+const drape_i_precond *drape_i_precond_at(int32_t i) { return i >= 0 && i < PRECONDS ? preconds[i] : NULL; }
 
 const char *drape_method_name(int32_t index) { return method_at(index) ? method_at(index)->name : NULL; }
 const char *drape_method_about(int32_t index) { return method_at(index) ? method_at(index)->about : NULL; }
-const char *drape_precond_name(int32_t index) { return precond_at(index) ? precond_at(index)->name : NULL; }
-const char *drape_precond_about(int32_t index) { return precond_at(index) ? precond_at(index)->about : NULL; }
+const char *drape_precond_name(int32_t index) {
+    const drape_i_precond *p = drape_i_precond_at(index);
+    return p ? p->name : NULL;
+}
+const char *drape_precond_about(int32_t index) {
+    const drape_i_precond *p = drape_i_precond_at(index);
+    return p ? p->about : NULL;
+}
 
 const drape_i_method *drape_i_method_find(const char *name) {
     for (int32_t i = 0; name && i < METHODS; i++)
@@ -75,9 +90,13 @@ const char *drape_method_default_precond(const char *method) {
     if (is_auto(method)) return DRAPE_I_AUTO;
     if (!m) return NULL;
     if (!m->preconditioned) return drape_i_precond_none.name;
-    bool both =
-        drape_i_method_takes(m, &drape_i_precond_block_diagonal) && drape_i_method_takes(m, &drape_i_precond_amg);
-    return both ? DRAPE_I_AUTO : drape_i_precond_block_diagonal.name;
+    bool all = true;
+    const char *first = NULL;
+    for (int32_t i = 0; i < PRECONDS; i++) {
+        if (preconds[i]->automatic) all &= drape_i_method_takes(m, preconds[i]);
+        if (preconds[i]->fallback == 1) first = preconds[i]->name;
+    }
+    return all ? DRAPE_I_AUTO : first;
 }
 
 bool drape_method_needs_symmetry(const char *method) {

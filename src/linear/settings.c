@@ -113,11 +113,13 @@ static drape_status find_names(drape_solver *solver, const drape_solve_settings 
     if (named && !drape_i_method_takes(solver->method, named))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s does not go with the preconditioner %s",
                             solver->method->name, named->name);
-    memcpy(solver->seat, (drape_i_seat[DRAPE_I_SEATS]){0}, sizeof solver->seat);
-    for (int32_t k = 0; k < DRAPE_I_KNOWN; k++) solver->seat[k].is = drape_i_candidates[k];
-    solver->seat[DRAPE_I_NAMED].is = (drape_i_candidate){named, s->amg.modes == 6 ? 6 : 3};
-    solver->seat[DRAPE_I_GIVEN].is = (drape_i_candidate){&drape_i_precond_given, 0};
-    solver->takes_operator = is_auto(s->precond) || named == &drape_i_precond_none;
+    drape_i_choice_begin(&solver->choice, 0, 0);
+    for (int32_t k = 0; k < DRAPE_I_SLOTS; k++) solver->slot[k] = (drape_i_slot){0};
+    for (int32_t k = 0; k < solver->choice.known; k++) solver->slot[k].is = solver->choice.candidate[k];
+    solver->slot[DRAPE_I_NAMED].is =
+        (drape_i_candidate){named, named && named->variant_of ? named->variant_of(s) : 0};
+    solver->slot[DRAPE_I_GIVEN].is = (drape_i_candidate){&drape_i_precond_given, 0};
+    solver->takes_operator = is_auto(s->precond) || (named && strcmp(named->name, "none") == 0);
     return DRAPE_OK;
 }
 
@@ -143,27 +145,12 @@ static drape_status check_numbers(drape_context *ctx, const drape_solve_settings
     return DRAPE_OK;
 }
 
-static drape_status check_amg(drape_context *ctx, const drape_amg_settings *s) {
-    if (!(s->theta > 0 && s->theta < 1))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.theta is %g; it must lie between 0 and 1",
-                            s->theta);
-    if (s->modes != 0 && s->modes != 3 && s->modes != 6)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.modes is %d; it must be 3 or 6", s->modes);
-    if (s->levels < 0 || s->levels > DRAPE_I_AMG_LEVELS)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.levels is %d; it must lie in 1..%d", s->levels,
-                            DRAPE_I_AMG_LEVELS);
-    if (!drape_reuse_name(s->reuse))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.reuse is %d; there is no such thing",
-                            (int)s->reuse);
-    if (!drape_cycle_name(s->cycle))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.cycle is %d; there is no such thing",
-                            (int)s->cycle);
-    if (!drape_smoother_name(s->smoother))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.smoother is %d; there is no such thing",
-                            (int)s->smoother);
-    if (s->degree < 0 || s->degree > MOST_DEGREE)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.degree is %d; it must lie in 1..%d", s->degree,
-                            MOST_DEGREE);
+static drape_status check_preconditioners(drape_context *ctx, const drape_solve_settings *s) {
+    const drape_i_precond *precond;
+    for (int32_t i = 0; (precond = drape_i_precond_at(i)); i++) {
+        drape_status status = precond->check ? precond->check(ctx, s) : DRAPE_OK;
+        if (status) return status;
+    }
     return DRAPE_OK;
 }
 
@@ -174,7 +161,7 @@ static drape_status check_tune(const drape_solver *solver, const drape_solve_set
     if (s->tune && !solver->auto_precond)
         return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT,
                             "solve: there is nothing to tune: the preconditioner is %s",
-                            solver->seat[DRAPE_I_NAMED].is.precond->name);
+                            solver->slot[DRAPE_I_NAMED].is.precond->name);
     return DRAPE_OK;
 }
 
@@ -183,12 +170,10 @@ drape_status drape_i_settings_resolve(drape_context *ctx, drape_solve_settings *
     if (!status) status = drape_i_check_reserved(ctx, "drape_amg_settings", s->amg.reserved, 4);
     if (status) return status;
     fill_in(s);
-    if (!(s->omega > 0 && s->omega < 2))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: omega is %g; it must lie between 0 and 2", s->omega);
-    return check_amg(ctx, &s->amg);
+    return check_preconditioners(ctx, s);
 }
 
-drape_status drape_i_solver_settle(drape_solver *solver, const drape_solve_settings *settings) {
+drape_status drape_i_solver_resolve(drape_solver *solver, const drape_solve_settings *settings) {
     drape_solve_settings s = *settings;
     drape_status status = drape_i_settings_resolve(solver->ctx, &s);
     if (!status) status = find_names(solver, &s);
@@ -196,7 +181,7 @@ drape_status drape_i_solver_settle(drape_solver *solver, const drape_solve_setti
     if (!status) status = check_tune(solver, &s);
     if (status) return status;
     s.method = solver->auto_method ? DRAPE_I_AUTO : solver->method->name;
-    s.precond = solver->auto_precond ? DRAPE_I_AUTO : solver->seat[DRAPE_I_NAMED].is.precond->name;
+    s.precond = solver->auto_precond ? DRAPE_I_AUTO : solver->slot[DRAPE_I_NAMED].is.precond->name;
     solver->settings = s;
     return DRAPE_OK;
 }

@@ -3,7 +3,7 @@
 
 #include "base/parallel.h"
 #include "base/timer.h"
-#include "linear/sight.h"
+#include "linear/matrix_estimate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ drape_status drape_solver_create(drape_context *ctx, const drape_solve_settings 
     if (!DRAPE_NEW(ctx, solver, 1)) return DRAPE_ERROR_MEMORY;
     solver->ctx = ctx;
     solver->bytes = (int64_t)sizeof *solver;
-    solver->pattern.rows = -1;
-    drape_status status = drape_i_solver_settle(solver, settings ? settings : &usual);
+    solver->rows = solver->pattern.rows = -1;
+    drape_status status = drape_i_solver_resolve(solver, settings ? settings : &usual);
     if (status) DRAPE_FREE(ctx, solver, 1);
     else *out = solver;
     return status;
@@ -32,21 +32,28 @@ drape_status drape_solver_create(drape_context *ctx, const drape_solve_settings 
 /* ---- Memory ---- */
 
 void drape_i_solver_leave(drape_solver *solver, int32_t index) {
-    drape_i_seat *seat = &solver->seat[index];
-    if (seat->state) seat->is.precond->destroy(solver->ctx, seat->state);
-    seat->state = NULL;
-    seat->ready = false;
-    if (index < DRAPE_I_CANDIDATES) solver->choice.built[index] = false;
+    drape_i_slot *slot = &solver->slot[index];
+    if (slot->state) slot->is.precond->destroy(solver->ctx, slot->state);
+    slot->state = NULL;
+    slot->ready = false;
+    if (index != DRAPE_I_NAMED) solver->choice.built[index] = false;
 }
 
-static void release(drape_solver *solver) {
+/* What was made for a pattern. */
+static void release_pattern(drape_solver *solver) {
+    for (int32_t k = 0; k < DRAPE_I_SLOTS; k++) drape_i_solver_leave(solver, k);
+    if (solver->method_state) solver->method->destroy(solver->ctx, solver->method_state);
+    solver->method_state = NULL;
+    solver->pattern.rows = -1;
+}
+
+/* What was made for a number of rows. */
+static void release_rows(drape_solver *solver) {
     drape_context *ctx = solver->ctx;
-    if (solver->pattern.rows < 0) return;
-    int64_t n = 3 * (int64_t)solver->pattern.rows;
-    for (int32_t k = 0; k < DRAPE_I_SEATS; k++) drape_i_solver_leave(solver, k);
-    if (solver->method_state) solver->method->destroy(ctx, solver->method_state);
+    int64_t n = 3 * (int64_t)solver->rows;
+    if (solver->rows < 0) return;
     for (int32_t i = 0; i < solver->vectors; i++) DRAPE_FREE(ctx, solver->work[i], n);
-    if (solver->auto_precond) DRAPE_FREE(ctx, solver->start, n);
+    DRAPE_FREE(ctx, solver->start, n);
     DRAPE_FREE(ctx, solver->force, n);
     DRAPE_FREE(ctx, solver->stopping.history, solver->stopping.capacity);
     drape_i_couplings_free(ctx, &solver->couplings);
@@ -54,13 +61,13 @@ static void release(drape_solver *solver) {
     solver->vectors = 0;
     solver->force = solver->start = NULL;
     solver->stopping.history = NULL;
-    solver->method_state = NULL;
-    solver->pattern.rows = -1;
+    solver->rows = -1;
 }
 
 void drape_solver_destroy(drape_solver *solver) {
     if (!solver) return;
-    release(solver);
+    release_pattern(solver);
+    release_rows(solver);
     drape_i_operator_release(solver);
     DRAPE_FREE(solver->ctx, solver, 1);
 }
@@ -73,7 +80,7 @@ static void clear_chunk(void *data, int64_t begin, int64_t end) {
 
 /* Touched first by the threads that will work on it. */
 static drape_status take_vector(drape_solver *solver, double **out) {
-    int64_t n = 3 * (int64_t)solver->pattern.rows;
+    int64_t n = 3 * (int64_t)solver->rows;
     if (!DRAPE_NEW_RAW(solver->ctx, *out, n)) return DRAPE_ERROR_MEMORY;
     drape_i_loop(solver->ctx, n, VECTOR_GRAIN, clear_chunk, *out);
     return DRAPE_OK;
@@ -85,62 +92,89 @@ static drape_status take_vectors(drape_solver *solver, int32_t count) {
     return DRAPE_OK;
 }
 
-/* Three and six modes are never kept both: they are large. */
-static drape_status take_seat(drape_solver *solver, int32_t index, const drape_bsr3 *A) {
-    drape_i_seat *seat = &solver->seat[index];
+/* Variants of one preconditioner are never kept side by side: they may be large. */
+static drape_status take_slot(drape_solver *solver, int32_t index, const drape_bsr3 *A) {
+    drape_i_slot *slot = &solver->slot[index];
+    const drape_i_precond *precond = slot->is.precond;
     drape_solve_settings want = solver->settings;
-    if (seat->state) return DRAPE_OK;
-    if (index == DRAPE_I_AMG_3) drape_i_solver_leave(solver, DRAPE_I_AMG_6);
-    if (index == DRAPE_I_AMG_6) drape_i_solver_leave(solver, DRAPE_I_AMG_3);
-    if (index < DRAPE_I_KNOWN && seat->is.modes) want.amg.modes = seat->is.modes;
-    return seat->is.precond->create(solver->ctx, A, &want, &seat->state);
+    if (slot->state) return DRAPE_OK;
+    for (int32_t k = 0; k < solver->choice.known; k++)
+        if (k != index && solver->slot[k].is.precond == precond) drape_i_solver_leave(solver, k);
+    if (index != DRAPE_I_NAMED && precond->select) precond->select(slot->is.variant, &want);
+    return precond->create(solver->ctx, A, &want, &slot->state);
 }
 
-static drape_status allocate(drape_solver *solver, const drape_bsr3 *A) {
-    drape_context *ctx = solver->ctx;
+static drape_status allocate_rows(drape_solver *solver) {
     const drape_solve_settings *want = &solver->settings;
     int32_t most = want->max_iterations < INT32_MAX ? want->max_iterations + 1 : INT32_MAX;
     if (take_vectors(solver, solver->method->vectors)) return DRAPE_ERROR_MEMORY;
     if (solver->auto_precond && take_vector(solver, &solver->start)) return DRAPE_ERROR_MEMORY;
     if (take_vector(solver, &solver->force)) return DRAPE_ERROR_MEMORY;
     solver->stopping.capacity = want->history < most ? want->history : most;
-    if (!DRAPE_NEW(ctx, solver->stopping.history, solver->stopping.capacity)) return DRAPE_ERROR_MEMORY;
-    drape_status status = solver->auto_precond ? DRAPE_OK : take_seat(solver, DRAPE_I_NAMED, A);
-    if (!status && solver->method->create) status = solver->method->create(ctx, A, want, &solver->method_state);
+    bool good = DRAPE_NEW(solver->ctx, solver->stopping.history, solver->stopping.capacity);
+    return good ? DRAPE_OK : DRAPE_ERROR_MEMORY;
+}
+
+static drape_status allocate_pattern(drape_solver *solver, const drape_bsr3 *A) {
+    drape_status status = solver->auto_precond ? DRAPE_OK : take_slot(solver, DRAPE_I_NAMED, A);
+    if (!status && solver->method->create)
+        status = solver->method->create(solver->ctx, A, &solver->settings, &solver->method_state);
     return status;
 }
 
+static int32_t slot_to_begin_with(const drape_solver *solver) {
+    return solver->auto_precond ? solver->choice.plain : DRAPE_I_NAMED;
+}
+
 /* As one that has solved nothing yet. */
-static void begin_learning(drape_solver *solver, double pass) {
-    solver->used = solver->auto_precond ? DRAPE_I_BLOCK_DIAGONAL : DRAPE_I_NAMED;
-    solver->unsymmetric = false;
-    solver->fixed = -1;
+static void begin_history(drape_solver *solver, double pass) {
     drape_i_choice_begin(&solver->choice, pass, solver->settings.tol);
+    solver->unsymmetric = false;
 }
 
 /* Work vectors, forces and a direct solver's analysis stay: they hold nothing of the solves before. */
 void drape_solver_forget(drape_solver *solver) {
     if (!solver || solver->pattern.rows < 0) return;
     int64_t bytes = solver->ctx->bytes;
-    for (int32_t k = 0; k < DRAPE_I_SEATS; k++) drape_i_solver_leave(solver, k);
-    begin_learning(solver, solver->choice.pass);
+    for (int32_t k = 0; k < DRAPE_I_SLOTS; k++) drape_i_solver_leave(solver, k);
+    begin_history(solver, solver->choice.pass);
+    solver->used = slot_to_begin_with(solver);
+    solver->fixed = -1;
+    solver->matrix_solved = false;
     solver->bytes += solver->ctx->bytes - bytes;
 }
 
-/* Everything that depends on the pattern alone is kept while that stays the same. */
+static drape_status prepare_rows(drape_solver *solver, const drape_bsr3 *A) {
+    if (A->rows == solver->rows) {
+        drape_i_choice_move(&solver->choice, drape_i_pass(A));
+        return DRAPE_OK;
+    }
+    release_rows(solver);
+    begin_history(solver, drape_i_pass(A));
+    solver->rows = A->rows;
+    drape_status status = allocate_rows(solver);
+    if (status) release_rows(solver);
+    return status;
+}
+
+/* Everything is kept as long as that stays which it depends on. */
 static drape_status prepare(drape_solver *solver, const drape_bsr3 *A) {
     drape_context *ctx = solver->ctx;
     if (drape_i_pattern_is(ctx, A, &solver->pattern)) return DRAPE_OK;
-    release(solver);
+    release_pattern(solver);
     drape_status status = drape_bsr3_check(ctx, A);
     if (!status && (solver->auto_method || !solver->method->unsymmetric))
         status = drape_i_check_halves(ctx, "solve", A);
+    if (!status) status = prepare_rows(solver, A);
     if (status) return status;
     solver->pattern = drape_i_pattern_key_of(ctx, A);
     solver->tuned = solver->settings.tune ? -1 : 0;
-    begin_learning(solver, drape_i_pass(A));
-    status = allocate(solver, A);
-    if (status) release(solver);
+    solver->used = slot_to_begin_with(solver);
+    solver->fixed = -1;
+    status = allocate_pattern(solver, A);
+    if (!status) return DRAPE_OK;
+    release_pattern(solver); /* who is out of memory gets all of it back */
+    release_rows(solver);
     return status;
 }
 
@@ -155,44 +189,45 @@ static void reset(drape_solver *solver, const drape_i_method *method) {
 }
 
 /* Gives the preconditioner its values, unless it has them. */
-static drape_status refresh(const drape_solver *solver, drape_i_seat *seat, const drape_i_try *t,
+static drape_status refresh(const drape_solver *solver, drape_i_slot *slot, const drape_i_try *t,
                             drape_i_outcome *outcome) {
-    const drape_i_precond *precond = seat->is.precond;
+    const drape_i_precond *precond = slot->is.precond;
     const drape_constraints *set = t->method->prefiltered ? t->problem.constraints : NULL;
     outcome->prepared = DRAPE_I_KEPT;
     outcome->setup = 0;
-    outcome->spared = t->problem.same_matrix && seat->ready && seat->made_for == solver->matrix_number &&
-                      seat->set == set && t->seat != DRAPE_I_GIVEN;
+    outcome->spared = t->problem.same_matrix && slot->ready && slot->made_for == solver->matrix_number &&
+                      slot->set == set && t->slot != DRAPE_I_GIVEN;
     if (outcome->spared) return DRAPE_OK;
-    seat->shift = 0;
+    slot->shift = 0;
     drape_status status =
-        precond->refresh(solver->ctx, seat->state, &t->problem, set, &solver->couplings, &seat->shift);
+        precond->refresh(solver->ctx, slot->state, &t->problem, set, &solver->couplings, &slot->shift);
     if (status) return status;
-    if (precond->prepared) outcome->prepared = precond->prepared(seat->state);
-    else outcome->prepared = seat->ready ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
-    outcome->setup = drape_i_setup_bytes(precond, seat->is.modes, outcome->prepared, solver->choice.pass);
-    seat->made_for = outcome->prepared == DRAPE_I_KEPT ? -1 : solver->matrix_number;
-    seat->set = set;
-    seat->ready = true;
+    if (precond->prepared) outcome->prepared = precond->prepared(slot->state);
+    else outcome->prepared = slot->ready ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
+    outcome->setup = drape_i_setup_bytes(&slot->is, outcome->prepared, solver->choice.pass);
+    slot->made_for = outcome->prepared == DRAPE_I_KEPT ? -1 : solver->matrix_number;
+    slot->set = set;
+    slot->ready = true;
     return DRAPE_OK;
 }
 
-/* Memory and values of the preconditioner; a seat that fails in it is left. */
+/* Memory and values of the preconditioner; a slot that fails in it is left. */
 static drape_status set_up(drape_solver *solver, drape_i_try *t) {
-    drape_i_seat *seat = &solver->seat[t->seat];
+    drape_i_slot *slot = &solver->slot[t->slot];
     drape_status status = take_vectors(solver, t->method->vectors);
-    if (!status) status = take_seat(solver, t->seat, t->problem.A);
-    if (!status) status = refresh(solver, seat, t, &t->outcome);
+    if (!status) status = take_slot(solver, t->slot, t->problem.A);
+    if (!status) status = refresh(solver, slot, t, &t->outcome);
     if (status) {
-        if (t->seat != DRAPE_I_NAMED) drape_i_solver_leave(solver, t->seat);
+        if (t->slot != DRAPE_I_NAMED) drape_i_solver_leave(solver, t->slot);
         return status;
     }
-    t->result.shift = seat->shift;
+    t->result.shift = slot->shift;
+    if (slot->is.precond->modes) t->result.modes = slot->is.precond->modes(slot->state);
     return DRAPE_OK;
 }
 
 static drape_status run(drape_solver *solver, drape_i_try *t) {
-    const drape_i_seat *seat = &solver->seat[t->seat];
+    const drape_i_slot *slot = &solver->slot[t->slot];
     drape_solve_settings settings = solver->settings;
     settings.max_iterations = t->limit;
     if (t->problem.tol > 0) settings.tol = t->problem.tol;
@@ -200,8 +235,8 @@ static drape_status run(drape_solver *solver, drape_i_try *t) {
                        .problem = &t->problem,
                        .couplings = &solver->couplings,
                        .settings = &settings,
-                       .precond = seat->is.precond,
-                       .precond_state = seat->state,
+                       .precond = slot->is.precond,
+                       .precond_state = slot->state,
                        .x = t->x,
                        .method_state = solver->method_state,
                        .stopping = &solver->stopping,
@@ -214,22 +249,15 @@ static drape_status run(drape_solver *solver, drape_i_try *t) {
     drape_i_certify(&s, solver->force);
     drape_i_conclude(&s);
     drape_i_explain_failure(&s, t->method);
-    if (seat->is.precond->learn) seat->is.precond->learn(seat->state, t->result.iterations);
+    if (slot->is.precond->learn) slot->is.precond->learn(slot->state, t->result.iterations);
     return DRAPE_OK;
 }
 
-/* Of the near-kernel of "amg". */
-static int32_t modes_of(const drape_i_try *t, const drape_i_candidate *is) {
-    if (t->problem.near_kernel) return t->problem.near_kernel_count;
-    return t->problem.positions ? is->modes : 3;
-}
-
 drape_status drape_i_solver_try(drape_solver *solver, drape_i_try *t) {
-    const drape_i_candidate *is = &solver->seat[t->seat].is;
+    const drape_i_candidate *is = &solver->slot[t->slot].is;
     double begin = drape_i_seconds();
     int64_t bytes = solver->ctx->bytes;
     t->result = (drape_solve_result){.method = t->method->name, .precond = is->precond->name};
-    if (is->precond == &drape_i_precond_amg) t->result.modes = modes_of(t, is);
     drape_status status = set_up(solver, t);
     double ready = drape_i_seconds();
     if (!status) status = run(solver, t); /* in which a direct solver may allocate */
@@ -246,25 +274,26 @@ drape_status drape_i_solver_try(drape_solver *solver, drape_i_try *t) {
 /* ---- What to take ---- */
 
 static bool bicgstab_goes(const drape_solver *solver) {
-    const drape_i_precond *named = solver->seat[DRAPE_I_NAMED].is.precond;
+    const drape_i_precond *named = solver->slot[DRAPE_I_NAMED].is.precond;
     return solver->auto_method && solver->settings.stop != DRAPE_STOP_ENERGY &&
            (!named || drape_i_method_takes(&drape_i_method_bicgstab, named));
 }
 
-static void find_candidates(const drape_solver *solver, const drape_i_try *t, bool may[DRAPE_I_CANDIDATES]) {
-    int32_t modes = t->problem.near_kernel ? (t->problem.near_kernel_count > 3 ? 6 : 3) : solver->settings.amg.modes;
-    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++)
-        may[k] = drape_i_method_takes(t->method, drape_i_candidates[k].precond);
-    may[DRAPE_I_AMG_3] &= modes != 6;
-    may[DRAPE_I_AMG_6] &= modes == 6 || (modes == 0 && t->problem.positions);
+static void find_candidates(const drape_solver *solver, const drape_i_try *t, bool may[DRAPE_I_MOST_CANDIDATES]) {
+    const drape_i_choice *c = &solver->choice;
+    for (int32_t k = 0; k < c->count; k++) {
+        const drape_i_candidate *is = &c->candidate[k];
+        may[k] = drape_i_method_takes(t->method, is->precond) &&
+                 (!is->precond->suits || is->precond->suits(is->variant, &solver->settings, &t->problem));
+    }
 }
 
-/* The depth takes a walk over the whole pattern: only where it may matter, which it does not where the block diagonal
- * is the best even if nothing were held. */
-static void look(drape_solver *solver, const drape_problem *p, const bool may[DRAPE_I_CANDIDATES]) {
+/* The depth takes a walk over the whole pattern: only where it may matter, which it does not where the plain
+ * candidate is the best even if nothing were held. */
+static void look(drape_solver *solver, const drape_problem *p, const bool may[DRAPE_I_MOST_CANDIDATES]) {
     drape_i_choice *c = &solver->choice;
     c->stiffness = drape_i_stiffness(p->A, &solver->couplings);
-    if (solver->fixed < 0 && drape_i_choose_once(c, may) == DRAPE_I_BLOCK_DIAGONAL) return;
+    if (solver->fixed < 0 && drape_i_choose_once(c, may) == c->plain) return;
     int32_t fixed = drape_i_count_fixed(p->constraints);
     if (solver->fixed >= 0 && 100 * (int64_t)abs(fixed - solver->fixed) <= CHANGED * (int64_t)solver->fixed) return;
     solver->fixed = fixed;
@@ -276,9 +305,9 @@ static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 /* What to begin with. */
 static drape_status choose(drape_solver *solver, drape_i_try *t) {
     const drape_problem *p = &t->problem;
-    bool may[DRAPE_I_CANDIDATES];
+    bool may[DRAPE_I_MOST_CANDIDATES];
     if (p->op) {
-        t->seat = DRAPE_I_GIVEN;
+        t->slot = DRAPE_I_GIVEN;
         return DRAPE_OK;
     }
     if (bicgstab_goes(solver) && (solver->unsymmetric || !drape_i_looks_symmetric(p->A)))
@@ -290,79 +319,78 @@ static drape_status choose(drape_solver *solver, drape_i_try *t) {
         if (status) return status;
     }
     if (solver->tuned > 0 && may[solver->fastest]) {
-        t->seat = solver->fastest;
+        t->slot = solver->fastest;
         return DRAPE_OK;
     }
-    t->seat = DRAPE_I_BLOCK_DIAGONAL;
+    t->slot = solver->choice.plain;
     if (p->A->rows < TINY || t->method->unsymmetric) return DRAPE_OK;
     look(solver, p, may);
-    t->seat = drape_i_choose(&solver->choice, may);
-    t->limit = least(t->limit, drape_i_patience_for(&solver->choice, t->seat, may));
+    t->slot = drape_i_choose(&solver->choice, may);
+    t->limit = least(t->limit, drape_i_patience_for(&solver->choice, t->slot, may));
     return DRAPE_OK;
 }
 
 /* ---- When it fails ---- */
 
-/* A way through the candidates. */
-typedef struct journey {
+/* The tries of one solve, one candidate after the other. */
+typedef struct path {
     drape_i_try now;
     drape_status status;
     const double *guess;                /* to start from again */
-    bool given_up[DRAPE_I_SEATS], slow; /* slow: only because of the limit that was set here */
+    bool given_up[DRAPE_I_SLOTS], slow; /* slow: only because of the limit that was set here */
     int32_t steps;
     drape_fallback step[DRAPE_MOST_FALLBACKS];
     drape_solve_result sum; /* iterations, bytes, seconds of those that were given up */
-} journey;
+} path;
 
-static bool is_amg(int32_t seat) { return seat == DRAPE_I_AMG_3 || seat == DRAPE_I_AMG_6; }
-
-/* The one after this, where the fault may lie with the preconditioner; -1: none. That the block diagonal is not
- * positive definite cannot be, so where it meets p'Ap <= 0, A is not. */
-static int32_t next_of(int32_t seat, drape_reason reason) {
-    if (seat == DRAPE_I_ICHOL || is_amg(seat)) return DRAPE_I_BLOCK_DIAGONAL;
-    if (seat != DRAPE_I_BLOCK_DIAGONAL || reason == DRAPE_INDEFINITE) return -1;
-    return DRAPE_I_DIAGONAL;
+/* The one after this, where the fault may lie with the preconditioner; -1: none. Where one that is certain to be
+ * positive definite meets p'Ap <= 0, A is not. */
+static int32_t next_of(const drape_solver *solver, int32_t slot, drape_reason reason) {
+    bool certain = solver->slot[slot].is.precond->certain;
+    return certain && reason == DRAPE_INDEFINITE ? -1 : drape_i_choice_fallback(&solver->choice, slot);
 }
 
 /* Where it took far longer than foreseen. */
-static int32_t faster_than(const drape_solver *solver, const journey *j) {
-    bool may[DRAPE_I_CANDIDATES];
-    if (is_amg(j->now.seat)) return DRAPE_I_BLOCK_DIAGONAL;
+static int32_t faster_than(const drape_solver *solver, const path *j) {
+    const drape_i_choice *c = &solver->choice;
+    const drape_i_candidate *now = &c->candidate[j->now.slot];
+    bool may[DRAPE_I_MOST_CANDIDATES];
+    if (now->precond->variant[now->variant].most > 0) return c->plain; /* more than it should ever take */
     find_candidates(solver, &j->now, may);
-    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++) may[k] &= !j->given_up[k] && k != j->now.seat;
-    int32_t best = drape_i_choose_once(&solver->choice, may);
-    return best >= 0 ? best : DRAPE_I_BLOCK_DIAGONAL;
+    for (int32_t k = 0; k < c->count; k++) may[k] &= !j->given_up[k] && k != j->now.slot;
+    int32_t best = drape_i_choose_once(c, may);
+    return best >= 0 ? best : c->plain;
 }
 
-static void give_up(drape_solver *solver, journey *j, const char *why) {
+static void give_up(drape_solver *solver, path *j, const char *why) {
     const drape_solve_result *r = &j->now.result;
     drape_i_log(solver->ctx, DRAPE_LOG_INFO, "solve: %s with %s is given up after %d iterations: %s", r->method,
                 r->precond, r->iterations, why);
     j->step[j->steps++] =
         (drape_fallback){.method = r->method, .precond = r->precond, .why = why, .iterations = r->iterations};
-    j->given_up[j->now.seat] = !j->slow;
+    j->given_up[j->now.slot] = !j->slow;
     j->sum.iterations += r->iterations;
     j->sum.bytes_moved += r->bytes_moved;
     j->sum.setup_seconds += r->setup_seconds;
     j->sum.solve_seconds += r->solve_seconds;
-    if (j->slow) drape_i_choice_learn(&solver->choice, j->now.seat, &j->now.outcome);
+    if (j->slow) drape_i_choice_learn(&solver->choice, j->now.slot, &j->now.outcome);
     j->now.problem.guess = j->slow ? j->now.x : j->guess;
     j->now.limit = solver->settings.max_iterations - j->sum.iterations;
 }
 
-static bool turn_to_bicgstab(drape_solver *solver, journey *j) {
+static bool turn_to_bicgstab(drape_solver *solver, path *j) {
     if (j->now.result.reason != DRAPE_UNSYMMETRIC || !bicgstab_goes(solver)) return false;
     give_up(solver, j, drape_reason_name(DRAPE_UNSYMMETRIC));
     memset(j->given_up, 0, sizeof j->given_up);
     solver->unsymmetric = true;
     j->now.method = &drape_i_method_bicgstab;
     j->now.limit = solver->settings.max_iterations; /* what was done so far was in vain */
-    if (solver->auto_precond) j->now.seat = DRAPE_I_BLOCK_DIAGONAL;
+    if (solver->auto_precond) j->now.slot = solver->choice.plain;
     return true;
 }
 
 /* Whether there is something else to try, and what. */
-static bool go_on(drape_solver *solver, journey *j) {
+static bool go_on(drape_solver *solver, path *j) {
     drape_reason reason = j->now.result.reason;
     bool at_limit = !j->status && reason == DRAPE_ITERATION_LIMIT;
     int32_t next;
@@ -371,24 +399,24 @@ static bool go_on(drape_solver *solver, journey *j) {
     j->slow = at_limit && j->now.limit + j->sum.iterations < solver->settings.max_iterations;
     if (at_limit && !j->slow) return false;
     if (!j->status && reason == DRAPE_UNSYMMETRIC) return turn_to_bicgstab(solver, j);
-    if (!solver->auto_precond) return false;
-    next = j->slow ? faster_than(solver, j) : next_of(j->now.seat, j->status ? DRAPE_SINGULAR : reason);
+    if (!solver->auto_precond || j->now.slot == DRAPE_I_GIVEN) return false;
+    next = j->slow ? faster_than(solver, j) : next_of(solver, j->now.slot, j->status ? DRAPE_SINGULAR : reason);
     if (next < 0 || j->given_up[next]) return false;
     give_up(solver, j, j->slow ? "slow" : j->status ? "no memory" : drape_reason_name(reason));
-    j->now.seat = next;
+    j->now.slot = next;
     return true;
 }
 
 /* What there is to learn for the next solve. */
-static void learn(drape_solver *solver, const journey *j) {
+static void learn(drape_solver *solver, const path *j) {
     const drape_i_try *t = &j->now;
     if (!solver->auto_precond || t->method->unsymmetric || t->result.reason != DRAPE_CONVERGED) return;
-    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++)
+    for (int32_t k = 0; k < solver->choice.count; k++)
         if (j->given_up[k]) drape_i_choice_dismiss(&solver->choice, k);
-    if (t->seat < DRAPE_I_CANDIDATES) drape_i_choice_learn(&solver->choice, t->seat, &t->outcome);
+    if (t->slot < solver->choice.count) drape_i_choice_learn(&solver->choice, t->slot, &t->outcome);
 }
 
-static void report(const drape_solver *solver, const journey *j, drape_solve_result *out) {
+static void report(const drape_solver *solver, const path *j, drape_solve_result *out) {
     *out = j->now.result;
     out->iterations += j->sum.iterations;
     out->bytes_moved += j->sum.bytes_moved;
@@ -405,33 +433,35 @@ static void report(const drape_solver *solver, const journey *j, drape_solve_res
 
 /* To the log, where it is another than before. */
 static void tell_choice(drape_solver *solver, const drape_i_try *t) {
-    const drape_i_candidate *is = &solver->seat[t->seat].is;
+    const drape_i_candidate *is = &solver->slot[t->slot].is;
+    int32_t modes = is->precond->variant[is->variant].modes;
     if (!solver->ctx->log || (solver->told_method == t->method->name && solver->told_precond == is->precond->name &&
-                              solver->told_modes == is->modes))
+                              solver->told_modes == modes))
         return;
     solver->told_method = t->method->name;
     solver->told_precond = is->precond->name;
-    solver->told_modes = is->modes;
-    if (is->precond == &drape_i_precond_amg)
+    solver->told_modes = modes;
+    if (modes > 0)
         drape_i_log(solver->ctx, DRAPE_LOG_INFO, "solve: %s with %s (%d modes), %d rows", t->method->name,
-                    is->precond->name, modes_of(t, is), t->problem.A->rows);
+                    is->precond->name, t->problem.near_kernel ? t->problem.near_kernel_count : modes,
+                    t->problem.A->rows);
     else
         drape_i_log(solver->ctx, DRAPE_LOG_INFO, "solve: %s with %s, %d rows", t->method->name, is->precond->name,
                     t->problem.A->rows);
 }
 
 /* Where x is the guess as well, that is gone after the first try. */
-static void keep_guess(drape_solver *solver, journey *j) {
+static void keep_guess(drape_solver *solver, path *j) {
     j->guess = j->now.problem.guess;
     if (!solver->auto_precond || j->guess != j->now.x) return;
-    memcpy(solver->start, j->guess, 3 * (size_t)solver->pattern.rows * sizeof *solver->start);
+    memcpy(solver->start, j->guess, 3 * (size_t)solver->rows * sizeof *solver->start);
     j->now.problem.guess = j->guess = solver->start;
 }
 
 /* Without unknowns there is nothing to do, and nothing to look at. */
 static drape_status solve_empty(const drape_solver *solver, drape_solve_result *result) {
     const drape_i_precond *precond =
-        solver->seat[solver->auto_precond ? DRAPE_I_BLOCK_DIAGONAL : DRAPE_I_NAMED].is.precond;
+        solver->slot[solver->auto_precond ? solver->choice.plain : DRAPE_I_NAMED].is.precond;
     if (result)
         *result = (drape_solve_result){.reason = DRAPE_CONVERGED,
                                        .residual = solver->method == &drape_i_method_direct ? -1 : 0,
@@ -461,7 +491,7 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *given
         status = drape_i_couplings_set(solver->ctx, problem->A->rows, &problem->couplings, &solver->couplings);
     solver->bytes += solver->ctx->bytes - bytes;
     if (status) return status;
-    journey j = {.now = {.method = solver->method, .seat = DRAPE_I_NAMED, .limit = solver->settings.max_iterations}};
+    path j = {.now = {.method = solver->method, .slot = DRAPE_I_NAMED, .limit = solver->settings.max_iterations}};
     j.now.problem = *problem;
     j.now.problem.same_matrix = same;
     j.now.x = x;
@@ -474,7 +504,7 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *given
         j.status = drape_i_solver_try(solver, &j.now);
     } while (go_on(solver, &j));
     if (j.status) return j.status;
-    solver->used = j.now.seat;
+    solver->used = j.now.slot;
     solver->matrix_solved = true;
     learn(solver, &j);
     if (result) report(solver, &j, result);
@@ -531,18 +561,18 @@ drape_status drape_solve(drape_context *ctx, const drape_problem *problem, const
 
 int32_t drape_solver_levels(const drape_solver *solver) {
     if (!solver) return 0;
-    const drape_i_seat *seat = &solver->seat[solver->used];
-    bool has = solver->pattern.rows >= 0 && seat->state && seat->is.precond->describe;
-    return has ? seat->is.precond->describe(seat->state, -1, NULL) : 0;
+    const drape_i_slot *slot = &solver->slot[solver->used];
+    bool has = solver->pattern.rows >= 0 && slot->state && slot->is.precond->describe;
+    return has ? slot->is.precond->describe(slot->state, -1, NULL) : 0;
 }
 
 drape_status drape_solver_level(const drape_solver *solver, int32_t index, drape_amg_level *out) {
     if (!solver || !out) return drape_i_missing(solver ? solver->ctx : NULL, "solve", "out");
-    const drape_i_seat *seat = &solver->seat[solver->used];
+    const drape_i_slot *slot = &solver->slot[solver->used];
     int32_t levels = drape_solver_levels(solver);
     *out = (drape_amg_level){0};
     if (index < 0 || index >= levels)
         return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: level %d of %d is asked for", index, levels);
-    seat->is.precond->describe(seat->state, index, out);
+    slot->is.precond->describe(slot->state, index, out);
     return DRAPE_OK;
 }

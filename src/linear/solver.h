@@ -1,5 +1,6 @@
-/* solver.h: a solver from inside. A seat holds a preconditioner: the one that was named, or one of those that "auto"
- * chooses from, which get theirs when they are first used. */
+/* solver.h: a solver from inside. A slot holds a preconditioner: the one that was named, or one of those that "auto"
+ * chooses from, which are set up when they are first used. What a solver keeps is grouped by what it depends on, and
+ * goes when that changes. */
 #ifndef DRAPE_LINEAR_SOLVER_H
 #define DRAPE_LINEAR_SOLVER_H
 
@@ -10,9 +11,9 @@
 
 #define DRAPE_I_AUTO "auto"
 
-enum { DRAPE_I_NAMED = DRAPE_I_KNOWN, DRAPE_I_GIVEN /* that of an operator */, DRAPE_I_SEATS };
+enum { DRAPE_I_NAMED = DRAPE_I_MOST_CANDIDATES, DRAPE_I_GIVEN /* that of an operator */, DRAPE_I_SLOTS };
 
-typedef struct drape_i_seat {
+typedef struct drape_i_slot {
     drape_i_candidate is;
     void *state; /* NULL: not used yet */
     bool ready;  /* refreshed once */
@@ -20,26 +21,19 @@ typedef struct drape_i_seat {
     int64_t made_for;             /* the solver's matrix_number; -1: of an older one, which was kept */
     const drape_constraints *set; /* NULL: none, or a method that is not prefiltered */
     double shift;
-} drape_i_seat;
+} drape_i_slot;
 
 struct drape_solver {
     drape_context *ctx;
     drape_solve_settings settings; /* method and precond are those of the first solve, or "auto" */
     bool auto_method, auto_precond, takes_operator;
     const drape_i_method *method; /* named, or to begin with */
-    drape_i_pattern_key pattern;  /* of what everything below was made for; rows -1: nothing */
     int64_t bytes;                /* held */
-    int64_t matrix_number;        /* counts solves with other numbers in A, or others held, than the one before */
-    bool matrix_solved;           /* the last solve ended without an error: drape_problem.same_matrix has a meaning */
-    drape_i_seat seat[DRAPE_I_SEATS];
-    int32_t used;     /* the seat of the last solve */
-    bool unsymmetric; /* a solve failed because of it */
-    drape_i_choice choice;
-    int32_t fixed; /* vertices held in all directions when the choice's depth was found; -1: never */
-    int32_t tuned; /* how many were tried by the clock; -1: that is still to be done */
-    drape_tuned trial[DRAPE_I_CANDIDATES];
-    int32_t fastest; /* the seat that was fastest */
-    void *method_state;
+    int32_t used;                 /* the slot of the last solve */
+    drape_i_stopping stopping;
+
+    /* Of the number of rows: vectors */
+    int32_t rows;    /* -1: none yet */
     int32_t vectors; /* of work that are there */
     double *work[DRAPE_I_WORK_VECTORS];
     double *start;                          /* a copy of the guess, for another try; with "auto" only */
@@ -48,8 +42,24 @@ struct drape_solver {
     const char *told_method, *told_precond; /* what the log knows to be in use */
     int32_t told_modes;
     double *force;
-    drape_i_couplings couplings; /* of the solve under way, in memory that stays */
-    drape_i_stopping stopping;
+    drape_i_couplings couplings; /* of the solve under way */
+
+    /* Of the pattern: preconditioners, an analysis, what was measured by the clock */
+    drape_i_pattern_key pattern; /* rows -1: none */
+    drape_i_slot slot[DRAPE_I_SLOTS];
+    void *method_state;
+    int32_t tuned; /* how many were tried by the clock; -1: that is still to be done */
+    drape_tuned trial[DRAPE_I_MOST_CANDIDATES];
+    int32_t fastest; /* the slot that was fastest */
+    int32_t fixed;   /* vertices held in all directions when the choice's depth was found; -1: never */
+
+    /* Of the matrix */
+    int64_t matrix_number; /* counts solves with other numbers in A, or others held, than the one before */
+    bool matrix_solved;    /* the last solve ended without an error: drape_problem.same_matrix has a meaning */
+
+    /* History, of systems of one kind, which have as many rows: what was learnt */
+    drape_i_choice choice;
+    bool unsymmetric; /* a solve failed because of it */
 };
 
 /* ---- settings.c ---- */
@@ -57,14 +67,14 @@ struct drape_solver {
 /* Zeros become defaults; then numbers that any preconditioner may use are checked. */
 drape_status drape_i_settings_resolve(drape_context *ctx, drape_solve_settings *settings);
 /* Checks the settings, and takes them over. */
-drape_status drape_i_solver_settle(drape_solver *solver, const drape_solve_settings *settings);
+drape_status drape_i_solver_resolve(drape_solver *solver, const drape_solve_settings *settings);
 
 /* ---- solver.c ---- */
 
 /* One try at a problem, with one method and one preconditioner. */
 typedef struct drape_i_try {
     const drape_i_method *method;
-    int32_t seat;
+    int32_t slot;
     int32_t limit; /* iterations */
     drape_problem problem;
     double *x;
@@ -74,8 +84,8 @@ typedef struct drape_i_try {
 
 /* result and outcome. An error where the preconditioner cannot be set up, or the method is out of memory. */
 drape_status drape_i_solver_try(drape_solver *solver, drape_i_try *t);
-/* Gives back what the seat holds. */
-void drape_i_solver_leave(drape_solver *solver, int32_t seat);
+/* Gives back what the slot holds. */
+void drape_i_solver_leave(drape_solver *solver, int32_t slot);
 
 /* ---- check.c ---- */
 
@@ -102,7 +112,8 @@ void drape_i_list_names(const char *first, const char *(*name)(int32_t), char *o
 /* ---- tune.c ---- */
 
 /* Measures all that may be taken; solver->fastest is then what was fastest. */
-drape_status drape_i_solver_tune(drape_solver *solver, const drape_i_try *first, const bool may[DRAPE_I_CANDIDATES]);
+drape_status drape_i_solver_tune(drape_solver *solver, const drape_i_try *first,
+                                 const bool may[DRAPE_I_MOST_CANDIDATES]);
 
 /* ---- certificate.c ---- */
 

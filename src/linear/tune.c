@@ -5,8 +5,8 @@
 enum { AGAIN = 2 };
 
 static drape_status measure(drape_solver *solver, drape_i_try *t, drape_tuned *out) {
-    const drape_i_candidate *is = &solver->seat[t->seat].is;
-    *out = (drape_tuned){.precond = is->precond->name, .modes = is->modes};
+    const drape_i_candidate *is = &solver->slot[t->slot].is;
+    *out = (drape_tuned){.precond = is->precond->name, .modes = is->precond->variant[is->variant].modes};
     for (int i = 0; i <= AGAIN; i++) {
         drape_status status = drape_i_solver_try(solver, t);
         if (status) return status;
@@ -26,13 +26,14 @@ static bool is_better(const drape_solver *solver, const drape_tuned *a, const dr
     return once ? a->first_seconds < b->first_seconds : a->again_seconds < b->again_seconds;
 }
 
-drape_status drape_i_solver_tune(drape_solver *solver, const drape_i_try *first, const bool may[DRAPE_I_CANDIDATES]) {
-    int32_t seats[DRAPE_I_CANDIDATES], best = 0;
+drape_status drape_i_solver_tune(drape_solver *solver, const drape_i_try *first,
+                                 const bool may[DRAPE_I_MOST_CANDIDATES]) {
+    int32_t slots[DRAPE_I_MOST_CANDIDATES], best = 0;
     solver->tuned = 0;
-    for (int32_t k = 0; k < DRAPE_I_CANDIDATES; k++) {
+    for (int32_t k = 0; k < solver->choice.count; k++) {
         drape_i_try t = *first;
         if (!may[k]) continue;
-        t.seat = seats[solver->tuned] = k;
+        t.slot = slots[solver->tuned] = k;
         t.x = first->x;
         if (measure(solver, &t, &solver->trial[solver->tuned])) continue; /* cannot be set up: no candidate */
         drape_i_solver_leave(solver, k);
@@ -41,7 +42,7 @@ drape_status drape_i_solver_tune(drape_solver *solver, const drape_i_try *first,
     }
     if (solver->tuned == 0) return DRAPE_ERROR_MEMORY;
     solver->trial[best].chosen = true;
-    solver->fastest = seats[best];
+    solver->fastest = slots[best];
     return DRAPE_OK;
 }
 

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+extern const drape_i_precond drape_i_precond_amg;
+
 static double *numbers(int64_t count) {
     double *x = calloc((size_t)count + 1, sizeof *x);
     assert_non_null(x);

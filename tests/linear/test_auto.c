@@ -2,7 +2,7 @@
  * best of what it chooses from, and what it does where a preconditioner fails. */
 #include "drape/io.h"
 #include "linear/choice.h"
-#include "linear/sight.h"
+#include "linear/matrix_estimate.h"
 #include "sparse/counting_allocator.h"
 #include "support/cloth_systems.h"
 #include "support/sheets.h"
@@ -118,18 +118,35 @@ static void large_and_stiff_get_amg(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* The candidates, as their order in the table makes them. */
+enum { BLOCK_DIAGONAL, ICHOL, AMG_3, AMG_6, CANDIDATES };
+
+static void candidates_come_from_the_table(void **state) {
+    static const char *const names[] = {"block_diagonal", "ichol", "amg", "amg", "diagonal"};
+    drape_i_choice c;
+    (void)state;
+    drape_i_choice_begin(&c, 1e9, 1e-5);
+    assert_int_equal(c.count, CANDIDATES);
+    assert_int_equal(c.known, CANDIDATES + 1);
+    assert_int_equal(c.plain, BLOCK_DIAGONAL);
+    for (int32_t k = 0; k < c.known; k++) assert_string_equal(c.candidate[k].precond->name, names[k]);
+    for (int32_t k = ICHOL; k <= AMG_6; k++) assert_int_equal(drape_i_choice_fallback(&c, k), BLOCK_DIAGONAL);
+    assert_int_equal(drape_i_choice_fallback(&c, BLOCK_DIAGONAL), CANDIDATES);
+    assert_int_equal(drape_i_choice_fallback(&c, CANDIDATES), -1);
+}
+
 /* Rotations pay off where there are very many iterations otherwise, and only there. */
 static void six_modes_for_the_hardest(void **state) {
-    const bool may[DRAPE_I_CANDIDATES] = {true, true, true, true};
+    const bool may[DRAPE_I_MOST_CANDIDATES] = {true, true, true, true};
     drape_i_choice c;
     (void)state;
     drape_i_choice_begin(&c, 1e9, 1e-5);
     c.stiffness = 1e5;
     c.depth = 300;
-    assert_int_equal(drape_i_choose_once(&c, may), DRAPE_I_AMG_3);
+    assert_int_equal(drape_i_choose_once(&c, may), AMG_3);
     c.stiffness = 1e8;
     c.depth = 3000;
-    assert_int_equal(drape_i_choose_once(&c, may), DRAPE_I_AMG_6);
+    assert_int_equal(drape_i_choose_once(&c, may), AMG_6);
 }
 
 /* The same choices and the same bits on any number of threads, over an animation. */
@@ -166,18 +183,15 @@ static void threads_change_nothing(void **state) {
 /* ---- Learning ---- */
 
 /* So many solves with what it chooses, which take so many iterations each; where it is then. */
-static int32_t after(drape_i_choice *c, int32_t solves, const int32_t iterations[DRAPE_I_CANDIDATES],
-                     int32_t *changes) {
-    const bool may[DRAPE_I_CANDIDATES] = {true, true, true, true};
+static int32_t after(drape_i_choice *c, int32_t solves, const int32_t iterations[CANDIDATES], int32_t *changes) {
+    const bool may[DRAPE_I_MOST_CANDIDATES] = {true, true, true, true};
     int32_t k = -1;
     for (int32_t i = 0; i < solves; i++) {
         int32_t before = c->now;
         k = drape_i_choose(c, may);
         *changes += before >= 0 && before != k;
-        drape_i_prepared what = !c->built[k] ? DRAPE_I_BUILT : k >= DRAPE_I_AMG_3 ? DRAPE_I_KEPT : DRAPE_I_REFRESHED;
-        const drape_i_candidate *is = &drape_i_candidates[k];
-        drape_i_outcome o = {iterations[k], 1, drape_i_setup_bytes(is->precond, is->modes, what, c->pass), what,
-                             false};
+        drape_i_prepared what = !c->built[k] ? DRAPE_I_BUILT : k >= AMG_3 ? DRAPE_I_KEPT : DRAPE_I_REFRESHED;
+        drape_i_outcome o = {iterations[k], 1, drape_i_setup_bytes(&c->candidate[k], what, c->pass), what, false};
         drape_i_choice_learn(c, k, &o);
     }
     return k;
@@ -191,26 +205,26 @@ static void iterations_change_the_choice(void **state) {
     drape_i_choice_begin(&c, 1e8, 1e-5);
     c.stiffness = 10; /* looks easy, is not */
     c.depth = 1000;
-    assert_int_equal(after(&c, 1, hard, &changes), DRAPE_I_BLOCK_DIAGONAL);
-    assert_int_equal(after(&c, 10, hard, &changes), DRAPE_I_AMG_3);
+    assert_int_equal(after(&c, 1, hard, &changes), BLOCK_DIAGONAL);
+    assert_int_equal(after(&c, 10, hard, &changes), AMG_3);
     assert_int_equal(changes, 1);
     c.stiffness = 1; /* the steps have become short */
-    assert_int_equal(after(&c, 60, easy, &changes), DRAPE_I_BLOCK_DIAGONAL);
+    assert_int_equal(after(&c, 60, easy, &changes), BLOCK_DIAGONAL);
     assert_int_equal(changes, 2);
 }
 
 /* What failed is not taken again while there is anything else. */
 static void what_failed_is_avoided(void **state) {
-    const bool may[DRAPE_I_CANDIDATES] = {true, true, true, true},
-               only[DRAPE_I_CANDIDATES] = {[DRAPE_I_AMG_3] = true};
+    const bool may[DRAPE_I_MOST_CANDIDATES] = {true, true, true, true},
+               only[DRAPE_I_MOST_CANDIDATES] = {[AMG_3] = true};
     drape_i_choice c;
     (void)state;
     drape_i_choice_begin(&c, 1e8, 1e-5);
     c.stiffness = 1e5;
-    assert_int_equal(drape_i_choose(&c, may), DRAPE_I_AMG_3);
-    drape_i_choice_dismiss(&c, DRAPE_I_AMG_3);
-    assert_true(drape_i_choose(&c, may) != DRAPE_I_AMG_3);
-    assert_int_equal(drape_i_choose(&c, only), DRAPE_I_AMG_3);
+    assert_int_equal(drape_i_choose(&c, may), AMG_3);
+    drape_i_choice_dismiss(&c, AMG_3);
+    assert_true(drape_i_choose(&c, may) != AMG_3);
+    assert_int_equal(drape_i_choose(&c, only), AMG_3);
 }
 
 /* Costs that are all the same, and costs that change all the time: no to and fro. */
@@ -581,6 +595,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_and_soft_get_block_diagonal),
         cmocka_unit_test(large_and_stiff_get_amg),
+        cmocka_unit_test(candidates_come_from_the_table),
         cmocka_unit_test(six_modes_for_the_hardest),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(iterations_change_the_choice),

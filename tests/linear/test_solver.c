@@ -1,9 +1,11 @@
 /* The solver around the methods: its memory, its messages, and the bits of x. */
+#include "linear/solver.h"
 #include "sparse/counting_allocator.h"
 #include "support/pairs.h"
 #include "support/random_systems.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static random_system small_system(drape_context *ctx, int32_t rows, uint64_t seed) {
@@ -253,6 +255,115 @@ static void check_changed_in_place(drape_context *ctx, const drape_solve_setting
 static void pattern_changed_in_place(void **state) {
     (void)state;
     for_every_pair(check_changed_in_place);
+}
+
+/* ---- What is kept how long ---- */
+
+/* Memory that refuses requests beyond a size. */
+static void *limited_alloc(void *user, size_t bytes) {
+    const size_t *most = user;
+    return bytes > *most ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void limited_free(void *user, void *block, size_t bytes) {
+    (void)user, (void)bytes;
+    free(block);
+}
+
+/* Another pattern of as many rows: vectors stay, so that nothing as large as one is allocated. */
+static void vectors_belong_to_the_rows(void **state) {
+    enum { ROWS = 1000 };
+    (void)state;
+    size_t most = SIZE_MAX;
+    drape_context_settings wanted = drape_context_defaults();
+    drape_context *ctx, *other = test_context(1);
+    wanted.threads = 1;
+    wanted.allocator = (drape_allocator){limited_alloc, limited_free, &most};
+    assert_int_equal(drape_context_create(&wanted, &ctx), DRAPE_OK);
+    random_system first = small_system(other, ROWS, 1), second = small_system(other, ROWS, 2);
+    drape_solve_settings settings = drape_solve_defaults();
+    drape_problem problem = {.A = &first.A, .b = first.b}, changed = {.A = &second.A, .b = second.b};
+    drape_solver *solver;
+    double *x = calloc(3 * ROWS, sizeof *x);
+    settings.method = "cg";
+    ASSERT_OK(ctx, drape_solver_create(ctx, &settings, &solver));
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, NULL));
+    most = 3 * ROWS * sizeof *x - 1;
+    ASSERT_OK(ctx, drape_solver_solve(solver, &changed, x, NULL));
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, NULL));
+    random_system_destroy(&second);
+    second = small_system(other, ROWS + 1, 2);
+    x = realloc(x, 3 * (ROWS + 1) * sizeof *x);
+    changed = (drape_problem){.A = &second.A, .b = second.b};
+    assert_int_equal(drape_solver_solve(solver, &changed, x, NULL), DRAPE_ERROR_MEMORY);
+    drape_solver_destroy(solver);
+    assert_int_equal(drape_context_bytes(ctx), 0);
+    random_system_destroy(&first);
+    random_system_destroy(&second);
+    free(x);
+    drape_context_destroy(ctx);
+    drape_context_destroy(other);
+}
+
+/* What "auto" has learnt stays with another pattern of as many rows, but not with other rows, nor when it forgets. */
+static void history_belongs_to_the_kind(void **state) {
+    enum { ROWS = 100 };
+    (void)state;
+    drape_context *ctx = test_context(1);
+    random_system first = small_system(ctx, ROWS, 1), second = small_system(ctx, ROWS, 2),
+                  more = small_system(ctx, ROWS + 1, 1);
+    drape_problem problem = problem_of(&first), changed = problem_of(&second), larger = problem_of(&more);
+    drape_solver *solver;
+    double x[3 * (ROWS + 1)];
+    ASSERT_OK(ctx, drape_solver_create(ctx, NULL, &solver));
+    assert_true(solver->choice.hardness == 0);
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, NULL));
+    double learnt = solver->choice.hardness;
+    assert_true(learnt > 0);
+    drape_i_choice_dismiss(&solver->choice, solver->choice.now);
+    changed.tol = 0.999; /* so near that no iteration is needed */
+    memset(second.b, 0, 3 * ROWS * sizeof *second.b);
+    changed.constraints = NULL;
+    ASSERT_OK(ctx, drape_solver_solve(solver, &changed, x, NULL));
+    assert_true(solver->choice.hardness == learnt);
+    for (int32_t k = 0; k < solver->choice.count; k++) assert_true(solver->choice.relation[k] < 1e9);
+    drape_solver_forget(solver);
+    assert_true(solver->choice.hardness == 0);
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, NULL));
+    assert_true(solver->choice.hardness > 0);
+    memset(more.b, 0, 3 * (ROWS + 1) * sizeof *more.b);
+    larger.constraints = NULL;
+    ASSERT_OK(ctx, drape_solver_solve(solver, &larger, x, NULL));
+    assert_true(solver->choice.hardness == 0);
+    drape_solver_destroy(solver);
+    random_system_destroy(&first);
+    random_system_destroy(&second);
+    random_system_destroy(&more);
+    drape_context_destroy(ctx);
+}
+
+/* A solver that was told to forget has no matrix that the next could be the same as. */
+static void check_forgets_the_matrix(drape_context *ctx, const drape_solve_settings *settings) {
+    test_random r = {6};
+    random_system s = small_system(ctx, 30, 9);
+    double x[90], want[90];
+    drape_problem problem = problem_of(&s), same = problem;
+    drape_solver *solver;
+    same.same_matrix = 1;
+    ASSERT_OK(ctx, drape_solver_create(ctx, settings, &solver));
+    ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, NULL));
+    change_values(ctx, &s, &r);
+    drape_solver_forget(solver);
+    ASSERT_OK(ctx, drape_solver_solve(solver, &same, x, NULL));
+    ASSERT_OK(ctx, drape_solve(ctx, &problem, settings, want, NULL));
+    assert_memory_equal(x, want, sizeof x);
+    drape_solver_destroy(solver);
+    random_system_destroy(&s);
+}
+
+static void forgetting_forgets_the_matrix(void **state) {
+    (void)state;
+    for_every_pair(check_forgets_the_matrix);
 }
 
 /* Creates a solver, solves with one size, then with another. */
@@ -583,6 +694,9 @@ int main(void) {
         cmocka_unit_test(direct_factor_is_kept),
         cmocka_unit_test(warm_solves_allocate_nothing),
         cmocka_unit_test(pattern_changed_in_place),
+        cmocka_unit_test(vectors_belong_to_the_rows),
+        cmocka_unit_test(history_belongs_to_the_kind),
+        cmocka_unit_test(forgetting_forgets_the_matrix),
         cmocka_unit_test(failing_allocations),
         cmocka_unit_test(memory_comes_back),
         cmocka_unit_test(refused_settings),

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern const drape_i_precond drape_i_precond_ssor, drape_i_precond_ichol, drape_i_precond_ilu;
+
 /* Refreshes and says what shift that took. */
 static double refresh(drape_context *ctx, const drape_i_precond *P, void *state, const drape_bsr3 *A,
                       const drape_constraints *set) {

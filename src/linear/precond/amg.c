@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, LOOKED_AT = 256 };
+enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, MOST_DEGREE = 8, LOOKED_AT = 256 };
 static const double REFRESH_COST = 4; /* in iterations; six modes: half as much again */
 static const double CHANGED = 0.1;    /* mean relative change of diagonal blocks that is too much to keep */
 static const double WORSE = 1.5;      /* iterations after a refresh over those after a build that ask for a rebuild */
@@ -40,6 +40,66 @@ typedef struct state {
     double debt;          /* iterations */
     drape_i_prepared prepared;
 } state;
+
+/* ---- Three modes or six ---- */
+
+enum { THREE, SIX };
+
+/* An iteration computes more than it reads: the bytes that are counted for it are those of about two passes. What its
+ * time is worth beyond that is added to setting up, 13 passes for a usual solve of 7 iterations, so that bytes_moved,
+ * by which choices are judged, goes with time. Besides its passes the coarsest level is factored. */
+static const drape_i_variant variant[] = {
+    [THREE] = {.setup = {14, 31, 59},
+               .setup_bytes = 8e6,
+               .iteration = 2,
+               .share = 1 / 80.0,
+               .fixed = 6,
+               .most = 400,
+               .modes = 3},
+    [SIX] = {.setup = {14, 54, 89},
+             .setup_bytes = 8e6,
+             .iteration = 2.8,
+             .share = 1 / 300.0,
+             .fixed = 5.5,
+             .most = 400,
+             .modes = 6},
+};
+
+static int32_t variant_of(const drape_solve_settings *settings) { return settings->amg.modes == 6 ? SIX : THREE; }
+
+/* Six without being asked for need positions. Near-kernel vectors of the caller's take the blocks that hold them. */
+static bool suits(int32_t which, const drape_solve_settings *settings, const drape_problem *problem) {
+    if (problem->near_kernel) return which == (problem->near_kernel_count > 3 ? SIX : THREE);
+    if (settings->amg.modes != 0) return which == variant_of(settings);
+    return which == THREE || problem->positions;
+}
+
+static void select(int32_t which, drape_solve_settings *settings) { settings->amg.modes = variant[which].modes; }
+
+static drape_status check(drape_context *ctx, const drape_solve_settings *settings) {
+    const drape_amg_settings *s = &settings->amg;
+    if (!(s->theta > 0 && s->theta < 1))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.theta is %g; it must lie between 0 and 1",
+                            s->theta);
+    if (s->modes != 0 && s->modes != 3 && s->modes != 6)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.modes is %d; it must be 3 or 6", s->modes);
+    if (s->levels < 0 || s->levels > DRAPE_I_AMG_LEVELS)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.levels is %d; it must lie in 1..%d", s->levels,
+                            DRAPE_I_AMG_LEVELS);
+    if (!drape_reuse_name(s->reuse))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.reuse is %d; there is no such thing",
+                            (int)s->reuse);
+    if (!drape_cycle_name(s->cycle))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.cycle is %d; there is no such thing",
+                            (int)s->cycle);
+    if (!drape_smoother_name(s->smoother))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.smoother is %d; there is no such thing",
+                            (int)s->smoother);
+    if (s->degree < 0 || s->degree > MOST_DEGREE)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.degree is %d; it must lie in 1..%d", s->degree,
+                            MOST_DEGREE);
+    return DRAPE_OK;
+}
 
 static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
                            void **out) {
@@ -193,8 +253,7 @@ static drape_status refresh(drape_context *ctx, void *data, const drape_problem 
     s->own = problem->near_kernel ? problem->near_kernel_count : 0;
     s->debt = 0;
     s->fresh = -1;
-    drape_i_amg_input in = {
-        problem->A, {set, problem->positions, problem->near_kernel, s->own}, s->scale, couplings};
+    drape_i_amg_input in = {problem->A, {set, problem->positions, problem->near_kernel, s->own}, s->scale, couplings};
     drape_status status = DRAPE_OK;
     if (what == REFRESH) {
         drape_i_hierarchy_refresh(ctx, &in, &s->h);
@@ -284,10 +343,23 @@ static int32_t describe(const void *data, int32_t index, drape_amg_level *out) {
     return h->levels;
 }
 
+static int32_t modes(const void *data) {
+    const state *s = data;
+    return s->own > 0 ? s->own : s->h.level[0].modes;
+}
+
 const drape_i_precond drape_i_precond_amg = {.name = "amg",
                                              .about = "smoothed aggregation multigrid",
                                              .symmetric = true,
                                              .single = true,
+                                             .variant = variant,
+                                             .variants = sizeof variant / sizeof *variant,
+                                             .automatic = true,
+                                             .check = check,
+                                             .variant_of = variant_of,
+                                             .suits = suits,
+                                             .select = select,
+                                             .modes = modes,
                                              .create = create,
                                              .destroy = destroy,
                                              .refresh = refresh,

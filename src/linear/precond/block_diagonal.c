@@ -170,17 +170,27 @@ static int64_t traffic(const void *data) {
 
 static const double *blocks(const void *data) { return ((const state *)data)->inverse; }
 
-const drape_i_precond drape_i_precond_block_diagonal = {.name = "block_diagonal",
-                                                        .about = "the 3x3 blocks of A's diagonal",
-                                                        .create = create,
-                                                        .destroy = destroy,
-                                                        .refresh = refresh,
-                                                        .apply = apply,
-                                                        .traffic = traffic,
-                                                        .norm2 = norm2,
-                                                        .blocks = blocks};
+const drape_i_precond drape_i_precond_block_diagonal = {
+    .name = "block_diagonal",
+    .about = "the 3x3 blocks of A's diagonal",
+    .variant = &(const drape_i_variant){.setup = {1, 1, 1}, .iteration = 1, .share = 1},
+    .variants = 1,
+    .automatic = true,
+    .certain = true,
+    .fallback = 1,
+    .create = create,
+    .destroy = destroy,
+    .refresh = refresh,
+    .apply = apply,
+    .traffic = traffic,
+    .norm2 = norm2,
+    .blocks = blocks};
 const drape_i_precond drape_i_precond_diagonal = {.name = "diagonal",
                                                   .about = "A's diagonal",
+                                                  .variant = &(const drape_i_variant){.setup = {1, 1, 1}},
+                                                  .variants = 1,
+                                                  .certain = true,
+                                                  .fallback = 2,
                                                   .create = create,
                                                   .destroy = destroy,
                                                   .refresh = refresh_scalar,

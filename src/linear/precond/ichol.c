@@ -11,11 +11,15 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
     return status;
 }
 
-const drape_i_precond drape_i_precond_ichol = {.name = "ichol",
-                                               .about = "incomplete Cholesky of level 0, 3x3 blocks",
-                                               .symmetric = true,
-                                               .create = create,
-                                               .destroy = drape_i_factor_precond_destroy,
-                                               .refresh = drape_i_factor_precond_refresh,
-                                               .apply = drape_i_factor_precond_apply,
-                                               .traffic = drape_i_factor_precond_traffic};
+const drape_i_precond drape_i_precond_ichol = {
+    .name = "ichol",
+    .about = "incomplete Cholesky of level 0, 3x3 blocks",
+    .symmetric = true,
+    .variant = &(const drape_i_variant){.setup = {18, 18, 38}, .iteration = 2.6, .share = 0.2, .fixed = 1},
+    .variants = 1,
+    .automatic = true,
+    .create = create,
+    .destroy = drape_i_factor_precond_destroy,
+    .refresh = drape_i_factor_precond_refresh,
+    .apply = drape_i_factor_precond_apply,
+    .traffic = drape_i_factor_precond_traffic};

@@ -15,6 +15,8 @@ const drape_i_precond drape_i_precond_ilu = {.name = "ilu",
                                              .about =
                                                  "incomplete LU of level 0, 3x3 blocks, for A that is not symmetric",
                                              .unsymmetric = true,
+                                             .variant = &(const drape_i_variant){.setup = {18, 18, 38}},
+                                             .variants = 1,
                                              .create = create,
                                              .destroy = drape_i_factor_precond_destroy,
                                              .refresh = drape_i_factor_precond_refresh,

@@ -45,6 +45,8 @@ static int64_t traffic(const void *data) { return 4 * (int64_t)sizeof(double) * 
 
 const drape_i_precond drape_i_precond_none = {.name = "none",
                                               .about = "no preconditioner",
+                                              .variant = &(const drape_i_variant){.setup = {0, 0, 0}},
+                                              .variants = 1,
                                               .create = create,
                                               .destroy = destroy,
                                               .refresh = refresh,

@@ -34,6 +34,12 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
     return DRAPE_OK;
 }
 
+static drape_status check(drape_context *ctx, const drape_solve_settings *s) {
+    if (!(s->omega >= 0 && s->omega < 2))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: omega is %g; it must lie between 0 and 2", s->omega);
+    return DRAPE_OK;
+}
+
 typedef struct refreshing {
     drape_i_triangular *t;
     const drape_bsr3 *A;
@@ -71,6 +77,9 @@ static int64_t traffic(const void *data) { return drape_i_triangular_traffic(dat
 
 const drape_i_precond drape_i_precond_ssor = {.name = "ssor",
                                               .about = "symmetric successive over-relaxation, 3x3 blocks",
+                                              .variant = &(const drape_i_variant){.setup = {3, 3, 10}},
+                                              .variants = 1,
+                                              .check = check,
                                               .create = create,
                                               .destroy = destroy,
                                               .refresh = refresh,

@@ -1,10 +1,10 @@
-/* sight.c: see sight.h.
+/* matrix_estimate.c: see matrix_estimate.h.
  *
  * K and D of a cloth know nothing of where it is, so a translation t meets mass alone: sum_j A_ij t = M_i t. Scaled
  * by its block diagonal, A has eigenvalues of 2 to 3 at the top, and at the bottom no more than M_i / A_ii in the
  * mean. That is one bound on the condition. The other comes from what is held: the farther away it is, the softer is
  * the softest motion, as with a string; and information travels one connection an iteration. */
-#include "linear/sight.h"
+#include "linear/matrix_estimate.h"
 
 #include "sparse/matrix.h"
 

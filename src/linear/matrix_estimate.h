@@ -1,6 +1,6 @@
-/* sight.h: what a look at a matrix tells about how hard it is to solve. */
-#ifndef DRAPE_LINEAR_SIGHT_H
-#define DRAPE_LINEAR_SIGHT_H
+/* matrix_estimate.h: what a look at a matrix tells about how hard it is to solve. */
+#ifndef DRAPE_LINEAR_MATRIX_ESTIMATE_H
+#define DRAPE_LINEAR_MATRIX_ESTIMATE_H
 
 #include "linear/constraints.h"
 #include "linear/couplings.h"
