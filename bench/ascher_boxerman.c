@@ -63,13 +63,14 @@ static void vary(drape_scene *scene, const variation *v) {
 
 static drape_sim *begin(drape_context *ctx, const char *method, const variation *v) {
     drape_scene_options options = {.resolution = v->resolution, .irregular = v->irregular};
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
-    bench_check(ctx, drape_scene_load(ctx, "four-corners", &options, &scene));
+    bench_check(ctx, drape_scene_load(ctx, "four-corners", &options, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     vary(scene, v);
     scene->solve.method = method;
     bench_check(ctx, drape_sim_create(ctx, scene, &sim));
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     return sim;
 }
 

@@ -68,9 +68,10 @@ static void soften(drape_material *m, const struct course *c) {
 }
 
 static drape_sim *begin(drape_context *ctx, const struct course *c, const struct racer *r, int32_t side) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
-    bench_check(ctx, drape_scene_builtin(ctx, c->scene, side, &scene));
+    bench_check(ctx, drape_scene_builtin(ctx, c->scene, side, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     for (int32_t p = 0; p < scene->piece_count; p++) soften(&scene->pieces[p].material, c);
     scene->cloth.model = "provot";
     scene->cloth.jacobian = r->jacobian;
@@ -79,7 +80,7 @@ static drape_sim *begin(drape_context *ctx, const struct course *c, const struct
     scene->integration.ode.newton.kind = r->kind;
     scene->integration.ode.newton.max_iterations = CORRECTIONS;
     bench_check(ctx, drape_sim_create(ctx, scene, &sim));
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     return sim;
 }
 

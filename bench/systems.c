@@ -24,8 +24,8 @@ static const double SPHERE_RADIUS = 0.5;
 
 /* What stands behind a system. */
 typedef struct bench_parts {
-    drape_scene *loaded; /* as the library made it */
-    drape_scene scene;   /* the same with the piece and the pins below */
+    drape_loaded_scene *loaded; /* as the library made it */
+    drape_scene scene;          /* the same with the piece and the pins below */
     drape_piece piece;
     drape_pin *pins; /* the first holds in all directions, each of the others a vertex of the disc */
     double *rest, *uv;
@@ -133,10 +133,11 @@ static void make_scene(bench_system *s, const bench_request *want) {
     drape_scene_options options = {.resolution = want->resolution, .irregular = want->mesh == BENCH_IRREGULAR};
     bool oblique = strcmp(want->scene, "oblique") == 0;
     bench_check(s->ctx, drape_scene_load(s->ctx, oblique ? "drooping" : want->scene, &options, &p->loaded));
-    int32_t *to = numbering(p->loaded->pieces[0].vertices, want->mesh == BENCH_SHUFFLED);
-    p->scene = *p->loaded;
-    copy_mesh(p, &p->loaded->pieces[0], to);
-    copy_pins(p, p->loaded, to);
+    const drape_scene *from = drape_loaded_scene_data(p->loaded);
+    int32_t *to = numbering(from->pieces[0].vertices, want->mesh == BENCH_SHUFFLED);
+    p->scene = *from;
+    copy_mesh(p, &from->pieces[0], to);
+    copy_pins(p, from, to);
     if (oblique) lay_on_sphere(p);
     free(to);
     p->piece.material = sheet_material();
@@ -386,7 +387,7 @@ void bench_system_destroy(bench_system *s) {
     drape_constraints_destroy(s->constraints);
     drape_matrix_destroy(p->matrix);
     drape_sim_destroy(s->sim);
-    drape_scene_destroy(s->ctx, p->loaded);
+    drape_loaded_scene_destroy(p->loaded);
     drape_context_destroy(s->ctx);
     free(p->rest), free(p->uv), free(p->triangle), free(p->pinned), free(p->pins);
     free(s->b);

@@ -36,7 +36,7 @@ static void print_finding(void *user, const drape_finding *f) {
     bool same_place = p->line == f->line && p->column == f->column;
     if (strcmp(p->code, f->code) != 0) print_advice(p);
     print_place(f);
-    printf("%s: %s [%s]\n", f->severity == DRAPE_SEVERITY_ERROR ? "error" : "warning", f->message, f->code);
+    printf("%s: %s [%s]\n", drape_severity_name(f->severity), f->message, f->code);
     if (f->source && !(same_place && strcmp(p->code, f->code) == 0)) printf("    %s\n", f->source);
     snprintf(p->code, sizeof p->code, "%s", f->code);
     snprintf(p->advice, sizeof p->advice, "%s", f->advice ? f->advice : "");

@@ -64,7 +64,7 @@ static void print_finding(void *user, const drape_finding *f) {
     printer *p = user;
     begin(p);
     printf("%s\n  {\"severity\": \"%s\", \"code\": \"%s\", ", p->findings++ ? "," : "",
-           f->severity == DRAPE_SEVERITY_ERROR ? "error" : "warning", f->code);
+           drape_severity_name(f->severity), f->code);
     text_or_null("file", f->file);
     place_or_null("line", f->line);
     place_or_null("column", f->column);

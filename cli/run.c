@@ -14,8 +14,9 @@ static void interrupt(int signal_number) {
 
 static drape_status load(run *r) {
     drape_scene_options how = scene_options(&r->options.scene);
-    drape_status status = drape_scene_load(r->ctx, r->options.scene.name, &how, &r->scene);
+    drape_status status = drape_scene_load(r->ctx, r->options.scene.name, &how, &r->loaded);
     if (status) return status;
+    r->scene = drape_loaded_scene_edit(r->loaded);
     r->scene->solve.direct = direct_solver();
     if (r->options.tune) r->scene->solve.tune = DRAPE_TUNE_MANY;
     if (r->options.frames >= 0) r->scene->frames = r->options.frames;
@@ -146,7 +147,7 @@ static void release(run *r) {
     drape_journal_close(r->journal);
     drape_report_destroy(r->report);
     drape_sim_destroy(r->sim);
-    if (r->ctx) drape_scene_destroy(r->ctx, r->scene);
+    drape_loaded_scene_destroy(r->loaded);
     drape_context_destroy(r->ctx);
     free(r->checkpoint_path);
 }

@@ -23,7 +23,8 @@ typedef struct run_options {
 typedef struct run {
     run_options options;
     drape_context *ctx;
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
+    drape_scene *scene; /* its data, with what the command line changes */
     drape_sim *sim;
     const char *const *outputs;
     int32_t output_count;

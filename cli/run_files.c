@@ -22,15 +22,19 @@ drape_status run_open_writers(run *r) {
     return status;
 }
 
-static drape_status write_positions(run *r, const double *x) {
+static drape_status write_frame(run *r, int64_t number, const double *x) {
+    double step_count = (double)number * r->scene->steps_per_frame;
+    const drape_frame frame = {
+        .positions = x, .has_time = true, .number = number, .time = step_count * r->scene->step};
     drape_status status = DRAPE_OK;
-    for (int32_t i = 0; i < r->output_count && !status; i++) status = drape_writer_frame(r->writers[i], x);
+    for (int32_t i = 0; i < r->output_count && !status; i++) status = drape_writer_frame(r->writers[i], &frame);
     return status;
 }
 
 /* The journal last: a frame that it has is in the files, as far as these are on the disk at all. */
 drape_status run_write_frame(run *r) {
-    drape_status status = write_positions(r, drape_sim_positions(r->sim));
+    int64_t number = drape_sim_steps(r->sim) / r->scene->steps_per_frame;
+    drape_status status = write_frame(r, number, drape_sim_positions(r->sim));
     return status || !r->journal ? status : drape_journal_frame(r->journal);
 }
 
@@ -70,7 +74,7 @@ static drape_status replay(run *r) {
     drape_status status = x ? DRAPE_OK : DRAPE_ERROR_MEMORY;
     for (int64_t i = 0; i < frames && !status; i++) {
         status = drape_journal_read(r->journal, i, x);
-        if (!status) status = write_positions(r, x);
+        if (!status) status = write_frame(r, i, x);
     }
     free(x);
     r->frames_done = (int32_t)frames - 1;
@@ -98,7 +102,7 @@ static bool resume(run *r) {
 static bool begin(run *r) {
     drape_status status = drape_journal_begin(r->ctx, r->checkpoint_path, r->sim, r->options.checkpoint, &r->journal);
     r->began = !status;
-    if (!status) status = write_positions(r, drape_sim_positions(r->sim));
+    if (!status) status = write_frame(r, 0, drape_sim_positions(r->sim));
     if (!status) return true;
     complain("%s", drape_message(r->ctx));
     drape_journal_finish(r->journal); /* nothing has been done that would be lost */

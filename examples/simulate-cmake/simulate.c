@@ -10,7 +10,7 @@ static drape_status write_mesh(drape_context *ctx, drape_sim *sim, const char *p
     drape_writer *out;
     drape_status status = drape_writer_open(ctx, path, &what, &out);
     if (status) return status;
-    status = drape_writer_frame(out, drape_sim_positions(sim));
+    status = drape_writer_frame(out, &(drape_frame){.positions = drape_sim_positions(sim)});
     drape_status closed = drape_writer_close(out);
     return status ? status : closed;
 }
@@ -27,15 +27,15 @@ static drape_status simulate(drape_context *ctx, drape_sim *sim) {
 
 int main(void) {
     drape_context *ctx;
-    drape_scene *scene = NULL;
+    drape_loaded_scene *scene = NULL;
     drape_sim *sim = NULL;
     if (drape_context_create(NULL, &ctx)) return 1;
     drape_status status = drape_scene_builtin(ctx, "drooping", SIDE, &scene);
-    if (!status) status = drape_sim_create(ctx, scene, &sim);
+    if (!status) status = drape_sim_create(ctx, drape_loaded_scene_data(scene), &sim);
     if (!status) status = simulate(ctx, sim);
     if (status) fprintf(stderr, "simulate: %s\n", drape_message(ctx));
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(scene);
     drape_context_destroy(ctx);
     return status != DRAPE_OK;
 }

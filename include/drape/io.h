@@ -3,7 +3,7 @@
  *   drape_writer *out;
  *   drape_animation what = {.cloth = drape_sim_cloth(sim), .title = "my sheet"};
  *   drape_writer_open(ctx, "sheet.html", &what, &out);
- *   drape_writer_frame(out, drape_sim_positions(sim));     // and so on, frame by frame
+ *   drape_writer_frame(out, &(drape_frame){.positions = drape_sim_positions(sim)});     // and so on, frame by frame
  *   drape_writer_close(out);
  *
  * Every file is complete or absent: it is written under a temporary name and renamed at its end. */
@@ -12,50 +12,61 @@
 
 #include "drape/sim.h"
 
-#include <stdbool.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* ---- Scenes: docs/scenes.md lists the keys ---- */
 
+/* How a scene is read. Zero means the default in every field: the scene as it is written. */
 typedef struct drape_scene_options {
     int32_t resolution;     /* of every grid, vertices along its width, 2..8192; 0: what the scene says */
     bool irregular;         /* every grid becomes an irregular mesh */
     const char *const *set; /* "path=value" each, as in "time.step=1 ms"; overrides what the scene says */
     int32_t set_count;
-    bool trust_paths;       /* mesh files may lie outside the scene file's folder, outputs outside the present one */
+    bool trust_paths;       /* mesh files may lie outside the scene file's folder, outputs outside the current one */
     bool no_files;          /* the scene may not name mesh files at all */
     const char *integrator; /* one of drape_integrator_name, in place of the scene's; NULL: the scene's */
     void (*problem)(void *user, const char *text); /* gets every problem that is found, not only the first; or NULL */
     void *problem_user;
+    uint64_t reserved[8]; /* zero: room for later fields */
 } drape_scene_options;
 
-/* A scene file (a name that ends in .yaml or .yml, or has a slash in it), or else a scene that ships with the
- * library. options may be NULL. The message is the first problem: "file:line:column: what" and the line below. */
+/* A scene that was read, and the memory of everything in it. */
+typedef struct drape_loaded_scene drape_loaded_scene;
+
+/* Reads a scene file (a name that ends in .yaml or .yml, or contains a slash), or else a scene that ships with the
+ * library. options may be NULL. On failure *out is NULL and the message is the first problem: "file:line:column:
+ * what" and the line below. The context must outlive the loaded scene. */
 DRAPE_API drape_status drape_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
-                                        drape_scene **out);
-/* The same from text; name stands in messages, and mesh files are looked for beside it. */
+                                        drape_loaded_scene **out);
+/* The same from text; name is used in messages, and mesh files are looked for beside it. */
 DRAPE_API drape_status drape_scene_parse(drape_context *ctx, const char *name, const char *text, int64_t size,
-                                         const drape_scene_options *options, drape_scene **out);
-/* drape_scene_load of a scene that ships with the library, at a resolution. */
+                                         const drape_scene_options *options, drape_loaded_scene **out);
+/* drape_scene_load of a scene that ships with the library, at a resolution (0: the scene's). */
 DRAPE_API drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t resolution,
-                                           drape_scene **out);
-DRAPE_API void drape_scene_destroy(drape_context *ctx, drape_scene *scene); /* of the three above; NULL is fine */
+                                           drape_loaded_scene **out);
+/* The scene: plain data, valid as long as the loaded scene. A copy of the struct may be changed freely; its arrays
+ * stay owned by the loaded scene. NULL gives NULL. */
+DRAPE_API const drape_scene *drape_loaded_scene_data(const drape_loaded_scene *loaded);
+/* The same, to be changed in place before it is simulated: numbers, names, the elements of its arrays, or the
+ * pointers themselves, whose old arrays are freed with the loaded scene all the same. */
+DRAPE_API drape_scene *drape_loaded_scene_edit(drape_loaded_scene *loaded);
+DRAPE_API void drape_loaded_scene_destroy(drape_loaded_scene *loaded); /* NULL is fine */
 
 /* Scenes that ship with the library: name, a line about it, its text; NULL past the end. */
 DRAPE_API const char *drape_scene_name(int32_t index);
 DRAPE_API const char *drape_scene_description(int32_t index);
 DRAPE_API const char *drape_scene_text(int32_t index);
 
-/* ---- Checking: every problem of a scene or a mesh file, before it is simulated; docs/doctor.md lists the codes ----
- */
+/* ---- Checking: every problem of a scene or a mesh file, before it is simulated (docs/doctor.md) ---- */
 
 typedef enum drape_severity {
     DRAPE_SEVERITY_WARNING, /* a simulation runs, but perhaps not as it was meant */
     DRAPE_SEVERITY_ERROR    /* it is refused */
 } drape_severity;
+
+DRAPE_API const char *drape_severity_name(drape_severity severity); /* "warning", "error"; else NULL */
 
 /* Valid during the callback. Vertices and triangles are numbered within their piece, from 0. */
 typedef struct drape_finding {
@@ -72,6 +83,7 @@ typedef struct drape_finding {
     const int32_t *vertex; /* likewise */
     int32_t triangle_count;
     const int32_t *triangle;
+    uint64_t reserved[4]; /* zero */
 } drape_finding;
 
 typedef struct drape_check_options {
@@ -80,6 +92,7 @@ typedef struct drape_check_options {
     const drape_direct *direct; /* what drape_solve_settings.direct is to be in a run, or NULL */
     void (*finding)(void *user, const drape_finding *finding); /* or NULL: only counted */
     void *user;
+    uint64_t reserved[8]; /* zero: room for later fields */
 } drape_check_options;
 
 /* What there is and how much is wrong with it. */
@@ -91,6 +104,7 @@ typedef struct drape_check_summary {
     double step;                     /* s, likewise */
     double fastest; /* 1/s: a bound from above of the angular frequencies of stretch and shear at rest (bending is
                        left out); an explicit method needs steps of less than about 2 / fastest */
+    uint64_t reserved[8]; /* zero */
 } drape_check_summary;
 
 /* Looks at a mesh file (.obj, .ply), a point cache (.pc2, .mdd) or at what drape_scene_load would load, and writes
@@ -104,14 +118,55 @@ DRAPE_API drape_status drape_check(drape_context *ctx, const char *name, const d
 
 typedef struct drape_writer drape_writer;
 
-/* What the frames to come are of. */
+/* What stays the same in all frames. */
 typedef struct drape_animation {
-    const drape_cloth *cloth; /* must live on until the writer is closed */
+    const drape_cloth *cloth; /* its pieces are the objects of a file; must outlive the writer */
     double fps;               /* frames per second of simulated time, finite, > 0; 0: the default, 25 */
     const char *title;        /* UTF-8, for people to read; NULL: "drape" */
-    /* What the cloth was made of, for the texture coordinates; must live on likewise. NULL: files have none. */
+    /* The pieces that the cloth was made of, for their texture coordinates; must outlive the writer. NULL: files have
+     * no texture coordinates. */
     const drape_piece *pieces;
+    uint64_t reserved[8]; /* zero: room for later fields */
 } drape_animation;
+
+/* A triangle mesh beside the cloth, such as a collider that moves. */
+typedef struct drape_frame_mesh {
+    const char *name; /* UTF-8; NULL: "mesh" */
+    int32_t vertices; /* >= 0 */
+    int32_t triangles;
+    const double *positions; /* m, 3 doubles per vertex, z up */
+    const int32_t *triangle; /* 3 indices per triangle, each below `vertices` */
+} drape_frame_mesh;
+
+typedef enum drape_attribute_place { DRAPE_PER_VERTEX, DRAPE_PER_TRIANGLE } drape_attribute_place;
+
+/* "vertex", "triangle"; NULL where there is no such place. */
+DRAPE_API const char *drape_attribute_place_name(drape_attribute_place place);
+
+/* Numbers at every vertex or triangle of the cloth, such as a stress or a temperature. */
+typedef struct drape_frame_attribute {
+    const char *name; /* an identifier of at most 63 characters: a letter, then letters, digits and underscores; names
+                         of mesh formats' own properties ("x", "nx", "s", "st", ...) are refused */
+    drape_attribute_place place;
+    int32_t components;   /* 1..4 */
+    const double *values; /* finite; `components` doubles per vertex or triangle, over all pieces */
+} drape_frame_attribute;
+
+/* The state of one frame. Arrays belong to the caller and are read during the call. Meshes and attributes may be left
+ * out; where there are some, every frame of a writer has the same ones: names, numbers of vertices and components,
+ * triangles. docs/formats.md says what each format stores: .obj and .usda the meshes, .ply and .usda the attributes.
+ */
+typedef struct drape_frame {
+    const double *positions; /* m, 3 doubles per vertex of the cloth, over all pieces */
+    bool has_time;  /* number and time are given; false: the writer counts from 0, and time is number / fps */
+    int64_t number; /* of the frame within its run, >= 0; greater than that of the frame before */
+    double time;    /* s, likewise */
+    const drape_frame_mesh *meshes;
+    int32_t mesh_count;
+    const drape_frame_attribute *attributes;
+    int32_t attribute_count;
+    uint64_t reserved[8]; /* zero: room for later fields */
+} drape_frame;
 
 /* Name endings that are known (".obj", ".html", ...) and what each gives; NULL past the end. docs/formats.md */
 DRAPE_API const char *drape_writer_extension(int32_t index);
@@ -120,12 +175,13 @@ DRAPE_API const char *drape_writer_description(int32_t index);
 /* Whether a format is known for this path. */
 DRAPE_API bool drape_writer_knows(const char *path);
 
-/* The format follows from the path's ending. *what is copied, its title too. */
+/* The format follows from the path's ending. *what is copied, including its title. */
 DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,
                                          drape_writer **out);
-/* positions: m, 3 a vertex. Memory does not grow with the number of frames; .mdd, .usda and .glb, whose beginning
- * depends on the end, keep 12 bytes a vertex and frame in a temporary file until they are closed. */
-DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const double *positions);
+/* Writes one frame. A frame that is refused (DRAPE_ERROR_ARGUMENT) changes nothing. Memory does not grow with the
+ * number of frames; .mdd, .usda and .glb, whose beginning depends on the end, keep 12 bytes per vertex and frame in a
+ * temporary file until they are closed. */
+DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const drape_frame *frame);
 /* Finishes what there is to finish and frees the writer, also on failure. Formats with one file for all frames put it
  * in its place here; where there was no frame, or a frame failed, they leave no file. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
@@ -139,6 +195,7 @@ typedef struct drape_cache_info {
     bool has_times;           /* .mdd: every frame has its time; .pc2: they follow from start and rate */
     double start;             /* .pc2: number of the first frame; else 0 */
     double rate;              /* .pc2: frames from one sample to the next, > 0; else 0 */
+    uint64_t reserved[4];     /* zero */
 } drape_cache_info;
 
 /* The format follows from the path's ending. The size must be exactly what head and frames take, and every number
@@ -149,7 +206,7 @@ DRAPE_API drape_status drape_cache_open(drape_context *ctx, const char *path, dr
 DRAPE_API drape_status drape_cache_parse(drape_context *ctx, const char *name, const void *data, int64_t size,
                                          drape_cache **out);
 DRAPE_API const drape_cache_info *drape_cache_describe(const drape_cache *cache);
-/* positions: 3 a vertex, in the units of the file (m, where drape wrote it). Frames count from 0. */
+/* positions: 3 doubles per vertex, in the units of the file (m, where drape wrote it). Frames count from 0. */
 DRAPE_API drape_status drape_cache_frame(const drape_cache *cache, int32_t frame, double *positions);
 /* .mdd: s; .pc2: the number of a frame, whose rate the file does not hold. NaN where there is no such frame. */
 DRAPE_API double drape_cache_time(const drape_cache *cache, int32_t frame);
@@ -163,7 +220,7 @@ DRAPE_API void drape_cache_close(drape_cache *cache); /* NULL is fine */
  *   drape_journal_finish(journal);
  *
  * "sheet.ckpt" is the newest checkpoint, "sheet.ckpt.1" the one before it, and "sheet.ckpt.frames" has the positions
- * of every frame: 24 bytes a vertex and frame. Frames are on the disk when drape_journal_frame returns. */
+ * of every frame: 24 bytes per vertex and frame. Frames are on the disk when drape_journal_frame returns. */
 
 typedef struct drape_journal drape_journal;
 
@@ -181,7 +238,7 @@ DRAPE_API const char *drape_journal_note(const drape_journal *journal);
 DRAPE_API int32_t drape_journal_interval(const drape_journal *journal);
 /* How many frames there are, that at the start included. */
 DRAPE_API int64_t drape_journal_frames(const drape_journal *journal);
-/* The positions of one of them, m, 3 a vertex: to be written anew. */
+/* The positions of one of them, m, 3 doubles per vertex: to be written again. */
 DRAPE_API drape_status drape_journal_read(drape_journal *journal, int64_t frame, double *positions);
 /* Adds the simulation's present state as the next frame, and a checkpoint where it is time for one. */
 DRAPE_API drape_status drape_journal_frame(drape_journal *journal);

@@ -1,9 +1,9 @@
 /* drape/sim.h: scenes and time steps.
  *
- *   drape_scene *scene;
+ *   drape_loaded_scene *scene;
  *   drape_sim *sim;
- *   drape_scene_load(ctx, "flag.yaml", NULL, &scene);      // drape/io.h; or fill the struct yourself
- *   drape_sim_create(ctx, scene, &sim);
+ *   drape_scene_load(ctx, "flag.yaml", NULL, &scene);      // drape/io.h; or fill a drape_scene yourself
+ *   drape_sim_create(ctx, drape_loaded_scene_data(scene), &sim);
  *   while (drape_sim_time(sim) < 1.0) drape_sim_step(sim, NULL);
  *   const double *x = drape_sim_positions(sim);            // 3 doubles per vertex, m */
 #ifndef DRAPE_SIM_H

@@ -95,6 +95,7 @@ int64_t drape_context_bytes(const drape_context *ctx) { return ctx ? ctx->bytes 
 
 drape_status drape_i_fail(drape_context *ctx, drape_status status, const char *format, ...) {
     char text[DRAPE_I_MESSAGE_SIZE]; /* the arguments may hold the message before, to say more about it */
+    if (!ctx) return status;
     va_list arguments;
     if (!ctx) return status;
     va_start(arguments, format);

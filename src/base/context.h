@@ -29,8 +29,8 @@ struct drape_context {
 drape_status drape_i_fail(drape_context *ctx, drape_status status, const char *format, ...) DRAPE_PRINTF(3, 4);
 void drape_i_log(drape_context *ctx, drape_log_level level, const char *format, ...) DRAPE_PRINTF(3, 4);
 
-/* Settings structs end in `reserved`, room for later fields, in which zero means the default. Where it is not zero the
- * caller was built for a newer drape, or forgot to initialise the struct: DRAPE_ERROR_ARGUMENT that names it. */
+/* Settings structs end in `reserved`, room for later fields, in which zero means the default. Where it is not zero
+ * the caller was built for a newer drape, or forgot to initialise the struct: DRAPE_ERROR_ARGUMENT that names it. */
 drape_status drape_i_check_reserved(drape_context *ctx, const char *type, const uint64_t *reserved, int32_t count);
 
 /* Zeroed, 64-byte aligned memory for count items of size bytes; NULL with a message when there is none or

@@ -82,7 +82,9 @@ static drape_status adopt(drape_context *ctx, const char *name, char *data, int6
 drape_status drape_cache_open(drape_context *ctx, const char *path, drape_cache **out) {
     char *data;
     int64_t size;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !path || !out)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_cache_open: path or out is NULL");
     drape_status status = drape_i_file_read(ctx, path, &data, &size);
     if (status) return status;
     status = adopt(ctx, path, data, size, out);
@@ -93,7 +95,9 @@ drape_status drape_cache_open(drape_context *ctx, const char *path, drape_cache 
 drape_status drape_cache_parse(drape_context *ctx, const char *name, const void *data, int64_t size,
                                drape_cache **out) {
     char *copy;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !name || !out)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_cache_parse: name or out is NULL");
     if (size < 0 || (size && !data))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: no data, or %lld bytes", name, (long long)size);
     if (!DRAPE_NEW(ctx, copy, size + 1)) return DRAPE_ERROR_MEMORY;
@@ -103,9 +107,11 @@ drape_status drape_cache_parse(drape_context *ctx, const char *name, const void 
     return status;
 }
 
-const drape_cache_info *drape_cache_describe(const drape_cache *cache) { return &cache->info; }
+const drape_cache_info *drape_cache_describe(const drape_cache *cache) { return cache ? &cache->info : NULL; }
 
 drape_status drape_cache_frame(const drape_cache *c, int32_t frame, double *positions) {
+    if (!c || !positions)
+        return drape_i_fail(c ? c->ctx : NULL, DRAPE_ERROR_ARGUMENT, "drape_cache_frame: cache or positions is NULL");
     if (frame < 0 || frame >= c->head.frames)
         return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "frame %d of a cache of %d frames", frame, c->head.frames);
     const unsigned char *bytes = frame_bytes(c, frame);
@@ -115,7 +121,7 @@ drape_status drape_cache_frame(const drape_cache *c, int32_t frame, double *posi
 }
 
 double drape_cache_time(const drape_cache *c, int32_t frame) {
-    if (frame < 0 || frame >= c->head.frames) return NAN;
+    if (!c || frame < 0 || frame >= c->head.frames) return NAN;
     if (!c->head.times_at) return c->head.start + c->head.rate * frame;
     return (double)drape_i_get_f32((const unsigned char *)c->data + c->head.times_at + 4 * (int64_t)frame,
                                    c->big_endian);

@@ -175,11 +175,12 @@ static drape_status try_first_step(hearing *h, const drape_scene *scene, drape_s
 }
 
 /* What nobody above saw: whoever refuses a scene has the last word. */
-static drape_status try_to_build(hearing *h, const char *name, drape_scene *scene) {
+static drape_status try_to_build(hearing *h, const char *name, const drape_scene *loaded) {
     drape_sim *sim;
     drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, "refused", NULL, 0};
-    if (h->d.options->direct) scene->solve.direct = h->d.options->direct;
-    drape_status status = drape_sim_create(h->d.ctx, scene, &sim);
+    drape_scene scene = *loaded;
+    if (h->d.options->direct) scene.solve.direct = h->d.options->direct;
+    drape_status status = drape_sim_create(h->d.ctx, &scene, &sim);
     if (status == DRAPE_ERROR_MEMORY) return status;
     h->d.place = (drape_finding){.file = name};
     h->d.mesh = NULL;
@@ -187,7 +188,7 @@ static drape_status try_to_build(hearing *h, const char *name, drape_scene *scen
         drape_i_found(&h->d, &kind, NULL, "%s", drape_message(h->d.ctx));
         return DRAPE_OK;
     }
-    status = try_first_step(h, scene, sim);
+    status = try_first_step(h, &scene, sim);
     drape_sim_destroy(sim);
     return status;
 }
@@ -196,9 +197,10 @@ static drape_status check_scene(hearing *h, const char *name) {
     const drape_i_scene_listener listener = {h, hear_problem, hear_scene_line, hear_piece};
     drape_check_summary *s = h->d.summary;
     drape_scene_options how = h->d.options->scene;
-    drape_scene *scene = NULL;
+    drape_loaded_scene *loaded = NULL;
     how.problem = NULL;
-    drape_status status = drape_i_scene_load(h->d.ctx, name, &how, &listener, &scene);
+    drape_status status = drape_i_scene_load(h->d.ctx, name, &how, &listener, &loaded);
+    const drape_scene *scene = drape_loaded_scene_data(loaded);
     if (h->mesh) end_mesh(h);
     if (status && status != DRAPE_ERROR_MEMORY && s->errors > 0) return DRAPE_OK; /* it was told */
     if (!status && scene) {
@@ -207,7 +209,7 @@ static drape_status check_scene(hearing *h, const char *name) {
         look_at_step(h, scene);
         if (s->errors == 0) status = try_to_build(h, name, scene);
     }
-    drape_scene_destroy(h->d.ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     return status;
 }
 
@@ -267,10 +269,19 @@ static drape_status check_any(hearing *h, const char *name) {
     return check_scene(h, name);
 }
 
+const char *drape_severity_name(drape_severity severity) {
+    static const char *const names[] = {"warning", "error"};
+    return (unsigned)severity < sizeof names / sizeof *names ? names[severity] : NULL;
+}
+
 drape_status drape_check(drape_context *ctx, const char *name, const drape_check_options *options,
                          drape_check_summary *summary) {
     static const drape_check_options none;
     drape_check_summary own;
+    if (!ctx || !name) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_check: name is NULL");
+    drape_status status =
+        options ? drape_i_check_reserved(ctx, "drape_check_options", options->reserved, 8) : DRAPE_OK;
+    if (status) return status;
     hearing h = {.d = {.ctx = ctx, .options = options ? options : &none, .summary = summary ? summary : &own}};
     void (*log)(void *, drape_log_level, const char *) = ctx->log;
     void *log_user = ctx->log_user;
@@ -278,7 +289,7 @@ drape_status drape_check(drape_context *ctx, const char *name, const drape_check
     h.noted = (drape_i_ailment){DRAPE_SEVERITY_WARNING, "noted", NULL, 0};
     h.d.place.file = h.name = name;
     ctx->log = hear_log, ctx->log_user = &h;
-    drape_status status = check_any(&h, name);
+    status = check_any(&h, name);
     ctx->log = log, ctx->log_user = log_user;
     drape_i_found_all(&h.d, &h.noted);
     if (!status && h.status) return drape_i_fail(ctx, h.status, "%s: out of memory", name);

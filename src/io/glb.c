@@ -86,10 +86,10 @@ static drape_status check_size(drape_context *ctx, const drape_i_glb *g) {
                         g->recording->path, (long long)frames - 1);
 }
 
-static drape_status write_frame(drape_context *ctx, void *state, const double *positions) {
+static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
     drape_i_glb *g = state;
     if (!g->recording->status) g->recording->status = check_size(ctx, g);
-    return drape_i_recording_frame(ctx, g->recording, positions);
+    return drape_i_recording_frame(ctx, g->recording, frame);
 }
 
 /* ---- the binary chunk ---- */
@@ -136,11 +136,17 @@ static void put_texture(const drape_i_glb *g, drape_i_binary *out) {
     }
 }
 
-static void put_animation(const drape_i_recording *r, drape_i_binary *out) {
-    if (r->frames < 2) return;
-    for (int64_t f = 0; f < r->frames; f++) drape_i_put_f32(out, drape_i_recording_time(r, f));
+static drape_status put_animation(drape_context *ctx, drape_i_recording *r, drape_i_binary *out) {
+    drape_status status = DRAPE_OK;
+    if (r->frames < 2) return DRAPE_OK;
+    for (int64_t f = 0; f < r->frames && !status; f++) {
+        drape_i_stamp stamp = {0};
+        status = drape_i_recording_stamp(ctx, r, f, &stamp);
+        drape_i_put_f32(out, stamp.time);
+    }
     for (int64_t f = 0; f < r->frames; f++)
         for (int64_t target = 1; target < r->frames; target++) drape_i_put_f32(out, target == f);
+    return status;
 }
 
 static drape_status put_all(drape_context *ctx, drape_i_glb *g, drape_i_file *file) {
@@ -151,7 +157,7 @@ static drape_status put_all(drape_context *ctx, drape_i_glb *g, drape_i_file *fi
     put_corners(g, &out);
     drape_status status = put_frames(ctx, g, &out);
     put_texture(g, &out);
-    put_animation(g->recording, &out);
+    if (!status) status = put_animation(ctx, g->recording, &out);
     drape_i_binary_end(&out);
     return status;
 }

@@ -138,10 +138,11 @@ static void write_still_accessors(const writing *w) {
 }
 
 static void write_animation_accessors(const writing *w) {
-    double end = (double)(float)drape_i_recording_time(w->g->recording, w->frames - 1);
+    const drape_i_recording *r = w->g->recording;
+    double begin = (double)(float)r->first.time, end = (double)(float)r->last.time;
     fputs(",\n", w->to);
     write_accessor(w, w->animation_view, 0, FLOAT, w->frames, "SCALAR");
-    fprintf(w->to, ",\"min\":[0],\"max\":[%.17g]},\n", end);
+    fprintf(w->to, ",\"min\":[%.17g],\"max\":[%.17g]},\n", begin, end);
     write_accessor(w, w->animation_view, 4 * w->frames, FLOAT, w->frames * (w->frames - 1), "SCALAR");
     fputc('}', w->to);
 }

@@ -181,9 +181,9 @@ static drape_status add_frame(drape_context *ctx, page *p, const double *positio
     return DRAPE_OK;
 }
 
-static drape_status write_frame(drape_context *ctx, void *state, const double *positions) {
+static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
     page *p = state;
-    if (!p->status) p->status = add_frame(ctx, p, positions);
+    if (!p->status) p->status = add_frame(ctx, p, frame->data.positions);
     return p->status;
 }
 

@@ -81,6 +81,7 @@ static drape_status save(drape_journal *j) {
 }
 
 drape_status drape_journal_frame(drape_journal *j) {
+    if (!j) return DRAPE_ERROR_ARGUMENT;
     int64_t frame = j->log.count;
     drape_status status = drape_i_frame_log_append(j->ctx, &j->log, j->sim->steps, j->sim->x);
     return status || frame % j->log.kind.interval ? status : save(j);
@@ -99,7 +100,9 @@ static drape_status refuse_what_is_there(drape_journal *j) {
 drape_status drape_journal_begin(drape_context *ctx, const char *path, drape_sim *sim, int32_t interval,
                                  drape_journal **out) {
     drape_journal *j;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !path || !sim || !out)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_journal_begin: path, sim or out is NULL");
     if (interval < 1)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: a checkpoint every %d frames: at least 1 is wanted", path,
                             interval);
@@ -166,7 +169,9 @@ static drape_status find_checkpoint(drape_journal *j) {
 
 drape_status drape_journal_resume(drape_context *ctx, const char *path, drape_sim *sim, drape_journal **out) {
     drape_journal *j;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !path || !sim || !out)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_journal_resume: path, sim or out is NULL");
     drape_status status = make(ctx, path, sim, &j);
     if (status) return status;
     drape_i_frame_log_kind kind = kind_of(sim, 1);
@@ -181,11 +186,13 @@ drape_status drape_journal_resume(drape_context *ctx, const char *path, drape_si
     return status;
 }
 
-int64_t drape_journal_frames(const drape_journal *j) { return j->log.count; }
-int32_t drape_journal_interval(const drape_journal *j) { return (int32_t)j->log.kind.interval; }
-const char *drape_journal_note(const drape_journal *j) { return j->note; }
+int64_t drape_journal_frames(const drape_journal *j) { return j ? j->log.count : 0; }
+int32_t drape_journal_interval(const drape_journal *j) { return j ? (int32_t)j->log.kind.interval : 0; }
+const char *drape_journal_note(const drape_journal *j) { return j ? j->note : ""; }
 
 drape_status drape_journal_read(drape_journal *j, int64_t frame, double *positions) {
+    if (!j || !positions)
+        return drape_i_fail(j ? j->ctx : NULL, DRAPE_ERROR_ARGUMENT, "drape_journal_read: no journal or positions");
     if (frame < 0 || frame >= j->log.count)
         return drape_i_fail(j->ctx, DRAPE_ERROR_ARGUMENT, "%s: frame %lld of %lld", j->frames, (long long)frame,
                             (long long)j->log.count);

@@ -9,17 +9,22 @@
 
 static const char EXTENSION[] = ".mdd";
 
-static void write_head(const drape_i_recording *r, drape_i_binary *out) {
+static drape_status write_head(drape_context *ctx, drape_i_recording *r, drape_i_binary *out) {
+    drape_status status = DRAPE_OK;
     drape_i_put_u32(out, (uint32_t)r->frames);
     drape_i_put_u32(out, (uint32_t)r->vertices);
-    for (int64_t f = 0; f < r->frames; f++) drape_i_put_f32(out, drape_i_recording_time(r, f));
+    for (int64_t f = 0; f < r->frames && !status; f++) {
+        drape_i_stamp stamp = {0};
+        status = drape_i_recording_stamp(ctx, r, f, &stamp);
+        drape_i_put_f32(out, stamp.time);
+    }
+    return status;
 }
 
 static drape_status write_samples(drape_context *ctx, drape_i_recording *r, drape_i_file *file) {
     drape_i_binary out;
-    drape_status status = DRAPE_OK;
     drape_i_binary_begin(&out, file, true);
-    write_head(r, &out);
+    drape_status status = write_head(ctx, r, &out);
     for (int64_t f = 0; f < r->frames && !status; f++) {
         status = drape_i_recording_read(ctx, r, f);
         for (int64_t i = 0; i < 3 * (int64_t)r->vertices && !status; i++) drape_i_put_f32(&out, r->x[i]);

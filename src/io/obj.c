@@ -1,7 +1,8 @@
-/* obj.c: a sequence of Wavefront OBJ files, a frame each.
+/* obj.c: a sequence of Wavefront OBJ files, one per frame.
  *
  * Positions and texture coordinates in m with 17 digits, so that reading them gives the same numbers; normals with 6;
- * z is up; corners count from 1; an object a piece. */
+ * z is up; corners count from 1; one object per piece, then one per mesh beside the cloth. Attributes are left out.
+ */
 #include "io/obj.h"
 #include "base/c_locale.h"
 #include "io/sequence.h"
@@ -16,7 +17,7 @@ typedef struct obj_mesh {
     const drape_piece *pieces; /* for texture coordinates, or NULL */
     const double *x;           /* 3 a vertex */
     const double *normal;      /* 3 a vertex, or NULL: none are written */
-    int64_t frame;
+    const drape_frame *frame;  /* its number, and meshes beside the cloth */
     bool as_one; /* all pieces in one object, for what counts vertices over all of them; else an object a piece */
 } obj_mesh;
 
@@ -54,9 +55,25 @@ static void write_texture(const drape_i_texture *t, FILE *to) {
     for (int64_t i = 0; t->uv && i < t->count; i++) fprintf(to, "vt %.17g %.17g\n", t->uv[2 * i], t->uv[2 * i + 1]);
 }
 
+/* Meshes beside the cloth: an object each, behind its pieces, without normals. */
+static void write_others(const obj_mesh *m, FILE *to) {
+    int64_t first = drape_cloth_vertices(m->cloth);
+    for (int32_t i = 0; i < m->frame->mesh_count; i++) {
+        const drape_frame_mesh *other = &m->frame->meshes[i];
+        const int32_t *t = other->triangle;
+        write_object(other->name ? other->name : "mesh", to);
+        write_vectors("v", other->positions, &(drape_piece_range){.vertices = other->vertices}, to);
+        for (int64_t k = 0; k < other->triangles; k++)
+            fprintf(to, "f %lld %lld %lld\n", (long long)(first + t[3 * k] + 1),
+                    (long long)(first + t[3 * k + 1] + 1), (long long)(first + t[3 * k + 2] + 1));
+        first += other->vertices;
+    }
+}
+
 static void write_mesh(const obj_mesh *m, FILE *to) {
     int64_t first_vt = 0;
-    fprintf(to, "# drape: frame %lld, metres, z up\n", (long long)m->frame);
+    fputs("# ", to);
+    drape_i_sequence_comment(m->frame, to);
     if (m->as_one) write_object("cloth", to);
     for (int32_t i = 0; i < drape_cloth_pieces(m->cloth); i++) {
         const drape_piece_range *range = drape_cloth_piece(m->cloth, i);
@@ -68,6 +85,7 @@ static void write_mesh(const obj_mesh *m, FILE *to) {
         write_faces(m, range, &texture, first_vt, to);
         first_vt += texture.count;
     }
+    write_others(m, to);
 }
 
 static drape_status write_obj(drape_context *ctx, drape_i_file *file, const obj_mesh *mesh) {
@@ -97,7 +115,9 @@ drape_status drape_i_rest_mesh_create(drape_context *ctx, const char *path, cons
 
 drape_status drape_i_rest_mesh_write(drape_context *ctx, drape_i_file *file, const drape_cloth *cloth,
                                      const drape_piece *pieces, const double *x) {
-    return write_obj(ctx, file, &(obj_mesh){.cloth = cloth, .pieces = pieces, .x = x, .as_one = true});
+    const drape_frame first = {.number = 0};
+    return write_obj(ctx, file,
+                     &(obj_mesh){.cloth = cloth, .pieces = pieces, .x = x, .frame = &first, .as_one = true});
 }
 
 /* ---- the format ---- */
@@ -106,15 +126,16 @@ static drape_status open_sequence(drape_context *ctx, const char *path, const dr
     return drape_i_sequence_open(ctx, path, EXTENSION, what, state);
 }
 
-static drape_status write_file(drape_context *ctx, drape_i_sequence *s, drape_i_file *file, const double *x) {
-    drape_i_normals(s->cloth, x, s->normal);
+static drape_status write_file(drape_context *ctx, drape_i_sequence *s, drape_i_file *file, const drape_i_frame *f) {
+    drape_i_normals(s->cloth, f->data.positions, s->normal);
     return write_obj(
         ctx, file,
-        &(obj_mesh){.cloth = s->cloth, .pieces = s->pieces, .x = x, .normal = s->normal, .frame = s->frame});
+        &(obj_mesh){
+            .cloth = s->cloth, .pieces = s->pieces, .x = f->data.positions, .normal = s->normal, .frame = &f->data});
 }
 
-static drape_status write_frame(drape_context *ctx, void *state, const double *positions) {
-    return drape_i_sequence_frame(ctx, state, positions, write_file);
+static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
+    return drape_i_sequence_frame(ctx, state, frame, write_file);
 }
 
 const drape_i_format drape_i_format_obj = {EXTENSION, "a Wavefront OBJ file a frame: NAME_0000.obj, ...",

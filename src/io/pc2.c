@@ -83,9 +83,9 @@ static drape_status add_frame(drape_context *ctx, cache *c, const double *x) {
     return DRAPE_OK;
 }
 
-static drape_status write_frame(drape_context *ctx, void *state, const double *positions) {
+static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
     cache *c = state;
-    if (!c->status) c->status = add_frame(ctx, c, positions);
+    if (!c->status) c->status = add_frame(ctx, c, frame->data.positions);
     return c->status;
 }
 

@@ -20,6 +20,7 @@ static void destroy(drape_context *ctx, drape_i_recording *r) {
     if (r->x) DRAPE_FREE(ctx, r->x, numbers);
     if (r->normal) DRAPE_FREE(ctx, r->normal, numbers);
     if (r->packed) DRAPE_FREE(ctx, r->packed, numbers);
+    if (r->extra) DRAPE_FREE(ctx, r->extra, r->extras);
     DRAPE_FREE(ctx, r, 1);
 }
 
@@ -46,25 +47,73 @@ drape_status drape_i_recording_open(drape_context *ctx, const char *path, const 
     return status;
 }
 
-static drape_status add_frame(drape_context *ctx, drape_i_recording *r, const double *positions) {
-    int64_t numbers = 3 * (int64_t)r->vertices;
-    drape_status status = drape_i_check_floats(ctx, r->path, r->frames, r->vertices, positions);
-    if (status) return status;
-    for (int64_t i = 0; i < numbers; i++) r->packed[i] = (float)positions[i];
-    status = drape_i_spill_append(ctx, &r->spill, r->packed, (size_t)numbers * sizeof *r->packed);
-    if (!status) r->frames++;
-    return status;
+/* ---- writing ---- */
+
+static int64_t attribute_numbers(const drape_i_recording *r, const drape_frame_attribute *a) {
+    bool at_vertices = a->place == DRAPE_PER_VERTEX;
+    return a->components * (int64_t)(at_vertices ? r->vertices : drape_cloth_triangles(r->cloth));
 }
 
-drape_status drape_i_recording_frame(drape_context *ctx, void *state, const double *positions) {
+/* With the first frame it is known what every frame holds. */
+static drape_status begin_extras(drape_context *ctx, drape_i_recording *r, const drape_frame *shape) {
+    r->shape = shape;
+    if (!r->keeps_extras) return DRAPE_OK;
+    for (int32_t i = 0; i < shape->mesh_count; i++) r->extras += 3 * (int64_t)shape->meshes[i].vertices;
+    for (int32_t i = 0; i < shape->attribute_count; i++) r->extras += attribute_numbers(r, &shape->attributes[i]);
+    return DRAPE_NEW(ctx, r->extra, r->extras) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
+}
+
+static void pack_extras(drape_i_recording *r, const drape_frame *f) {
+    float *to = r->extra;
+    for (int32_t i = 0; i < f->mesh_count; i++)
+        for (int64_t k = 0; k < 3 * (int64_t)f->meshes[i].vertices; k++) *to++ = (float)f->meshes[i].positions[k];
+    for (int32_t i = 0; i < f->attribute_count; i++)
+        for (int64_t k = 0; k < attribute_numbers(r, &f->attributes[i]); k++)
+            *to++ = (float)f->attributes[i].values[k];
+    DRAPE_ASSERT(to == r->extra + r->extras);
+}
+
+static drape_status append_frame(drape_context *ctx, drape_i_recording *r, const drape_frame *f) {
+    int64_t numbers = 3 * (int64_t)r->vertices;
+    drape_i_stamp stamp = {f->number, f->time};
+    for (int64_t i = 0; i < numbers; i++) r->packed[i] = (float)f->positions[i];
+    drape_status status = drape_i_spill_append(ctx, &r->spill, r->packed, (size_t)numbers * sizeof *r->packed);
+    if (!status && r->extras > 0) {
+        pack_extras(r, f);
+        status = drape_i_spill_append(ctx, &r->spill, r->extra, (size_t)r->extras * sizeof *r->extra);
+    }
+    if (!status) status = drape_i_spill_append(ctx, &r->spill, &stamp, sizeof stamp);
+    if (status) return status;
+    if (r->frames++ == 0) r->first = stamp;
+    r->last = stamp;
+    return DRAPE_OK;
+}
+
+static drape_status add_frame(drape_context *ctx, drape_i_recording *r, const drape_i_frame *f) {
+    drape_status status = drape_i_check_floats(ctx, r->path, f->data.number, r->vertices, f->data.positions);
+    if (!status && r->frames == 0) status = begin_extras(ctx, r, f->shape);
+    return status ? status : append_frame(ctx, r, &f->data);
+}
+
+drape_status drape_i_recording_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
     drape_i_recording *r = state;
-    if (!r->status) r->status = add_frame(ctx, r, positions);
+    if (!r->status) r->status = add_frame(ctx, r, frame);
     return r->status;
+}
+
+/* ---- reading ---- */
+
+/* Where the record of a frame begins, in bytes. */
+static int64_t record_at(const drape_i_recording *r, int64_t frame) {
+    int64_t floats = 3 * (int64_t)r->vertices + r->extras;
+    DRAPE_ASSERT(frame >= 0 && frame < r->frames);
+    return frame * (floats * (int64_t)sizeof(float) + (int64_t)sizeof(drape_i_stamp));
 }
 
 static drape_status read_range(drape_context *ctx, drape_i_recording *r, int64_t frame, int64_t first,
                                int64_t count) {
-    int64_t at = (3 * (int64_t)r->vertices * frame + first) * (int64_t)sizeof *r->packed;
+    int64_t at = record_at(r, frame) + first * (int64_t)sizeof *r->packed;
+    DRAPE_ASSERT(first >= 0 && first + count <= 3 * (int64_t)r->vertices);
     drape_status status =
         drape_i_spill_read(ctx, &r->spill, at, r->packed + first, (size_t)count * sizeof *r->packed);
     for (int64_t i = first; i < first + count && !status; i++) r->x[i] = (double)r->packed[i];
@@ -80,7 +129,17 @@ drape_status drape_i_recording_read_piece(drape_context *ctx, drape_i_recording 
     return read_range(ctx, r, frame, 3 * (int64_t)piece->first_vertex, 3 * (int64_t)piece->vertices);
 }
 
-double drape_i_recording_time(const drape_i_recording *r, int64_t frame) { return (double)frame / r->fps; }
+drape_status drape_i_recording_read_extra(drape_context *ctx, drape_i_recording *r, int64_t frame, int64_t first,
+                                          int64_t count) {
+    int64_t at = record_at(r, frame) + (3 * (int64_t)r->vertices + first) * (int64_t)sizeof *r->extra;
+    DRAPE_ASSERT(first >= 0 && first + count <= r->extras);
+    return drape_i_spill_read(ctx, &r->spill, at, r->extra, (size_t)count * sizeof *r->extra);
+}
+
+drape_status drape_i_recording_stamp(drape_context *ctx, drape_i_recording *r, int64_t frame, drape_i_stamp *out) {
+    int64_t at = record_at(r, frame) + (3 * (int64_t)r->vertices + r->extras) * (int64_t)sizeof *r->packed;
+    return drape_i_spill_read(ctx, &r->spill, at, out, sizeof *out);
+}
 
 static drape_status write_whole(drape_context *ctx, const char *path, drape_i_recording_write *write, void *user) {
     drape_i_c_locale locale;

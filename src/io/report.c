@@ -110,7 +110,9 @@ static json_t *cloth(drape_sim *sim) {
 
 drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, drape_sim *sim, drape_report **out) {
     drape_report *r;
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !scene || !sim || !out)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_report_create: scene, sim or out is NULL");
     if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
     r->ctx = ctx;
     r->root = json_pack("{s:o, s:o, s:o, s:o, s:I, s:[]}", "scene", utf8(scene->name), "machine", machine(ctx),
@@ -126,6 +128,9 @@ drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, d
 }
 
 drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
+    if (!r || !c)
+        return drape_i_fail(r ? r->ctx : NULL, DRAPE_ERROR_ARGUMENT,
+                            "drape_report_step: report or certificate is NULL");
     const drape_solve_result *l = &c->linear;
     json_t *step =
         json_pack("{s:I, s:f, s:s, s:i, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f}}",
@@ -150,6 +155,9 @@ static int write_text(const char *text, size_t size, void *file) {
 
 drape_status drape_report_write(drape_report *r, const char *path, const char *outcome) {
     drape_i_file file;
+    if (!r || !path || !outcome)
+        return drape_i_fail(r ? r->ctx : NULL, DRAPE_ERROR_ARGUMENT,
+                            "drape_report_write: report, path or outcome is NULL");
     if (json_object_set_new(r->root, "outcome", utf8(outcome)) != 0) return no_memory(r->ctx);
     drape_status status = drape_i_file_create(r->ctx, path, &file);
     if (status) return status;

@@ -286,36 +286,48 @@ static drape_status parse(reader_t *r, const char *name, const char *text, int64
     return report(r);
 }
 
+static drape_status check_options(drape_context *ctx, const drape_scene_options *o) {
+    if (!o) return DRAPE_OK;
+    if (o->resolution && (o->resolution < DRAPE_I_LEAST_RESOLUTION || o->resolution > DRAPE_I_MOST_RESOLUTION))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "resolution is %d; it must lie in %d..%d", o->resolution,
+                            DRAPE_I_LEAST_RESOLUTION, DRAPE_I_MOST_RESOLUTION);
+    if (o->set_count < 0 || (o->set_count > 0 && !o->set))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_scene_options: no list of %d settings", o->set_count);
+    return drape_i_check_reserved(ctx, "drape_scene_options", o->reserved, sizeof o->reserved / sizeof *o->reserved);
+}
+
 static drape_status parse_scene(drape_context *ctx, const char *name, const char *text, int64_t size,
                                 const drape_scene_options *options, const drape_i_scene_listener *listener,
-                                drape_scene **out) {
+                                drape_loaded_scene **out) {
     static const drape_scene_options none;
-    drape_i_owned_scene *scene;
+    drape_loaded_scene *loaded;
     *out = NULL;
-    if (options && options->resolution &&
-        (options->resolution < DRAPE_I_LEAST_RESOLUTION || options->resolution > DRAPE_I_MOST_RESOLUTION))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "resolution is %d; it must lie in %d..%d", options->resolution,
-                            DRAPE_I_LEAST_RESOLUTION, DRAPE_I_MOST_RESOLUTION);
+    drape_status status = check_options(ctx, options);
+    if (status) return status;
     if (size < 0 || size > MOST_BYTES)
         return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: %lld bytes are too many for a scene", name,
                             (long long)size);
-    if (!DRAPE_NEW(ctx, scene, 1)) return DRAPE_ERROR_MEMORY;
-    reader_t r = {.ctx = ctx, .out = scene, .options = options ? options : &none, .path = name};
+    if (!DRAPE_NEW(ctx, loaded, 1)) return DRAPE_ERROR_MEMORY;
+    loaded->ctx = ctx;
+    reader_t r = {.ctx = ctx, .out = loaded, .options = options ? options : &none, .path = name};
     r.listener = listener;
-    r.problems = (drape_i_problems){.ctx = ctx, .arena = &scene->arena};
-    drape_status status = parse(&r, name, text, size);
-    if (status) drape_scene_destroy(ctx, &scene->scene);
-    else *out = &scene->scene;
+    r.problems = (drape_i_problems){.ctx = ctx, .arena = &loaded->arena};
+    status = parse(&r, name, text, size);
+    if (status) drape_loaded_scene_destroy(loaded);
+    else *out = loaded;
     return status;
 }
 
 drape_status drape_scene_parse(drape_context *ctx, const char *name, const char *text, int64_t size,
-                               const drape_scene_options *options, drape_scene **out) {
+                               const drape_scene_options *options, drape_loaded_scene **out) {
+    if (out) *out = NULL;
+    if (!ctx || !name || !text || !out)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_scene_parse: name, text or out is NULL");
     return parse_scene(ctx, name, text, size, options, NULL, out);
 }
 
 static drape_status read_file(drape_context *ctx, const char *path, const drape_scene_options *options,
-                              const drape_i_scene_listener *listener, drape_scene **out) {
+                              const drape_i_scene_listener *listener, drape_loaded_scene **out) {
     char *text;
     int64_t size;
     drape_status status = drape_i_file_read(ctx, path, &text, &size);
@@ -326,7 +338,7 @@ static drape_status read_file(drape_context *ctx, const char *path, const drape_
 }
 
 static drape_status read_shipped(drape_context *ctx, const char *name, const drape_scene_options *options,
-                                 const drape_i_scene_listener *listener, drape_scene **out) {
+                                 const drape_i_scene_listener *listener, drape_loaded_scene **out) {
     const char *names[MOST_NAMES + 1] = {0};
     for (int32_t i = 0; i < MOST_NAMES && drape_scene_name(i); i++) {
         const char *text = drape_scene_text(i);
@@ -340,26 +352,37 @@ static drape_status read_shipped(drape_context *ctx, const char *name, const dra
 }
 
 drape_status drape_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
-                              drape_scene **out) {
+                              drape_loaded_scene **out) {
+    if (out) *out = NULL;
+    if (!ctx || !name || !out)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_scene_load: name or out is NULL");
     return drape_i_scene_load(ctx, name, options, NULL, out);
 }
 
 drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
-                                const drape_i_scene_listener *listener, drape_scene **out) {
+                                const drape_i_scene_listener *listener, drape_loaded_scene **out) {
     *out = NULL;
     bool file = strchr(name, '/') || drape_i_ends_in(name, ".yaml") || drape_i_ends_in(name, ".yml");
     return file ? read_file(ctx, name, options, listener, out) : read_shipped(ctx, name, options, listener, out);
 }
 
-drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t resolution, drape_scene **out) {
+drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t resolution, drape_loaded_scene **out) {
     drape_scene_options options = {.resolution = resolution};
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!ctx || !name || !out)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_scene_builtin: name or out is NULL");
     return read_shipped(ctx, name, &options, NULL, out);
 }
 
-void drape_scene_destroy(drape_context *ctx, drape_scene *scene) {
-    if (!scene) return;
-    drape_i_owned_scene *owned = (drape_i_owned_scene *)scene;
-    drape_i_arena_free(ctx, &owned->arena);
-    DRAPE_FREE(ctx, owned, 1);
+const drape_scene *drape_loaded_scene_data(const drape_loaded_scene *loaded) {
+    return loaded ? &loaded->scene : NULL;
+}
+
+drape_scene *drape_loaded_scene_edit(drape_loaded_scene *loaded) { return loaded ? &loaded->scene : NULL; }
+
+void drape_loaded_scene_destroy(drape_loaded_scene *loaded) {
+    if (!loaded) return;
+    drape_context *ctx = loaded->ctx;
+    drape_i_arena_free(ctx, &loaded->arena);
+    DRAPE_FREE(ctx, loaded, 1);
 }

@@ -12,10 +12,11 @@ enum { DRAPE_I_LEAST_RESOLUTION = 2, DRAPE_I_MOST_RESOLUTION = 8192 }; /* of a g
 enum { DRAPE_I_MOST_VERTICES = 1 << 26 };                              /* of all grids: one of 8192 by 8192 */
 
 /* A scene and the memory of everything in it. */
-typedef struct drape_i_owned_scene {
-    drape_scene scene; /* first: the address of one is that of the other */
+struct drape_loaded_scene {
+    drape_context *ctx;
+    drape_scene scene;
     drape_i_arena arena;
-} drape_i_owned_scene;
+};
 
 /* What a piece was made from, for pins and loads that name places. */
 typedef struct drape_i_shape {
@@ -41,12 +42,12 @@ typedef struct drape_i_scene_listener {
 /* drape_scene_load with a listener, which may be NULL. With one, a mesh file's problems and vertices without a
  * triangle are only told, and *out may be a scene that no simulation takes. */
 drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
-                                const drape_i_scene_listener *listener, drape_scene **out);
+                                const drape_i_scene_listener *listener, drape_loaded_scene **out);
 
 typedef struct drape_i_scene_reader {
     drape_context *ctx;
     const drape_i_scene_listener *listener; /* or NULL */
-    drape_i_owned_scene *out;
+    drape_loaded_scene *out;
     drape_i_problems problems;
     const drape_scene_options *options;
     const char *path;      /* of the scene file; mesh files are looked for beside it */

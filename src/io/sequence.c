@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { NUMBER_ROOM = 16 }; /* "_0000" and more of it */
+enum { NUMBER_ROOM = 24 }; /* "_0000", or more digits */
 
 drape_status drape_i_sequence_close(drape_context *ctx, void *state) {
     drape_i_sequence *s = state;
@@ -33,16 +33,21 @@ drape_status drape_i_sequence_open(drape_context *ctx, const char *path, const c
     return DRAPE_OK;
 }
 
-drape_status drape_i_sequence_frame(drape_context *ctx, drape_i_sequence *s, const double *positions,
+void drape_i_sequence_comment(const drape_frame *frame, FILE *to) {
+    fprintf(to, "drape: frame %lld, ", (long long)frame->number);
+    if (frame->has_time) fprintf(to, "%.9g s, ", frame->time);
+    fputs("metres, z up\n", to);
+}
+
+drape_status drape_i_sequence_frame(drape_context *ctx, drape_i_sequence *s, const drape_i_frame *frame,
                                     drape_status (*write)(drape_context *ctx, drape_i_sequence *s, drape_i_file *file,
-                                                          const double *positions)) {
+                                                          const drape_i_frame *frame)) {
     drape_i_file file;
-    snprintf(s->path + s->stem, (size_t)s->room - s->stem, "_%04lld%s", (long long)s->frame, s->extension);
+    snprintf(s->path + s->stem, (size_t)s->room - s->stem, "_%04lld%s", (long long)frame->data.number, s->extension);
     drape_status status = drape_i_file_create(ctx, s->path, &file);
     if (status) return status;
-    status = write(ctx, s, &file, positions);
+    status = write(ctx, s, &file, frame);
     if (status) drape_i_file_abandon(ctx, &file);
     else status = drape_i_file_commit(ctx, &file);
-    if (!status) s->frame++;
     return status;
 }

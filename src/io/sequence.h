@@ -1,4 +1,4 @@
-/* sequence.h: formats with a file a frame: sheet.obj -> sheet_0000.obj, sheet_0001.obj, ... */
+/* sequence.h: formats with one file per frame: sheet.obj -> sheet_0000.obj, sheet_0001.obj, ... */
 #ifndef DRAPE_IO_SEQUENCE_H
 #define DRAPE_IO_SEQUENCE_H
 
@@ -8,8 +8,7 @@
 typedef struct drape_i_sequence {
     const drape_cloth *cloth;
     const drape_piece *pieces; /* or NULL */
-    int64_t frame;             /* the present one, from 0 */
-    double *normal;            /* 3 a vertex, for the use of the format */
+    double *normal;            /* 3 doubles per vertex, for the use of the format */
 
     const char *extension;
     size_t stem; /* length of the path without its ending */
@@ -20,9 +19,11 @@ typedef struct drape_i_sequence {
 drape_status drape_i_sequence_open(drape_context *ctx, const char *path, const char *extension,
                                    const drape_i_animation *what, void **state);
 /* Writes one frame with the function given; the file gets its name when that is done. */
-drape_status drape_i_sequence_frame(drape_context *ctx, drape_i_sequence *s, const double *positions,
+drape_status drape_i_sequence_frame(drape_context *ctx, drape_i_sequence *s, const drape_i_frame *frame,
                                     drape_status (*write)(drape_context *ctx, drape_i_sequence *s, drape_i_file *file,
-                                                          const double *positions));
+                                                          const drape_i_frame *frame));
+/* "drape: frame 12, 0.48 s, metres, z up", without the time where it was not given. */
+void drape_i_sequence_comment(const drape_frame *frame, FILE *to);
 drape_status drape_i_sequence_close(drape_context *ctx, void *state);
 
 #endif

@@ -1,12 +1,13 @@
 /* usda.c: a Universal Scene Description layer as text (USD 22 and later read it; the grammar is that of "Usda File
  * Format", openusd.org).
  *
- * An Xform "drape" with a Mesh a piece: triangles, points, extent and normals sampled at time codes 0, 1, ..., one a
- * frame, texture coordinates as primvars:st. Metres, z up. Numbers with 9 digits, so that reading them gives the same
- * floats; normals with 5. Besides its samples an attribute has the first frame as default, for readers that know no
- * time; it stands behind them since three.js forgets the one that comes first.
+ * An Xform "drape" with one Mesh per piece: triangles, points, extent and normals sampled at time codes that are the
+ * numbers of the frames, texture coordinates as primvars:st, attributes of the frames as primvars:NAME; then one Mesh
+ * per mesh beside the cloth, with points and extent. Metres, z up. Numbers with 9 digits, so that reading them gives
+ * the same floats; normals with 5. Besides its samples an attribute has the first frame as default, for readers that
+ * know no time; it stands behind them since three.js forgets the one that comes first.
  *
- * Samples of one attribute stand together, so the frames are gone through three times for each piece. */
+ * Samples of one attribute stand together, so the frames are read once for each of them and each piece. */
 #include "io/recording.h"
 #include "io/surface.h"
 
@@ -14,12 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char AT_VERTICES[] = " (\n            interpolation = \"vertex\"\n        )\n";
+static const char AT_TRIANGLES[] = " (\n            interpolation = \"uniform\"\n        )\n";
+
+enum { ATTRIBUTE_NAME_SIZE = 80 }; /* "primvars:" and a name of at most 63 characters */
+
 /* A layer being written. */
 typedef struct layer {
     drape_context *ctx;
     drape_i_recording *r;
     FILE *to;
-    bool numbered; /* names of pieces end in their number, since some are alike */
+    bool numbered; /* names of meshes end in their number, since some are alike */
 } layer;
 
 /* ---- names and words ---- */
@@ -32,11 +38,20 @@ static char name_character(const char *name, size_t i) {
     return is_letter(name[i]) || is_digit(name[i]) ? name[i] : '_';
 }
 
-static void write_name(const layer *l, int32_t piece) {
-    const char *name = drape_cloth_piece(l->r->cloth, piece)->name;
+/* Meshes of a layer: the pieces of the cloth, then those beside it. */
+static int32_t count_meshes(const layer *l) { return drape_cloth_pieces(l->r->cloth) + l->r->shape->mesh_count; }
+
+static const char *name_of(const layer *l, int32_t mesh) {
+    int32_t pieces = drape_cloth_pieces(l->r->cloth);
+    DRAPE_ASSERT(mesh >= 0 && mesh < count_meshes(l));
+    return mesh < pieces ? drape_cloth_piece(l->r->cloth, mesh)->name : l->r->shape->meshes[mesh - pieces].name;
+}
+
+static void write_name(const layer *l, int32_t mesh) {
+    const char *name = name_of(l, mesh);
     if (!is_letter(name_character(name, 0)) || !*name) fputc('_', l->to);
     for (size_t i = 0; name[i]; i++) fputc(name_character(name, i), l->to);
-    if (l->numbered) fprintf(l->to, "_%d", piece);
+    if (l->numbered) fprintf(l->to, "_%d", mesh);
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -48,10 +63,10 @@ static int compare_names(const void *a, const void *b) {
 
 /* Names that end in their number all differ: the numbers do. */
 static drape_status find_whether_numbered(layer *l) {
-    int32_t count = drape_cloth_pieces(l->r->cloth);
+    int32_t count = count_meshes(l);
     const char **names;
     if (!DRAPE_NEW(l->ctx, names, count)) return DRAPE_ERROR_MEMORY;
-    for (int32_t i = 0; i < count; i++) names[i] = drape_cloth_piece(l->r->cloth, i)->name;
+    for (int32_t i = 0; i < count; i++) names[i] = name_of(l, i);
     qsort(names, (size_t)count, sizeof *names, compare_names);
     for (int32_t i = 1; i < count; i++) l->numbered |= compare_names(&names[i - 1], &names[i]) == 0;
     DRAPE_FREE(l->ctx, names, count);
@@ -84,55 +99,117 @@ static void write_indices(const layer *l, const int32_t *index, int64_t count, i
     fputs("]\n", l->to);
 }
 
-/* ---- what moves: an array of the frame that the recording has just read ---- */
+/* ---- what moves ---- */
 
-typedef void write_array(const layer *l, const drape_piece_range *p);
+/* An attribute of a mesh that has a sample in every frame: `read` brings the frame's numbers into the recording,
+ * `write` writes the array. */
+typedef struct series {
+    const char *type, *name, *metadata;
+    drape_status (*read)(const layer *l, const struct series *s, int64_t frame);
+    void (*write)(const layer *l, const struct series *s);
+    const drape_piece_range *piece; /* of the cloth's own attributes */
+    int64_t first, count;           /* of others: numbers among the recording's extras */
+    int32_t components;             /* likewise */
+} series;
 
-static void write_points(const layer *l, const drape_piece_range *p) {
-    write_vectors(l, "(%.9g, %.9g, %.9g)", l->r->x + 3 * (int64_t)p->first_vertex, p->vertices);
+static drape_status read_piece(const layer *l, const series *s, int64_t frame) {
+    return drape_i_recording_read_piece(l->ctx, l->r, frame, s->piece);
 }
 
-static void write_normals(const layer *l, const drape_piece_range *p) {
+static drape_status read_extra(const layer *l, const series *s, int64_t frame) {
+    return drape_i_recording_read_extra(l->ctx, l->r, frame, s->first, s->count);
+}
+
+static void write_points(const layer *l, const series *s) {
+    write_vectors(l, "(%.9g, %.9g, %.9g)", l->r->x + 3 * (int64_t)s->piece->first_vertex, s->piece->vertices);
+}
+
+static void write_normals(const layer *l, const series *s) {
+    const drape_piece_range *p = s->piece;
     drape_i_piece_normals(l->r->cloth, p, l->r->x, l->r->normal);
     write_vectors(l, "(%.5g, %.5g, %.5g)", l->r->normal + 3 * (int64_t)p->first_vertex, p->vertices);
 }
 
-static void write_extent(const layer *l, const drape_piece_range *p) {
-    double bound[2][3];
-    const double *x = l->r->x + 3 * (int64_t)p->first_vertex;
-    for (int32_t k = 0; k < 3; k++) bound[0][k] = bound[1][k] = x[k];
-    for (int64_t i = 0; i < 3 * (int64_t)p->vertices; i++) {
-        bound[0][i % 3] = fmin(bound[0][i % 3], x[i]);
-        bound[1][i % 3] = fmax(bound[1][i % 3], x[i]);
-    }
-    write_vectors(l, "(%.9g, %.9g, %.9g)", bound[0], 2);
+static void widen(double bound[2][3], int32_t k, double value) {
+    bound[0][k] = fmin(bound[0][k], value);
+    bound[1][k] = fmax(bound[1][k], value);
 }
 
-static drape_status write_sampled(const layer *l, const drape_piece_range *p, const char *attribute,
-                                  write_array *write, const char *metadata) {
+static void write_bound(const layer *l, double bound[2][3]) { write_vectors(l, "(%.9g, %.9g, %.9g)", bound[0], 2); }
+
+static void write_extent(const layer *l, const series *s) {
+    double bound[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    const double *x = l->r->x + 3 * (int64_t)s->piece->first_vertex;
+    for (int64_t i = 0; i < 3 * (int64_t)s->piece->vertices; i++) widen(bound, (int32_t)(i % 3), x[i]);
+    write_bound(l, bound);
+}
+
+static void write_extra_extent(const layer *l, const series *s) {
+    double bound[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int64_t i = 0; i < s->count; i++) widen(bound, (int32_t)(i % 3), (double)l->r->extra[i]);
+    write_bound(l, bound);
+}
+
+/* Numbers, or tuples of them. */
+static void write_extra(const layer *l, const series *s) {
+    fputc('[', l->to);
+    for (int64_t i = 0; i < s->count; i++) {
+        bool begins = i % s->components == 0, ends = (i + 1) % s->components == 0;
+        fprintf(l->to, "%s%s%.9g%s", i ? ", " : "", begins && s->components > 1 ? "(" : "", (double)l->r->extra[i],
+                ends && s->components > 1 ? ")" : "");
+    }
+    fputc(']', l->to);
+}
+
+static drape_status write_sampled(const layer *l, const series *s) {
     drape_status status = DRAPE_OK;
-    fprintf(l->to, "        %s.timeSamples = {\n", attribute);
+    fprintf(l->to, "        %s[] %s.timeSamples = {\n", s->type, s->name);
     for (int64_t f = 0; f < l->r->frames && !status; f++) {
-        status = drape_i_recording_read_piece(l->ctx, l->r, f, p);
-        fprintf(l->to, "            %lld: ", (long long)f);
-        if (!status) write(l, p);
+        drape_i_stamp stamp = {0};
+        status = drape_i_recording_stamp(l->ctx, l->r, f, &stamp);
+        if (!status) status = s->read(l, s, f);
+        fprintf(l->to, "            %lld: ", (long long)stamp.number);
+        if (!status) s->write(l, s);
         fputs(",\n", l->to);
     }
-    fprintf(l->to, "        }\n        %s = ", attribute);
-    if (!status) status = drape_i_recording_read_piece(l->ctx, l->r, 0, p);
-    if (!status) write(l, p);
-    fputs(metadata, l->to);
+    fprintf(l->to, "        }\n        %s[] %s = ", s->type, s->name);
+    if (!status) status = s->read(l, s, 0);
+    if (!status) s->write(l, s);
+    fputs(s->metadata, l->to);
+    return status;
+}
+
+/* The attributes of the frames, as primvars of the piece. */
+static drape_status write_attributes(const layer *l, const drape_piece_range *p) {
+    static const char *const types[] = {"", "float", "float2", "float3", "float4"};
+    const drape_frame *shape = l->r->shape;
+    drape_status status = DRAPE_OK;
+    int64_t first = 0;
+    for (int32_t i = 0; i < shape->mesh_count; i++) first += 3 * (int64_t)shape->meshes[i].vertices;
+    for (int32_t i = 0; i < shape->attribute_count && !status; i++) {
+        const drape_frame_attribute *a = &shape->attributes[i];
+        bool at_vertices = a->place == DRAPE_PER_VERTEX;
+        char name[ATTRIBUTE_NAME_SIZE];
+        snprintf(name, sizeof name, "primvars:%s", a->name);
+        series s = {.type = types[a->components], .name = name, .read = read_extra, .write = write_extra};
+        s.metadata = at_vertices ? AT_VERTICES : AT_TRIANGLES;
+        s.components = a->components;
+        s.first = first + s.components * (int64_t)(at_vertices ? p->first_vertex : p->first_triangle);
+        s.count = s.components * (int64_t)(at_vertices ? p->vertices : p->triangles);
+        status = write_sampled(l, &s);
+        first += s.components *
+                 (int64_t)(at_vertices ? drape_cloth_vertices(l->r->cloth) : drape_cloth_triangles(l->r->cloth));
+    }
     return status;
 }
 
 /* ---- what does not ---- */
 
-static void write_topology(const layer *l, const drape_piece_range *p) {
-    const int32_t *corner = drape_cloth_triangle(l->r->cloth) + 3 * (int64_t)p->first_triangle;
+static void write_topology(const layer *l, const int32_t *corner, int64_t triangles, int32_t first_vertex) {
     fputs("        uniform bool doubleSided = 1\n        int[] faceVertexCounts = [", l->to);
-    for (int32_t t = 0; t < p->triangles; t++) fputs(t ? ", 3" : "3", l->to);
+    for (int64_t t = 0; t < triangles; t++) fputs(t ? ", 3" : "3", l->to);
     fputs("]\n        int[] faceVertexIndices = ", l->to);
-    write_indices(l, corner, 3 * (int64_t)p->triangles, p->first_vertex);
+    write_indices(l, corner, 3 * triangles, first_vertex);
 }
 
 static void write_texture(const layer *l, const drape_i_texture *t, const drape_piece_range *p) {
@@ -146,20 +223,45 @@ static void write_texture(const layer *l, const drape_i_texture *t, const drape_
     write_indices(l, t->corner, 3 * (int64_t)p->triangles, 0);
 }
 
-static drape_status write_mesh(const layer *l, int32_t piece) {
+static void begin_mesh(const layer *l, int32_t mesh) {
+    fputs("\n    def Mesh \"", l->to);
+    write_name(l, mesh);
+    fputs("\"\n    {\n", l->to);
+}
+
+static void end_mesh(const layer *l) { fputs("        uniform token subdivisionScheme = \"none\"\n    }\n", l->to); }
+
+static drape_status write_piece(const layer *l, int32_t piece) {
     const drape_piece_range *p = drape_cloth_piece(l->r->cloth, piece);
     drape_i_texture texture = drape_i_texture_of(l->r->pieces, piece);
-    fputs("\n    def Mesh \"", l->to);
-    write_name(l, piece);
-    fputs("\"\n    {\n", l->to);
-    write_topology(l, p);
-    drape_status status = write_sampled(l, p, "float3[] extent", write_extent, "\n");
-    if (!status) status = write_sampled(l, p, "point3f[] points", write_points, "\n");
-    if (!status)
-        status = write_sampled(l, p, "normal3f[] normals", write_normals,
-                               " (\n            interpolation = \"vertex\"\n        )\n");
+    const series own[] = {
+        {"float3", "extent", "\n", read_piece, write_extent, p, 0, 0, 0},
+        {"point3f", "points", "\n", read_piece, write_points, p, 0, 0, 0},
+        {"normal3f", "normals", AT_VERTICES, read_piece, write_normals, p, 0, 0, 0},
+    };
+    drape_status status = DRAPE_OK;
+    begin_mesh(l, piece);
+    write_topology(l, drape_cloth_triangle(l->r->cloth) + 3 * (int64_t)p->first_triangle, p->triangles,
+                   p->first_vertex);
+    for (size_t i = 0; i < sizeof own / sizeof *own && !status; i++) status = write_sampled(l, &own[i]);
     write_texture(l, &texture, p);
-    fputs("        uniform token subdivisionScheme = \"none\"\n    }\n", l->to);
+    if (!status) status = write_attributes(l, p);
+    end_mesh(l);
+    return status;
+}
+
+/* A mesh beside the cloth; readers make its normals. */
+static drape_status write_other(const layer *l, int32_t index) {
+    const drape_frame_mesh *m = &l->r->shape->meshes[index];
+    int64_t first = 0, count = 3 * (int64_t)m->vertices;
+    for (int32_t i = 0; i < index; i++) first += 3 * (int64_t)l->r->shape->meshes[i].vertices;
+    const series extent = {"float3", "extent", "\n", read_extra, write_extra_extent, NULL, first, count, 3};
+    const series points = {"point3f", "points", "\n", read_extra, write_extra, NULL, first, count, 3};
+    begin_mesh(l, drape_cloth_pieces(l->r->cloth) + index);
+    write_topology(l, m->triangle, m->triangles, 0);
+    drape_status status = m->vertices > 0 ? write_sampled(l, &extent) : DRAPE_OK;
+    if (!status) status = write_sampled(l, &points);
+    end_mesh(l);
     return status;
 }
 
@@ -167,9 +269,9 @@ static void write_head(const layer *l) {
     fputs("#usda 1.0\n(\n    defaultPrim = \"drape\"\n    doc = ", l->to);
     write_string(l->r->title, l->to);
     fprintf(l->to,
-            "\n    endTimeCode = %lld\n    framesPerSecond = %.9g\n    metersPerUnit = 1\n    startTimeCode = 0\n"
+            "\n    endTimeCode = %lld\n    framesPerSecond = %.9g\n    metersPerUnit = 1\n    startTimeCode = %lld\n"
             "    timeCodesPerSecond = %.9g\n    upAxis = \"Z\"\n)\n\n",
-            (long long)(l->r->frames - 1), l->r->fps, l->r->fps);
+            (long long)l->r->last.number, l->r->fps, (long long)l->r->first.number, l->r->fps);
     fputs("def Xform \"drape\" (\n    kind = \"component\"\n)\n{", l->to);
 }
 
@@ -179,8 +281,15 @@ static drape_status write_layer(drape_context *ctx, void *user, drape_i_file *fi
     drape_status status = find_whether_numbered(&l);
     if (status) return status;
     write_head(&l);
-    for (int32_t i = 0; i < drape_cloth_pieces(r->cloth) && !status; i++) status = write_mesh(&l, i);
+    for (int32_t i = 0; i < drape_cloth_pieces(r->cloth) && !status; i++) status = write_piece(&l, i);
+    for (int32_t i = 0; i < r->shape->mesh_count && !status; i++) status = write_other(&l, i);
     fputs("}\n", l.to);
+    return status;
+}
+
+static drape_status open_layer(drape_context *ctx, const char *path, const drape_i_animation *what, void **state) {
+    drape_status status = drape_i_recording_open(ctx, path, what, state);
+    if (!status) ((drape_i_recording *)*state)->keeps_extras = true;
     return status;
 }
 
@@ -188,5 +297,5 @@ static drape_status close_layer(drape_context *ctx, void *state) {
     return drape_i_recording_close(ctx, state, write_layer, state);
 }
 
-const drape_i_format drape_i_format_usda = {".usda", "a layer of Universal Scene Description, as text",
-                                            drape_i_recording_open, drape_i_recording_frame, close_layer};
+const drape_i_format drape_i_format_usda = {".usda", "a layer of Universal Scene Description, as text", open_layer,
+                                            drape_i_recording_frame, close_layer};

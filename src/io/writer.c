@@ -1,6 +1,8 @@
-/* writer.c: the table of mesh formats, and a writer on top of one of them. */
+/* writer.c: the table of mesh formats, and a writer on top of one of them, which checks every frame before the format
+ * gets it. */
 #include "io/format.h"
 
+#include "base/arena.h"
 #include "base/word.h"
 
 #include <math.h>
@@ -12,7 +14,7 @@ static const drape_i_format *const formats[] = {
     &drape_i_format_ply, &drape_i_format_usda, &drape_i_format_glb,
 };
 
-enum { COUNT = sizeof formats / sizeof *formats, LIST_SIZE = 128 };
+enum { COUNT = sizeof formats / sizeof *formats, LIST_SIZE = 128, LONGEST_NAME = 63, MOST_COMPONENTS = 4 };
 
 static const double DEFAULT_FPS = 25;
 static const char DEFAULT_TITLE[] = "drape";
@@ -20,7 +22,14 @@ static const char DEFAULT_TITLE[] = "drape";
 struct drape_writer {
     drape_context *ctx;
     const drape_i_format *format;
+    const drape_cloth *cloth;
+    double fps;
     void *state;
+    int64_t frames; /* written so far */
+    int64_t number; /* of the last one */
+    double time;
+    drape_frame shape; /* of the first one: what the others must have, too */
+    drape_i_arena arena;
 };
 
 const char *drape_writer_extension(int32_t i) { return i >= 0 && i < COUNT ? formats[i]->extension : NULL; }
@@ -32,7 +41,7 @@ static const drape_i_format *find(const char *path) {
     return NULL;
 }
 
-bool drape_writer_knows(const char *path) { return find(path) != NULL; }
+bool drape_writer_knows(const char *path) { return path && find(path) != NULL; }
 
 /* ".obj, .html, ..." */
 static void list_endings(char list[LIST_SIZE]) {
@@ -55,20 +64,25 @@ static drape_status check(drape_context *ctx, const char *path, const drape_anim
         if (what->pieces[i].vertices != range->vertices || what->pieces[i].triangles != range->triangles)
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: piece %d is not what the cloth was made of", path, i);
     }
-    return DRAPE_OK;
+    return drape_i_check_reserved(ctx, "drape_animation", what->reserved, 8);
 }
 
 drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,
                                drape_writer **out) {
     drape_writer *writer;
+    if (out) *out = NULL;
+    if (!ctx || !path || !what || !out || !what->cloth)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "drape_writer_open: path, animation, its cloth or out is NULL");
     drape_animation filled = *what;
-    *out = NULL;
     drape_status status = check(ctx, path, what);
     if (status) return status;
     if (filled.fps == 0) filled.fps = DEFAULT_FPS;
     if (!filled.title) filled.title = DEFAULT_TITLE;
     if (!DRAPE_NEW(ctx, writer, 1)) return DRAPE_ERROR_MEMORY;
     writer->ctx = ctx;
+    writer->cloth = what->cloth;
+    writer->fps = filled.fps;
     writer->format = find(path);
     status = writer->format->open(ctx, path, &filled, &writer->state);
     if (status) DRAPE_FREE(ctx, writer, 1);
@@ -76,14 +90,200 @@ drape_status drape_writer_open(drape_context *ctx, const char *path, const drape
     return status;
 }
 
-drape_status drape_writer_frame(drape_writer *w, const double *positions) {
-    return w->format->frame(w->ctx, w->state, positions);
+/* ---- What a frame holds beside positions ---- */
+
+const char *drape_attribute_place_name(drape_attribute_place place) {
+    static const char *const names[] = {"vertex", "triangle"};
+    return (unsigned)place < sizeof names / sizeof *names ? names[place] : NULL;
+}
+
+static const char *mesh_name(const drape_frame_mesh *m) { return m->name ? m->name : "mesh"; }
+
+static int64_t attribute_count(const drape_writer *w, const drape_frame_attribute *a) {
+    return a->place == DRAPE_PER_VERTEX ? drape_cloth_vertices(w->cloth) : drape_cloth_triangles(w->cloth);
+}
+
+static drape_status refuse(drape_writer *w, const char *what, const char *name, const char *why) {
+    return drape_i_fail(w->ctx, DRAPE_ERROR_ARGUMENT, "frame %lld: %s %s: %s", (long long)w->frames, what, name, why);
+}
+
+/* The place of the first value that is not finite as a float32; count where all are. */
+static int64_t first_not_finite(const double *value, int64_t count) {
+    int64_t i = 0;
+    while (i < count && isfinite((float)value[i])) i++;
+    return i;
+}
+
+static drape_status check_values(drape_writer *w, const char *what, const char *name, const double *value,
+                                 int64_t count, int32_t components) {
+    int64_t at = first_not_finite(value, count * components);
+    if (at == count * components) return DRAPE_OK;
+    return drape_i_fail(w->ctx, DRAPE_ERROR_NUMBER, "frame %lld: %s %s: number %lld (%g) is not finite as a float32",
+                        (long long)w->frames, what, name, (long long)(at / components), value[at]);
+}
+
+static drape_status check_mesh(drape_writer *w, const drape_frame_mesh *m) {
+    const char *name = mesh_name(m);
+    if (m->vertices < 0 || m->triangles < 0)
+        return refuse(w, "mesh", name, "a negative number of vertices or triangles");
+    if ((m->vertices > 0 && !m->positions) || (m->triangles > 0 && !m->triangle))
+        return refuse(w, "mesh", name, "no positions or no triangles");
+    for (int64_t i = 0; w->frames == 0 && i < 3 * (int64_t)m->triangles; i++) /* later ones are the same */
+        if (m->triangle[i] < 0 || m->triangle[i] >= m->vertices)
+            return refuse(w, "mesh", name, "a triangle has a corner that is none of its vertices");
+    return check_values(w, "mesh", name, m->positions, m->vertices, 3);
+}
+
+/* Names that would collide with what formats call their own. */
+static bool is_taken(const char *name) {
+    static const char *const own[] = {"x", "y", "z", "nx", "ny", "nz", "s", "t", "st", "vertex_indices", "texcoord"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(name, own[i]) == 0) return true;
+    return false;
+}
+
+static bool is_identifier(const char *name) {
+    size_t i = 0;
+    for (; name[i]; i++) {
+        bool letter = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z');
+        bool other = (name[i] >= '0' && name[i] <= '9') || name[i] == '_';
+        if (!letter && !(other && i > 0)) return false;
+    }
+    return i > 0 && i <= LONGEST_NAME;
+}
+
+/* Whether they are the same, or one is the other with the number of a component (NAME_0) behind it. */
+static bool names_clash(const char *a, const char *b) {
+    size_t n = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
+    const char *rest = strlen(a) < strlen(b) ? b + n : a + n;
+    if (strncmp(a, b, n) != 0) return false;
+    return !*rest || (rest[0] == '_' && rest[1] >= '0' && rest[1] < '0' + MOST_COMPONENTS && !rest[2]);
+}
+
+static drape_status check_attribute(drape_writer *w, const drape_frame *f, int32_t index) {
+    const drape_frame_attribute *a = &f->attributes[index];
+    if (!a->name || !is_identifier(a->name))
+        return refuse(w, "attribute", a->name ? a->name : "(NULL)", "the name is not an identifier");
+    if (is_taken(a->name))
+        return refuse(w, "attribute", a->name, "mesh formats have a property of this name already");
+    for (int32_t i = 0; i < index; i++)
+        if (names_clash(a->name, f->attributes[i].name))
+            return refuse(w, "attribute", a->name, "another attribute has the same name, or that of a component");
+    if (!drape_attribute_place_name(a->place)) return refuse(w, "attribute", a->name, "there is no such place");
+    if (a->components < 1 || a->components > MOST_COMPONENTS)
+        return refuse(w, "attribute", a->name, "it must have 1 to 4 components");
+    if (!a->values) return refuse(w, "attribute", a->name, "no values");
+    return check_values(w, "attribute", a->name, a->values, attribute_count(w, a), a->components);
+}
+
+static bool same_mesh(const drape_frame_mesh *a, const drape_frame_mesh *b) {
+    return strcmp(mesh_name(a), mesh_name(b)) == 0 && a->vertices == b->vertices && a->triangles == b->triangles &&
+           (a->triangles == 0 ||
+            memcmp(a->triangle, b->triangle, 3 * (size_t)a->triangles * sizeof *a->triangle) == 0);
+}
+
+static bool same_attribute(const drape_frame_attribute *a, const drape_frame_attribute *b) {
+    return strcmp(a->name, b->name) == 0 && a->place == b->place && a->components == b->components;
+}
+
+static drape_status check_shape(drape_writer *w, const drape_frame *f) {
+    const drape_frame *first = &w->shape;
+    if (f->mesh_count != first->mesh_count || f->attribute_count != first->attribute_count)
+        return drape_i_fail(
+            w->ctx, DRAPE_ERROR_ARGUMENT, "frame %lld: %d meshes and %d attributes; the first frame has %d and %d",
+            (long long)w->frames, f->mesh_count, f->attribute_count, first->mesh_count, first->attribute_count);
+    for (int32_t i = 0; i < f->mesh_count; i++)
+        if (!same_mesh(&f->meshes[i], &first->meshes[i]))
+            return refuse(w, "mesh", mesh_name(&f->meshes[i]),
+                          "its name, vertices or triangles are not the first frame's");
+    for (int32_t i = 0; i < f->attribute_count; i++)
+        if (!same_attribute(&f->attributes[i], &first->attributes[i]))
+            return refuse(w, "attribute", f->attributes[i].name, "the first frame has another one in its place");
+    return DRAPE_OK;
+}
+
+static drape_status check_frame(drape_writer *w, const drape_frame *f) {
+    if (!f->positions) return drape_i_fail(w->ctx, DRAPE_ERROR_ARGUMENT, "drape_frame.positions is NULL");
+    if (f->mesh_count < 0 || (f->mesh_count > 0 && !f->meshes) || f->attribute_count < 0 ||
+        (f->attribute_count > 0 && !f->attributes))
+        return drape_i_fail(w->ctx, DRAPE_ERROR_ARGUMENT, "frame %lld: no list of %d meshes or %d attributes",
+                            (long long)w->frames, f->mesh_count, f->attribute_count);
+    drape_status status = drape_i_check_reserved(w->ctx, "drape_frame", f->reserved, 8);
+    for (int32_t i = 0; i < f->mesh_count && !status; i++) status = check_mesh(w, &f->meshes[i]);
+    for (int32_t i = 0; i < f->attribute_count && !status; i++) status = check_attribute(w, f, i);
+    return status || w->frames == 0 ? status : check_shape(w, f);
+}
+
+/* Number and time, given or counted; both rise. */
+static drape_status fill_time(drape_writer *w, drape_frame *f) {
+    if (!f->has_time) {
+        f->number = w->frames > 0 ? w->number + 1 : 0;
+        f->time = (double)f->number / w->fps;
+    }
+    if (f->number < 0 || !isfinite(f->time))
+        return drape_i_fail(w->ctx, DRAPE_ERROR_ARGUMENT, "frame %lld at %g s: number and time must be finite, >= 0",
+                            (long long)f->number, f->time);
+    if (w->frames > 0 && (f->number <= w->number || f->time <= w->time))
+        return drape_i_fail(w->ctx, DRAPE_ERROR_ARGUMENT,
+                            "frame %lld at %g s comes after frame %lld at %g s: number and time must rise",
+                            (long long)f->number, f->time, (long long)w->number, w->time);
+    return DRAPE_OK;
+}
+
+static const void *copy(drape_writer *w, const void *from, int64_t count, size_t size) {
+    void *to = drape_i_arena_get(w->ctx, &w->arena, count, size);
+    if (to && count > 0) memcpy(to, from, (size_t)count * size);
+    return to;
+}
+
+static drape_status keep_shape(drape_writer *w, const drape_frame *f) {
+    if (f->mesh_count == 0 && f->attribute_count == 0) return DRAPE_OK;
+    drape_frame_mesh *mesh = drape_i_arena_get(w->ctx, &w->arena, f->mesh_count, sizeof *mesh);
+    drape_frame_attribute *attribute = drape_i_arena_get(w->ctx, &w->arena, f->attribute_count, sizeof *attribute);
+    if (!mesh || !attribute) return DRAPE_ERROR_MEMORY;
+    for (int32_t i = 0; i < f->mesh_count; i++) {
+        const char *name = mesh_name(&f->meshes[i]);
+        mesh[i] = f->meshes[i];
+        mesh[i].positions = NULL;
+        mesh[i].name = copy(w, name, (int64_t)strlen(name) + 1, 1);
+        mesh[i].triangle = copy(w, f->meshes[i].triangle, 3 * (int64_t)mesh[i].triangles, sizeof *mesh[i].triangle);
+        if (!mesh[i].name || !mesh[i].triangle) return DRAPE_ERROR_MEMORY;
+    }
+    for (int32_t i = 0; i < f->attribute_count; i++) {
+        attribute[i] = f->attributes[i];
+        attribute[i].values = NULL;
+        attribute[i].name = copy(w, f->attributes[i].name, (int64_t)strlen(f->attributes[i].name) + 1, 1);
+        if (!attribute[i].name) return DRAPE_ERROR_MEMORY;
+    }
+    w->shape = (drape_frame){
+        .meshes = mesh, .mesh_count = f->mesh_count, .attributes = attribute, .attribute_count = f->attribute_count};
+    return DRAPE_OK;
+}
+
+/* ---- Frames ---- */
+
+drape_status drape_writer_frame(drape_writer *w, const drape_frame *frame) {
+    if (!w || !frame) return drape_i_fail(w ? w->ctx : NULL, DRAPE_ERROR_ARGUMENT, "drape_writer_frame: no frame");
+    drape_i_frame f = {*frame, &w->shape};
+    drape_status status = check_frame(w, frame);
+    if (!status) status = fill_time(w, &f.data);
+    if (!status && w->frames == 0) {
+        drape_i_arena_free(w->ctx, &w->arena); /* of a first frame that failed */
+        status = keep_shape(w, frame);
+    }
+    if (!status) status = w->format->frame(w->ctx, w->state, &f);
+    if (status) return status;
+    w->frames++;
+    w->number = f.data.number;
+    w->time = f.data.time;
+    return DRAPE_OK;
 }
 
 drape_status drape_writer_close(drape_writer *w) {
     if (!w) return DRAPE_OK;
     drape_context *ctx = w->ctx;
     drape_status status = w->format->close(ctx, w->state);
+    drape_i_arena_free(ctx, &w->arena);
     DRAPE_FREE(ctx, w, 1);
     return status;
 }

@@ -19,11 +19,11 @@ static drape_sim *shared_sim(int which) {
     static drape_sim *sims[SIMS];
     const drape_scene_options how = {.resolution = RESOLUTION, .integrator = INTEGRATORS[which]};
     drape_context *ctx = shared_context();
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     if (sims[which]) return sims[which];
-    demand(drape_scene_load(ctx, "drooping", &how, &scene) == DRAPE_OK);
-    demand(drape_sim_create(ctx, scene, &sims[which]) == DRAPE_OK);
-    drape_scene_destroy(ctx, scene);
+    demand(drape_scene_load(ctx, "drooping", &how, &loaded) == DRAPE_OK);
+    demand(drape_sim_create(ctx, drape_loaded_scene_data(loaded), &sims[which]) == DRAPE_OK);
+    drape_loaded_scene_destroy(loaded);
     return sims[which];
 }
 

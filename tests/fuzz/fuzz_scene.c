@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int32_t problems = 0;
     drape_scene_options options = {
         .resolution = 3, .no_files = true, .problem = count_problem, .problem_user = &problems};
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     char *text = malloc(size + 1);
     demand(text != NULL);
     memcpy(text, data, size);
@@ -67,12 +67,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         options.set_count = cut_lines(tail + sizeof SETS - 1, sets);
         size = (size_t)(tail - text);
     }
-    drape_status status = drape_scene_parse(ctx, "fuzz", text, (int64_t)size, &options, &scene);
+    drape_status status = drape_scene_parse(ctx, "fuzz", text, (int64_t)size, &options, &loaded);
+    const drape_scene *scene = drape_loaded_scene_data(loaded);
     demand(status == DRAPE_OK || status == DRAPE_ERROR_FORMAT);
     demand((status == DRAPE_OK) == (scene != NULL) && (status == DRAPE_OK) == (problems == 0));
     if (status) demand(strncmp(drape_message(ctx), "fuzz:", 5) == 0 || strncmp(drape_message(ctx), "--set ", 6) == 0);
     if (scene) check_scene(ctx, scene);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     demand(drape_context_bytes(ctx) == before);
     free(text);
     return 0;

@@ -48,16 +48,17 @@ static drape_status simulate(drape_context *ctx, const drape_scene *scene, drape
 
 static drape_status print_scene(const golden *g, const char *name, bool irregular) {
     const drape_scene_options options = {.resolution = RESOLUTION, .irregular = irregular};
-    drape_scene *scene = NULL;
+    drape_loaded_scene *loaded = NULL;
     drape_sim *sim = NULL;
-    drape_status status = drape_scene_load(g->ctx, name, &options, &scene);
+    drape_status status = drape_scene_load(g->ctx, name, &options, &loaded);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     if (!status) status = simulate(g->ctx, scene, &sim);
     if (!status)
         printf("scene %s %s %d steps: %016llx\n", name, irregular ? "irregular" : "regular", STEPS,
                (unsigned long long)hash_state(sim));
     if (!status && strcmp(name, SYSTEM_SCENE) == 0 && !irregular) status = drape_sim_export_system(sim, g->scratch);
     drape_sim_destroy(sim);
-    drape_scene_destroy(g->ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     return status;
 }
 
@@ -65,14 +66,15 @@ static drape_status print_scene(const golden *g, const char *name, bool irregula
 static drape_status print_variant(const golden *g, const char *set, const char *steps) {
     const char *const sets[] = {set, steps};
     const drape_scene_options options = {.resolution = RESOLUTION, .set = sets, .set_count = steps ? 2 : 1};
-    drape_scene *scene = NULL;
+    drape_loaded_scene *loaded = NULL;
     drape_sim *sim = NULL;
-    drape_status status = drape_scene_load(g->ctx, SYSTEM_SCENE, &options, &scene);
+    drape_status status = drape_scene_load(g->ctx, SYSTEM_SCENE, &options, &loaded);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     if (!status) status = simulate(g->ctx, scene, &sim);
     if (!status)
         printf("scene %s %s %d steps: %016llx\n", SYSTEM_SCENE, set, STEPS, (unsigned long long)hash_state(sim));
     drape_sim_destroy(sim);
-    drape_scene_destroy(g->ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     return status;
 }
 

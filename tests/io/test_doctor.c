@@ -430,14 +430,15 @@ static void step_by(stepping *s, const char *method, double h) {
 
 /* Whether a run takes the first step; where it does not, what it says. */
 static bool run_takes(drape_context *ctx, const stepping *s, char *said, size_t size) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
-    ASSERT_OK(ctx, drape_scene_load(ctx, "drooping", &s->scene, &scene));
+    ASSERT_OK(ctx, drape_scene_load(ctx, "drooping", &s->scene, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
     drape_status status = drape_sim_step(sim, NULL);
     snprintf(said, size, "%s", status ? drape_message(ctx) : "");
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     return status == DRAPE_OK;
 }
 

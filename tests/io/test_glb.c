@@ -216,7 +216,7 @@ static void more_than_the_format_can_hold_is_refused(void **state) {
     int32_t frames = 0;
     ASSERT_OK(t->ctx, drape_writer_open(t->ctx, test_frames_path(t, "a.glb"), &what, &writer));
     test_frames_fill(t, 0);
-    while (frames < 40000 && !(status = drape_writer_frame(writer, t->x))) frames++;
+    while (frames < 40000 && !(status = drape_writer_frame(writer, &(drape_frame){.positions = t->x}))) frames++;
     assert_int_equal(status, DRAPE_ERROR_ARGUMENT);
     assert_in_range(frames, 32000, 32768);
     assert_non_null(strstr(drape_message(t->ctx), "larger than 4 GiB"));

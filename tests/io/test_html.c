@@ -105,7 +105,7 @@ static int64_t write_page(const fixture *f, motion m, int32_t frames, const char
     ASSERT_OK(f->ctx, drape_writer_open(f->ctx, path_in(f, "a.html"), &what, &writer));
     for (int32_t i = 0; i < frames; i++) {
         m(f, i);
-        ASSERT_OK(f->ctx, drape_writer_frame(writer, f->x));
+        ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = f->x}));
         if (i == 0) before = drape_context_bytes(f->ctx);
     }
     int64_t grown = drape_context_bytes(f->ctx) - before;
@@ -394,9 +394,9 @@ static void test_failures_leave_nothing(void **state) {
     for (int32_t good = 0; good < 2; good++) {
         ASSERT_OK(f->ctx, drape_writer_open(f->ctx, path_in(f, "a.html"), &what, &writer));
         waves(f, 0);
-        if (good) ASSERT_OK(f->ctx, drape_writer_frame(writer, f->x));
+        if (good) ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = f->x}));
         f->x[3 * 4 + 2] = NAN;
-        assert_int_equal(drape_writer_frame(writer, f->x), DRAPE_ERROR_NUMBER);
+        assert_int_equal(drape_writer_frame(writer, &(drape_frame){.positions = f->x}), DRAPE_ERROR_NUMBER);
         assert_non_null(strstr(drape_message(f->ctx), "vertex 4"));
         assert_int_equal(drape_writer_close(writer), DRAPE_ERROR_NUMBER);
         assert_int_equal(entries(f, false), 0);

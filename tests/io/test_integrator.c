@@ -5,17 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static drape_status parse(drape_context *ctx, const char *section, const char *option, drape_scene **out) {
+static drape_status parse(drape_context *ctx, const char *section, const char *option, drape_loaded_scene **out) {
     char text[1000];
     int size = snprintf(text, sizeof text, "drape: 1\ncloth: [{grid: {width: 1 m, resolution: 3}}]\n%s\n", section);
     return drape_scene_parse(ctx, "test.yaml", text, size, &(drape_scene_options){.integrator = option}, out);
 }
 
 static drape_integration read_section(drape_context *ctx, const char *section, const char *option) {
-    drape_scene *scene;
-    ASSERT_OK(ctx, parse(ctx, section, option, &scene));
-    drape_integration s = scene->integration; /* its names are those of the library's tables */
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, parse(ctx, section, option, &loaded));
+    drape_integration s =
+        drape_loaded_scene_data(loaded)->integration; /* its names are those of the library's tables */
+    drape_loaded_scene_destroy(loaded);
     return s;
 }
 
@@ -93,13 +94,13 @@ static void test_what_does_not_go_together(void **state) {
         "integrator: {method: verlet, control: newtons}",
         "integrator: [bdf2]",
     };
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        assert_int_equal(parse(ctx, sections[i], NULL, &scene), DRAPE_ERROR_FORMAT);
-        assert_null(scene);
+        assert_int_equal(parse(ctx, sections[i], NULL, &loaded), DRAPE_ERROR_FORMAT);
+        assert_null(loaded);
         assert_non_null(strstr(drape_message(ctx), "test.yaml:3:"));
     }
-    assert_int_equal(parse(ctx, "", "bdf9", &scene), DRAPE_ERROR_FORMAT);
+    assert_int_equal(parse(ctx, "", "bdf9", &loaded), DRAPE_ERROR_FORMAT);
     assert_non_null(strstr(drape_message(ctx), "bdf9"));
 }
 

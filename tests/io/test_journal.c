@@ -35,6 +35,7 @@ static bool is_there(const char *name) { return access(path_of(name), F_OK) == 0
 
 typedef struct subject {
     drape_context *ctx;
+    drape_loaded_scene *loaded;
     drape_scene *scene;
     drape_sim *sim;
     drape_journal *journal;
@@ -42,7 +43,8 @@ typedef struct subject {
 
 static subject make(double stiffer) {
     subject s = {.ctx = test_context(1)};
-    ASSERT_OK(s.ctx, drape_scene_builtin(s.ctx, "drooping", RESOLUTION, &s.scene));
+    ASSERT_OK(s.ctx, drape_scene_builtin(s.ctx, "drooping", RESOLUTION, &s.loaded));
+    s.scene = drape_loaded_scene_edit(s.loaded);
     s.scene->pieces[0].material.shear *= stiffer;
     ASSERT_OK(s.ctx, drape_sim_create(s.ctx, s.scene, &s.sim));
     return s;
@@ -51,7 +53,7 @@ static subject make(double stiffer) {
 static void end(subject *s) {
     drape_journal_close(s->journal);
     drape_sim_destroy(s->sim);
-    drape_scene_destroy(s->ctx, s->scene);
+    drape_loaded_scene_destroy(s->loaded);
     assert_int_equal(drape_context_bytes(s->ctx), 0);
     drape_context_destroy(s->ctx);
 }
@@ -323,10 +325,11 @@ static void a_journal_that_cannot_begin_leaves_nothing(void **state) {
 static bool survives(int64_t requests, bool resuming) {
     counting_allocator memory = {.left = -1};
     drape_context *ctx = counting_context(&memory);
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
     drape_journal *journal;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", RESOLUTION, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", RESOLUTION, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
     memory.left = requests;
     drape_status status = resuming ? drape_journal_resume(ctx, path_of("a.ckpt"), sim, &journal)
@@ -335,7 +338,7 @@ static bool survives(int64_t requests, bool resuming) {
     if (!resuming) assert_int_equal(test_folder_entries(folder, false), memory.failed ? 0 : 2);
     drape_journal_close(journal);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     drape_context_destroy(ctx);
     assert_int_equal(memory.live, 0);
     return !memory.failed;

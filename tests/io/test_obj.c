@@ -20,6 +20,7 @@ enum { RESOLUTION = 4, PATH_SIZE = 512 };
 typedef struct fixture {
     char folder[64];
     drape_context *ctx;
+    drape_loaded_scene *loaded;
     drape_scene *scene;
     drape_sim *sim;
     const drape_cloth *cloth;
@@ -31,7 +32,8 @@ static int set_up(void **state) {
     f = (fixture){.folder = "/tmp/drape-test-obj-XXXXXX"};
     assert_non_null(mkdtemp(f.folder));
     f.ctx = test_context(1);
-    ASSERT_OK(f.ctx, drape_scene_builtin(f.ctx, "pinned", RESOLUTION, &f.scene));
+    ASSERT_OK(f.ctx, drape_scene_builtin(f.ctx, "pinned", RESOLUTION, &f.loaded));
+    f.scene = drape_loaded_scene_edit(f.loaded);
     ASSERT_OK(f.ctx, drape_sim_create(f.ctx, f.scene, &f.sim));
     f.cloth = drape_sim_cloth(f.sim);
     f.numbers = 3 * (int64_t)drape_cloth_vertices(f.cloth);
@@ -47,7 +49,7 @@ static int tear_down(void **state) {
     entries(f, true);
     rmdir(f->folder);
     drape_sim_destroy(f->sim);
-    drape_scene_destroy(f->ctx, f->scene);
+    drape_loaded_scene_destroy(f->loaded);
     int64_t left = drape_context_bytes(f->ctx);
     drape_context_destroy(f->ctx);
     return left == 0 ? 0 : -1;
@@ -122,10 +124,10 @@ static void test_sequence_has_its_names_and_numbers(void **state) {
     ASSERT_OK(f->ctx,
               drape_writer_open(f->ctx, path_in(f, "a.b.obj"), &(drape_animation){.cloth = f->cloth}, &writer));
     assert_int_equal(entries(f, false), 0);
-    ASSERT_OK(f->ctx, drape_writer_frame(writer, drape_sim_positions(f->sim)));
-    ASSERT_OK(f->ctx, drape_writer_frame(writer, strange));
+    ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = drape_sim_positions(f->sim)}));
+    ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = strange}));
     ASSERT_OK(f->ctx, drape_sim_step(f->sim, NULL));
-    ASSERT_OK(f->ctx, drape_writer_frame(writer, drape_sim_positions(f->sim)));
+    ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = drape_sim_positions(f->sim)}));
     ASSERT_OK(f->ctx, drape_writer_close(writer));
     assert_int_equal(entries(f, false), 3);
     assert_holds(f, "a.b_0001.obj", strange);
@@ -153,7 +155,7 @@ static void test_old_files_are_replaced(void **state) {
     for (int i = 0; i < 10000; i++) fputs("v 1 2 3\n", old);
     fclose(old);
     ASSERT_OK(f->ctx, drape_writer_open(f->ctx, path_in(f, "x.obj"), &(drape_animation){.cloth = f->cloth}, &writer));
-    ASSERT_OK(f->ctx, drape_writer_frame(writer, drape_sim_positions(f->sim)));
+    ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = drape_sim_positions(f->sim)}));
     ASSERT_OK(f->ctx, drape_writer_close(writer));
     assert_holds(f, "x_0000.obj", drape_sim_positions(f->sim));
     assert_int_equal(entries(f, false), 1);
@@ -192,7 +194,7 @@ static void test_decimal_point_under_a_comma_locale(void **state) {
         skip();
     }
     ASSERT_OK(f->ctx, drape_writer_open(f->ctx, path_in(f, "x.obj"), &(drape_animation){.cloth = f->cloth}, &writer));
-    ASSERT_OK(f->ctx, drape_writer_frame(writer, drape_sim_positions(f->sim)));
+    ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = drape_sim_positions(f->sim)}));
     ASSERT_OK(f->ctx, drape_writer_close(writer));
     snprintf(comma, sizeof comma, "%.1f", 0.5); /* the host's locale is as it was */
     leave_comma_locale(f);
@@ -206,12 +208,13 @@ static void test_missing_folder(void **state) {
     const char *wanted = "later/x_0000.obj";
     ASSERT_OK(f->ctx,
               drape_writer_open(f->ctx, path_in(f, "later/x.obj"), &(drape_animation){.cloth = f->cloth}, &writer));
-    assert_int_equal(drape_writer_frame(writer, drape_sim_positions(f->sim)), DRAPE_ERROR_IO);
+    assert_int_equal(drape_writer_frame(writer, &(drape_frame){.positions = drape_sim_positions(f->sim)}),
+                     DRAPE_ERROR_IO);
     assert_non_null(strstr(drape_message(f->ctx), path_in(f, wanted)));
     assert_int_equal(entries(f, false), 0);
     /* The number of the frame that failed is not lost. */
     assert_int_equal(mkdir(path_in(f, "later"), 0777), 0);
-    ASSERT_OK(f->ctx, drape_writer_frame(writer, drape_sim_positions(f->sim)));
+    ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = drape_sim_positions(f->sim)}));
     ASSERT_OK(f->ctx, drape_writer_close(writer));
     assert_holds(f, wanted, drape_sim_positions(f->sim));
     assert_int_equal(remove(path_in(f, wanted)), 0);
@@ -223,7 +226,8 @@ static void test_folder_in_the_place_of_a_file(void **state) {
     drape_writer *writer;
     assert_int_equal(mkdir(path_in(f, "x_0000.obj"), 0777), 0);
     ASSERT_OK(f->ctx, drape_writer_open(f->ctx, path_in(f, "x.obj"), &(drape_animation){.cloth = f->cloth}, &writer));
-    assert_int_equal(drape_writer_frame(writer, drape_sim_positions(f->sim)), DRAPE_ERROR_IO);
+    assert_int_equal(drape_writer_frame(writer, &(drape_frame){.positions = drape_sim_positions(f->sim)}),
+                     DRAPE_ERROR_IO);
     assert_non_null(strstr(drape_message(f->ctx), path_in(f, "x_0000.obj")));
     ASSERT_OK(f->ctx, drape_writer_close(writer));
     assert_int_equal(entries(f, false), 1); /* no temporary beside it */
@@ -262,18 +266,19 @@ static void test_list_of_formats(void **state) {
 /* Pieces become objects, their names one word each; vertices count through. */
 static void test_pieces_become_objects(void **state) {
     fixture *f = *state;
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
     drape_writer *writer;
     char line[256];
     int32_t objects = 0, faces = 0;
     const char *text = "drape: 1\ncloth:\n  - {name: left half, grid: {resolution: 2}}\n"
                        "  - {name: right, grid: {resolution: 2}, place: {translate: [2, 0, 0]}}\n";
-    ASSERT_OK(f->ctx, drape_scene_parse(f->ctx, "two", text, (int64_t)strlen(text), NULL, &scene));
+    ASSERT_OK(f->ctx, drape_scene_parse(f->ctx, "two", text, (int64_t)strlen(text), NULL, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     ASSERT_OK(f->ctx, drape_sim_create(f->ctx, scene, &sim));
     drape_animation what = {.cloth = drape_sim_cloth(sim)};
     ASSERT_OK(f->ctx, drape_writer_open(f->ctx, path_in(f, "two.obj"), &what, &writer));
-    ASSERT_OK(f->ctx, drape_writer_frame(writer, drape_sim_positions(sim)));
+    ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = drape_sim_positions(sim)}));
     ASSERT_OK(f->ctx, drape_writer_close(writer));
     FILE *file = fopen(path_in(f, "two_0000.obj"), "r");
     assert_non_null(file);
@@ -288,7 +293,7 @@ static void test_pieces_become_objects(void **state) {
     assert_int_equal(objects, 2);
     assert_int_equal(faces, 4);
     drape_sim_destroy(sim);
-    drape_scene_destroy(f->ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 int main(void) {

@@ -442,7 +442,7 @@ static void what_was_written_is_read(void **state) {
     for (int32_t i = 0; i < 3 * mesh.vertices; i++) mesh.rest[i] += test_random_between(&random, -1e-3, 1e-3);
     ASSERT_OK(r.ctx, drape_cloth_create(r.ctx, &piece, 1, NULL, &cloth));
     ASSERT_OK(r.ctx, drape_writer_open(r.ctx, path, &(drape_animation){.cloth = cloth}, &writer));
-    ASSERT_OK(r.ctx, drape_writer_frame(writer, mesh.rest));
+    ASSERT_OK(r.ctx, drape_writer_frame(writer, &(drape_frame){.positions = mesh.rest}));
     ASSERT_OK(r.ctx, drape_writer_close(writer));
     ASSERT_OK(r.ctx, drape_i_mesh_read(r.ctx, &r.arena, frame, NULL, &r.mesh));
     assert_int_equal(r.mesh.vertices, mesh.vertices);

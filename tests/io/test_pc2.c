@@ -97,7 +97,7 @@ static int64_t write_samples(const fixture *f, const char *name, int32_t samples
     int64_t before = 0;
     for (int32_t s = 0; s < samples; s++) {
         fill(f, s, x);
-        ASSERT_OK(f->ctx, drape_writer_frame(writer, x));
+        ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = x}));
         if (s == 0) before = drape_context_bytes(f->ctx);
     }
     int64_t grown = drape_context_bytes(f->ctx) - before;
@@ -146,7 +146,7 @@ static void test_nothing_is_there_before_the_end(void **state) {
     double *x = malloc((size_t)f->numbers * sizeof *x);
     drape_writer *writer = open_writer(f, "a.pc2");
     fill(f, 0, x);
-    ASSERT_OK(f->ctx, drape_writer_frame(writer, x));
+    ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = x}));
     assert_int_not_equal(access(path_in(f, "a.pc2"), F_OK), 0);
     assert_int_not_equal(access(path_in(f, "a_rest.obj"), F_OK), 0);
     ASSERT_OK(f->ctx, drape_writer_close(writer));
@@ -167,12 +167,13 @@ static void test_failed_frame_leaves_nothing(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         drape_writer *writer = open_writer(f, "a.pc2");
         fill(f, 0, x);
-        ASSERT_OK(f->ctx, drape_writer_frame(writer, x));
+        ASSERT_OK(f->ctx, drape_writer_frame(writer, &(drape_frame){.positions = x}));
         x[3 * 7 + 1] = bad[i];
-        assert_int_equal(drape_writer_frame(writer, x), DRAPE_ERROR_NUMBER);
+        assert_int_equal(drape_writer_frame(writer, &(drape_frame){.positions = x}), DRAPE_ERROR_NUMBER);
         assert_non_null(strstr(drape_message(f->ctx), "frame 1: vertex 7"));
         x[3 * 7 + 1] = 0;
-        assert_int_equal(drape_writer_frame(writer, x), DRAPE_ERROR_NUMBER); /* there is no way back */
+        assert_int_equal(drape_writer_frame(writer, &(drape_frame){.positions = x}),
+                         DRAPE_ERROR_NUMBER); /* there is no way back */
         assert_int_equal(drape_writer_close(writer), DRAPE_ERROR_NUMBER);
         assert_int_equal(entries(f, false), 0);
     }

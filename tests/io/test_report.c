@@ -17,6 +17,7 @@ enum { RESOLUTION = 9, STEPS = 3, PATH_SIZE = 256, KEY_SIZE = 128, MOST_KEYS = 1
 typedef struct fixture {
     char folder[64], path[PATH_SIZE]; /* the report's */
     drape_context *ctx;
+    drape_loaded_scene *loaded;
     drape_scene *scene;
     drape_sim *sim;
     drape_report *report;
@@ -29,7 +30,8 @@ static int set_up(void **state) {
     assert_non_null(mkdtemp(f.folder));
     snprintf(f.path, sizeof f.path, "%s/r.json", f.folder);
     f.ctx = test_context(2);
-    ASSERT_OK(f.ctx, drape_scene_builtin(f.ctx, "drooping", RESOLUTION, &f.scene));
+    ASSERT_OK(f.ctx, drape_scene_builtin(f.ctx, "drooping", RESOLUTION, &f.loaded));
+    f.scene = drape_loaded_scene_edit(f.loaded);
     f.scene->forces.wind[1] = 0.5;
     f.scene->forces.drag = 1.25;
     ASSERT_OK(f.ctx, drape_sim_create(f.ctx, f.scene, &f.sim));
@@ -55,7 +57,7 @@ static int tear_down(void **state) {
     fixture *f = *state;
     drape_report_destroy(f->report);
     drape_sim_destroy(f->sim);
-    drape_scene_destroy(f->ctx, f->scene);
+    drape_loaded_scene_destroy(f->loaded);
     drape_context_destroy(f->ctx);
     remove(f->path);
     return rmdir(f->folder); /* fails where something is left */

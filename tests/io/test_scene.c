@@ -15,7 +15,8 @@ enum { PATH_SIZE = 256 };
 typedef struct fixture {
     drape_context *ctx;
     char folder[PATH_SIZE]; /* for mesh files */
-    drape_scene *scene;     /* the last one that was read */
+    drape_loaded_scene *loaded;
+    drape_scene *scene; /* the last one that was read */
     int64_t bytes;
 } fixture;
 
@@ -26,7 +27,7 @@ static const char *path_in(const fixture *f, const char *name) {
 }
 
 static void forget(fixture *f) {
-    drape_scene_destroy(f->ctx, f->scene);
+    drape_loaded_scene_destroy(f->loaded);
     f->scene = NULL;
     assert_int_equal(drape_context_bytes(f->ctx), f->bytes);
 }
@@ -35,7 +36,9 @@ static drape_status try_to_read(fixture *f, const char *text, const drape_scene_
     char name[2 * PATH_SIZE];
     forget(f);
     snprintf(name, sizeof name, "%s", path_in(f, "test.yaml"));
-    return drape_scene_parse(f->ctx, name, text, (int64_t)strlen(text), options, &f->scene);
+    drape_status status = drape_scene_parse(f->ctx, name, text, (int64_t)strlen(text), options, &f->loaded);
+    f->scene = drape_loaded_scene_edit(f->loaded);
+    return status;
 }
 
 /* Lives until the next one is read. */
@@ -962,20 +965,70 @@ static void test_load(void **state) {
     write_mesh(f, "plain.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n");
     write_mesh(f, "my.scene.yml", "drape: 1\ncloth: [{mesh: plain.obj}]\n");
     snprintf(name, sizeof name, "%s", path_in(f, "my.scene.yml"));
-    ASSERT_OK(f->ctx, drape_scene_load(f->ctx, name, NULL, &f->scene));
+    ASSERT_OK(f->ctx, drape_scene_load(f->ctx, name, NULL, &f->loaded));
+    f->scene = drape_loaded_scene_edit(f->loaded);
     assert_string_equal(f->scene->name, "my.scene");
     assert_int_equal(f->scene->pieces[0].vertices, 3);
     forget(f);
-    ASSERT_OK(f->ctx, drape_scene_load(f->ctx, "flag", NULL, &f->scene));
+    ASSERT_OK(f->ctx, drape_scene_load(f->ctx, "flag", NULL, &f->loaded));
+    f->scene = drape_loaded_scene_edit(f->loaded);
     assert_string_equal(f->scene->name, "flag");
     forget(f);
-    assert_int_equal(drape_scene_load(f->ctx, "flga", NULL, &f->scene), DRAPE_ERROR_ARGUMENT);
-    assert_null(f->scene);
+    assert_int_equal(drape_scene_load(f->ctx, "flga", NULL, &f->loaded), DRAPE_ERROR_ARGUMENT);
+    assert_null(f->loaded);
     assert_non_null(strstr(drape_message(f->ctx), "do you mean \"flag\"?"));
-    assert_int_equal(drape_scene_load(f->ctx, "none.yaml", NULL, &f->scene), DRAPE_ERROR_IO);
-    assert_null(f->scene);
-    assert_int_equal(drape_scene_load(f->ctx, "./flag", NULL, &f->scene), DRAPE_ERROR_IO); /* a slash: a file */
-    drape_scene_destroy(f->ctx, NULL);
+    assert_int_equal(drape_scene_load(f->ctx, "none.yaml", NULL, &f->loaded), DRAPE_ERROR_IO);
+    assert_null(f->loaded);
+    assert_int_equal(drape_scene_load(f->ctx, "./flag", NULL, &f->loaded), DRAPE_ERROR_IO); /* a slash: a file */
+    drape_loaded_scene_destroy(NULL);
+}
+
+/* A loaded scene is its own type: data to read, data to change, and copies that leave it alone. */
+static void test_loaded_scenes_own_themselves(void **state) {
+    fixture *f = *state;
+    drape_loaded_scene *loaded = NULL;
+    drape_scene_options options = {.resolution = 4};
+    forget(f);
+    ASSERT_OK(f->ctx, drape_scene_load(f->ctx, "flag", &options, &loaded));
+    const drape_scene *data = drape_loaded_scene_data(loaded);
+    drape_scene mine = *data;
+    mine.frames = data->frames + 7;
+    mine.step = 1e-3;
+    assert_int_not_equal(drape_loaded_scene_data(loaded)->frames, mine.frames);
+    drape_loaded_scene_edit(loaded)->frames = 5;
+    assert_int_equal(data->frames, 5);
+    drape_sim *sim;
+    ASSERT_OK(f->ctx, drape_sim_create(f->ctx, &mine, &sim));
+    drape_loaded_scene_destroy(loaded); /* the simulation has copied what it needs */
+    ASSERT_OK(f->ctx, drape_sim_step(sim, NULL));
+    assert_true(drape_sim_time(sim) == 1e-3);
+    drape_sim_destroy(sim);
+    assert_null(drape_loaded_scene_data(NULL));
+    assert_null(drape_loaded_scene_edit(NULL));
+}
+
+static void test_null_and_reserved_get_a_status(void **state) {
+    fixture *f = *state;
+    drape_loaded_scene *loaded = (drape_loaded_scene *)1;
+    drape_scene_options options = {.set_count = 1};
+    assert_int_equal(drape_scene_load(NULL, "flag", NULL, &loaded), DRAPE_ERROR_ARGUMENT);
+    assert_null(loaded);
+    assert_int_equal(drape_scene_load(f->ctx, NULL, NULL, &loaded), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_scene_load(f->ctx, "flag", NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_scene_builtin(f->ctx, NULL, 0, &loaded), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_scene_builtin(f->ctx, "flag", 0, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_scene_parse(f->ctx, "a", NULL, 3, NULL, &loaded), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_scene_load(f->ctx, "flag", &options, &loaded), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(f->ctx), "no list of 1 settings"));
+    options = (drape_scene_options){.reserved = {[3] = 1}};
+    assert_int_equal(drape_scene_load(f->ctx, "flag", &options, &loaded), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(f->ctx), "drape_scene_options.reserved"));
+    assert_int_equal(drape_check(f->ctx, NULL, NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_check(NULL, "flag", NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    drape_check_options check = {.reserved = {1}};
+    assert_int_equal(drape_check(f->ctx, "flag", &check, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_string_equal(drape_severity_name(DRAPE_SEVERITY_ERROR), "error");
+    assert_null(drape_severity_name((drape_severity)2));
 }
 
 /* ---- locale ---- */
@@ -1038,17 +1091,17 @@ static bool fail_request(fixture *f, const char *text, int64_t n) {
     static const char *const set[] = {"time.step=1 ms", "cloth.b.material=wool"};
     counting_allocator memory = {.left = n};
     drape_scene_options options = {.set = set, .set_count = 2};
-    drape_scene *scene = (drape_scene *)1;
+    drape_loaded_scene *loaded = (drape_loaded_scene *)1;
     char name[2 * PATH_SIZE];
     drape_context *ctx = counting_context(&memory);
     snprintf(name, sizeof name, "%s", path_in(f, "test.yaml"));
-    drape_status status = drape_scene_parse(ctx, name, text, (int64_t)strlen(text), &options, &scene);
+    drape_status status = drape_scene_parse(ctx, name, text, (int64_t)strlen(text), &options, &loaded);
     bool wrong = text != EVERYTHING;
     assert_int_equal(status, memory.failed ? DRAPE_ERROR_MEMORY : wrong ? DRAPE_ERROR_FORMAT : DRAPE_OK);
     if (memory.failed && !strstr(drape_message(ctx), "memory"))
         fail_msg("request %d: %s", (int)n, drape_message(ctx));
-    if (status) assert_null(scene);
-    drape_scene_destroy(ctx, scene);
+    if (status) assert_null(loaded);
+    drape_loaded_scene_destroy(loaded);
     assert_int_equal(drape_context_bytes(ctx), 0);
     drape_context_destroy(ctx);
     assert_int_equal(memory.live, 0);
@@ -1141,6 +1194,8 @@ int main(void) {
         TEST(test_paths),
         TEST(test_links),
         TEST(test_load),
+        TEST(test_loaded_scenes_own_themselves),
+        TEST(test_null_and_reserved_get_a_status),
         TEST(test_comma_locale),
         TEST(test_every_request_may_fail),
     };

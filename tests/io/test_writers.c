@@ -57,7 +57,7 @@ static void nothing_has_its_name_before_it_is_whole(void **state) {
         drape_writer *writer = open_writer(t, f, &what);
         for (int32_t i = 0; i < 3; i++) {
             test_frames_fill(t, i);
-            ASSERT_OK(t->ctx, drape_writer_frame(writer, t->x));
+            ASSERT_OK(t->ctx, drape_writer_frame(writer, &(drape_frame){.positions = t->x}));
             assert_int_equal(finished_files(t), is_sequence(f) ? i + 1 : 0);
         }
         ASSERT_OK(t->ctx, drape_writer_close(writer));
@@ -83,9 +83,9 @@ static void a_failed_frame_leaves_no_half_file(void **state) {
         if (strcmp(drape_writer_extension(f), ".obj") == 0) continue; /* it takes any number */
         drape_writer *writer = open_writer(t, f, &what);
         test_frames_fill(t, 0);
-        ASSERT_OK(t->ctx, drape_writer_frame(writer, t->x));
+        ASSERT_OK(t->ctx, drape_writer_frame(writer, &(drape_frame){.positions = t->x}));
         t->x[3 * 7 + 1] = NAN;
-        assert_int_equal(drape_writer_frame(writer, t->x), DRAPE_ERROR_NUMBER);
+        assert_int_equal(drape_writer_frame(writer, &(drape_frame){.positions = t->x}), DRAPE_ERROR_NUMBER);
         assert_non_null(strstr(drape_message(t->ctx), "frame 1: vertex 7"));
         drape_writer_close(writer);
         assert_int_equal(test_frames_entries(t), is_sequence(f) ? 1 : 0);
@@ -109,7 +109,9 @@ static void a_missing_folder_is_named(void **state) {
         snprintf(name, sizeof name, "no/%s", file_name(f));
         test_frames_fill(t, 0);
         drape_status status = drape_writer_open(t->ctx, test_frames_path(t, name), &what, &writer);
-        if (!status) status = drape_writer_frame(writer, t->x); /* sequences open their files there */
+        if (!status)
+            status =
+                drape_writer_frame(writer, &(drape_frame){.positions = t->x}); /* sequences open their files there */
         assert_int_equal(status, DRAPE_ERROR_IO);
         assert_non_null(strstr(drape_message(t->ctx), "no/a"));
         drape_writer_close(writer);
@@ -132,7 +134,7 @@ static bool write_with(test_frames *t, int32_t format, const drape_animation *wh
     drape_context *ctx = counting_context(&memory);
     drape_writer *writer = NULL;
     drape_status status = drape_writer_open(ctx, test_frames_path(t, file_name(format)), what, &writer);
-    for (int32_t i = 0; i < 2 && !status; i++) status = drape_writer_frame(writer, t->x);
+    for (int32_t i = 0; i < 2 && !status; i++) status = drape_writer_frame(writer, &(drape_frame){.positions = t->x});
     drape_status closed = drape_writer_close(writer);
     if (!status) status = closed;
     bool failed = memory.failed;

@@ -47,10 +47,11 @@ static drape_problem problem_of(const cloth *c, bool positions) {
 /* The systems of so many steps in a row, after some others. */
 static void clothes_from(drape_context *ctx, const char *name, const drape_scene_options *options, int32_t before,
                          int32_t count, cloth *out) {
-    drape_scene *scene;
-    ASSERT_OK(ctx, drape_scene_load(ctx, name, options, &scene));
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, drape_scene_load(ctx, name, options, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     clothes_of(ctx, scene, before, count, out);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 static cloth cloth_at(drape_context *ctx, const char *name, int32_t resolution, const char *set) {

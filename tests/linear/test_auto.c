@@ -46,9 +46,10 @@ typedef struct sheet_request {
 } sheet_request;
 
 static void clothes(drape_context *ctx, const sheet_request *want, cloth *out) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_scene_options options = {.resolution = want->side};
-    ASSERT_OK(ctx, drape_scene_load(ctx, want->scene, &options, &scene));
+    ASSERT_OK(ctx, drape_scene_load(ctx, want->scene, &options, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     for (int32_t i = 0; i < scene->piece_count; i++) scene->pieces[i].material = sheet_material();
     scene->step = want->step;
     scene->solve.precond = want->side > 60 ? "amg" : "block_diagonal";
@@ -58,7 +59,7 @@ static void clothes(drape_context *ctx, const sheet_request *want, cloth *out) {
         scene->solve.precond = "auto";
     }
     clothes_of(ctx, scene, want->before, want->count, out);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 static cloth cloth_at(drape_context *ctx, const char *scene, int32_t side, double step) {

@@ -143,10 +143,11 @@ static void test_mallinfo_sees_what_libc_allocates(void **state) {
 /* The first step may allocate, and does, which shows that the steps are watched; the others must not. step 0: the
  * scene's own, s. */
 static void watch_steps(drape_context *ctx, const char *name, const drape_integration *integration, double step) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
     drape_certificate certificate;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, name, RESOLUTION, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, name, RESOLUTION, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->solve.precond = "block_diagonal"; /* "auto" may turn to another one, which allocates */
     scene->integration = *integration;
     if (step > 0) scene->step = step;
@@ -168,7 +169,7 @@ static void watch_steps(drape_context *ctx, const char *name, const drape_integr
                      (long long)after - (long long)before);
     }
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 static void watch_scenes(int32_t threads) {

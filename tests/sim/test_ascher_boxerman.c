@@ -37,9 +37,10 @@ static void take_choi_ko(drape_scene *scene) {
 }
 
 static drape_sim *begin(drape_context *ctx, const char *method, const experiment *e, double density, double tol) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "four-corners", 0, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "four-corners", 0, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->pieces[0].material.density = density;
     if (e->choi_ko) take_choi_ko(scene);
     if (e->integrator) scene->integration.ode.method = e->integrator;
@@ -48,7 +49,7 @@ static drape_sim *begin(drape_context *ctx, const char *method, const experiment
     scene->solve.precond = "block_diagonal";
     scene->solve.tol = tol;
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     return sim;
 }
 

@@ -30,6 +30,7 @@ static int remove_folder(void **state) {
 /* A simulation with all that it needs. */
 typedef struct subject {
     drape_context *ctx;
+    drape_loaded_scene *loaded;
     drape_scene *scene;
     drape_sim *sim;
     int64_t bytes; /* of the context before all this */
@@ -40,7 +41,8 @@ typedef void change(drape_scene *scene);
 static subject begin(const char *name, int32_t resolution, int32_t threads, change *edit) {
     subject s = {.ctx = test_context(threads)};
     s.bytes = drape_context_bytes(s.ctx);
-    ASSERT_OK(s.ctx, drape_scene_builtin(s.ctx, name, resolution, &s.scene));
+    ASSERT_OK(s.ctx, drape_scene_builtin(s.ctx, name, resolution, &s.loaded));
+    s.scene = drape_loaded_scene_edit(s.loaded);
     if (edit) edit(s.scene);
     ASSERT_OK(s.ctx, drape_sim_create(s.ctx, s.scene, &s.sim));
     return s;
@@ -48,7 +50,7 @@ static subject begin(const char *name, int32_t resolution, int32_t threads, chan
 
 static void end(subject *s) {
     drape_sim_destroy(s->sim);
-    drape_scene_destroy(s->ctx, s->scene);
+    drape_loaded_scene_destroy(s->loaded);
     assert_int_equal(drape_context_bytes(s->ctx), s->bytes);
     drape_context_destroy(s->ctx);
 }

@@ -13,15 +13,16 @@
 enum { SIDE = 5, VERTICES = SIDE * SIDE, NUMBERS = 3 * VERTICES, CENTRE = VERTICES / 2 };
 
 static drape_sim *make_sim(drape_context *ctx, const char *method) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "chen", 0, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "chen", 0, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->solve.method = method;
     static double force[NUMBERS]; /* outlives the scene */
     memcpy(force, scene->forces.vertex, sizeof force);
     scene->forces.vertex = force;
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     assert_int_equal(drape_cloth_vertices(drape_sim_cloth(sim)), VERTICES);
     return sim;
 }

@@ -25,13 +25,14 @@ static void step(drape_context *ctx, drape_sim *sim, drape_certificate *c) {
 
 /* ---- Chen's sheet ---- */
 
-static drape_scene *load_chen(drape_context *ctx, const char *method) {
-    drape_scene *scene;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "chen", 0, &scene));
+static drape_loaded_scene *load_chen(drape_context *ctx, const char *method) {
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "chen", 0, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = method;
     scene->integration.ode.newton.rtol = 1e-11;
     scene->integration.ode.newton.atol = 1e-13;
-    return scene;
+    return loaded;
 }
 
 /* The centre's z at 0.2 s and 0.4 s; steps of 20 ms, each cut into `parts`. */
@@ -54,13 +55,14 @@ static void test_converged_euler_has_the_digits(void **state) {
     for (int32_t kind = DRAPE_ODE_NEWTON; kind <= DRAPE_ODE_SIMPLIFIED; kind++)
         for (int32_t unknowns = 0; unknowns < 2; unknowns++) {
             double z[2];
-            drape_scene *scene = load_chen(ctx, "implicit-euler");
+            drape_loaded_scene *loaded = load_chen(ctx, "implicit-euler");
+            drape_scene *scene = drape_loaded_scene_edit(loaded);
             scene->integration.ode.newton.kind = (drape_ode_newton_kind)kind;
             scene->integration.unknowns = (drape_unknowns)unknowns;
             chen_centre(ctx, scene, 1, z);
             printf("%s: %.12f, %.12f\n", drape_ode_newton_kind_name((drape_ode_newton_kind)kind), z[0], z[1]);
             for (int32_t k = 0; k < 2; k++) ASSERT_NEAR(z[k], want[k], 5e-10 * 1.001);
-            drape_scene_destroy(ctx, scene);
+            drape_loaded_scene_destroy(loaded);
         }
 }
 
@@ -72,12 +74,13 @@ static void test_linearised_steps_are_one(void **state) {
     for (int32_t m = 0; m < 2; m++)
         for (int32_t unknowns = 0; unknowns < 2; unknowns++) {
             double z[2];
-            drape_scene *scene = load_chen(ctx, methods[m]);
+            drape_loaded_scene *loaded = load_chen(ctx, methods[m]);
+            drape_scene *scene = drape_loaded_scene_edit(loaded);
             scene->integration.ode.newton.kind = DRAPE_ODE_LINEARISED;
             scene->integration.unknowns = (drape_unknowns)unknowns;
             chen_centre(ctx, scene, 1, z);
             for (int32_t k = 0; k < 2; k++) ASSERT_NEAR(z[k], want[k], 5e-10 * 1.001);
-            drape_scene_destroy(ctx, scene);
+            drape_loaded_scene_destroy(loaded);
         }
 }
 
@@ -88,7 +91,8 @@ static void test_all_tend_to_the_same(void **state) {
     static const char *const methods[] = {"implicit-midpoint", "bdf2", "bdf4", "rk4", "verlet", "dormand-prince"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         double coarse[2], fine[2], power = (double)(1 << drape_ode_method_order(methods[m]));
-        drape_scene *scene = load_chen(ctx, methods[m]);
+        drape_loaded_scene *loaded = load_chen(ctx, methods[m]);
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         chen_centre(ctx, scene, 32, coarse);
         chen_centre(ctx, scene, 64, fine);
         for (int32_t k = 0; k < 2; k++) {
@@ -96,7 +100,7 @@ static void test_all_tend_to_the_same(void **state) {
             printf("%s: %.9f, to %.9f; reference %.9f\n", methods[m], fine[k], limit, want[k]);
             ASSERT_NEAR(limit, want[k], 1e-7);
         }
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
 }
 
@@ -139,20 +143,22 @@ static void check_energy(drape_context *ctx, const drape_scene *scene, int32_t s
 /* Steps as long as a frame of film, cotton with its damping: there is no potential, the line search goes by slope. */
 static void test_drooping_at_frames(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 21, &scene));
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 21, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = "implicit-euler";
     scene->step = 1.0 / 24;
     check_energy(ctx, scene, 120);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 /* Two pins, no damping: the line search goes by the potential. The rest shape is smaller than the sheet by a
  * twentieth, so that it begins stretched. */
 static void test_stretched_sheet(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 11, &scene));
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 11, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_piece *piece = &scene->pieces[0];
     drape_material *m = &piece->material;
     double *uv = copy_of(242, piece->uv);
@@ -168,7 +174,7 @@ static void test_stretched_sheet(void **state) {
     scene->step = 0.005;
     check_energy(ctx, scene, 40);
     free(uv);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 /* ---- Inexact Newton ---- */
@@ -197,11 +203,12 @@ static double residual_of(drape_context *ctx, drape_sim *sim, const double *v0, 
 }
 
 static newton_record run_newton(drape_context *ctx, drape_ode_newton_kind kind, double eta) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
     drape_certificate c;
     newton_record record = {0, 0};
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 31, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 31, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = "implicit-euler";
     scene->integration.ode.newton.kind = kind;
     scene->integration.ode.newton.eta = eta;
@@ -218,7 +225,7 @@ static newton_record run_newton(drape_context *ctx, drape_ode_newton_kind kind, 
     }
     free(v0);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     return record;
 }
 
@@ -239,14 +246,15 @@ static void test_inexact_newton_is_cheaper(void **state) {
 /* ---- Free cloth ---- */
 
 /* Without pins and gravity; drooping's sheet. */
-static drape_scene *load_free(drape_context *ctx, const char *method) {
-    drape_scene *scene;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 11, &scene));
+static drape_loaded_scene *load_free(drape_context *ctx, const char *method) {
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 11, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->pin_count = 0;
     scene->integration.ode.method = method;
     scene->integration.ode.newton.rtol = 1e-12;
     scene->integration.ode.newton.atol = 1e-13;
-    return scene;
+    return loaded;
 }
 
 static void momentum(drape_sim *sim, double p[6]) {
@@ -263,7 +271,8 @@ static void momentum(drape_sim *sim, double p[6]) {
 
 static void test_midpoint_keeps_momentum(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene = load_free(ctx, "implicit-midpoint");
+    drape_loaded_scene *loaded = load_free(ctx, "implicit-midpoint");
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     test_random r = {7};
     drape_sim *sim;
     drape_certificate c;
@@ -287,7 +296,7 @@ static void test_midpoint_keeps_momentum(void **state) {
         ASSERT_NEAR(after[k], before[k], 1e-10);
     }
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 /* x0 + v0 t - g t^2/2 for implicit midpoint and what is of higher order; - g t (t + h)/2 for implicit Euler. */
@@ -295,7 +304,8 @@ static void test_free_fall(void **state) {
     drape_context *ctx = *state;
     static const char *const methods[] = {"implicit-midpoint", "bdf2", "rk4", "verlet", "implicit-euler"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-        drape_scene *scene = load_free(ctx, methods[m]);
+        drape_loaded_scene *loaded = load_free(ctx, methods[m]);
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         drape_sim *sim;
         drape_certificate c;
         bool is_explicit = !drape_ode_method_implicit(methods[m]), euler = strcmp(methods[m], "implicit-euler") == 0;
@@ -309,7 +319,7 @@ static void test_free_fall(void **state) {
         ASSERT_NEAR(drape_sim_positions(sim)[0], x0 + 0.3, 1e-9);
         ASSERT_NEAR(drape_sim_positions(sim)[2], z0 + 1 - 9.81 * (1 + h) / 2, 1e-9);
         drape_sim_destroy(sim);
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
 }
 
@@ -317,11 +327,12 @@ static void test_free_fall(void **state) {
 
 /* All methods: what is held is on its target after every step, also where a pin takes hold and lets go on the way. */
 static void check_pins(drape_context *ctx, const char *method, drape_ode_control control) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
     drape_certificate c;
     const int32_t left[] = {0}, right[] = {8}, far[] = {80};
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 9, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 9, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     bool implicit = strcmp(method, DRAPE_LINEARISED_EULER) == 0 || drape_ode_method_implicit(method);
     scene->step = implicit ? 0.004 : 2e-4;
     double begin = 4.5 * scene->step, end = 12.5 * scene->step, u = 0.4;
@@ -356,7 +367,7 @@ static void check_pins(drape_context *ctx, const char *method, drape_ode_control
     assert_true(fabs(x[242] - kept[2]) > 1e-9); /* it fell again */
     free(start);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 static void test_pins_are_exact(void **state) {
@@ -380,11 +391,12 @@ static void test_constraint_forces(void **state) {
                  {"bdf2", DRAPE_ODE_NEWTON_DEFAULT}};
     for (size_t m = 0; m < sizeof cases / sizeof *cases; m++)
         for (int32_t unknowns = 0; unknowns < 2; unknowns++) {
-            drape_scene *scene;
+            drape_loaded_scene *loaded;
             drape_sim *sim;
             drape_certificate c;
             double impulse = 0, mass = 0;
-            ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 9, &scene));
+            ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 9, &loaded));
+            drape_scene *scene = drape_loaded_scene_edit(loaded);
             scene->step = 0.05;
             scene->solve.tol = 1e-10;
             scene->integration.ode.method = cases[m].method;
@@ -398,7 +410,7 @@ static void test_constraint_forces(void **state) {
             }
             ASSERT_NEAR(impulse / scene->step, mass * 9.81, 1e-5);
             drape_sim_destroy(sim);
-            drape_scene_destroy(ctx, scene);
+            drape_loaded_scene_destroy(loaded);
         }
 }
 
@@ -407,10 +419,11 @@ static void test_constraint_forces(void **state) {
 /* A host that changes the state between steps gets what a simulation from that state would do. */
 static void test_changed_state_begins_anew(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *first, *second;
     drape_certificate c;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 9, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 9, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = "bdf3";
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &first));
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &second));
@@ -424,7 +437,7 @@ static void test_changed_state_begins_anew(void **state) {
     step(ctx, second, &c);
     assert_true(memcmp(drape_sim_positions(first), drape_sim_positions(second), 243 * sizeof(double)) != 0);
     drape_sim_destroy(first), drape_sim_destroy(second);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 /* Falls as the lumped one does, weighs as much; the stiffest wave is faster, as finite elements have it. */
@@ -432,7 +445,8 @@ static void test_consistent_mass(void **state) {
     drape_context *ctx = *state;
     static const char *const methods[] = {DRAPE_LINEARISED_EULER, "implicit-midpoint", "rk4"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-        drape_scene *scene = load_free(ctx, methods[m]);
+        drape_loaded_scene *loaded = load_free(ctx, methods[m]);
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         drape_sim *sim;
         drape_certificate c;
         scene->integration.mass = DRAPE_MASS_CONSISTENT;
@@ -448,13 +462,14 @@ static void test_consistent_mass(void **state) {
         for (int32_t i = 0; i < 121; i++) ASSERT_NEAR(drape_sim_velocities(sim)[3 * i + 2], vz, 1e-9);
         ASSERT_NEAR(c.energy.kinetic, 0.5 * mass * (0.09 + vz * vz), 1e-10);
         drape_sim_destroy(sim);
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
 }
 
 static void test_masses_of_their_own_are_refused(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene = load_chen(ctx, DRAPE_LINEARISED_EULER);
+    drape_loaded_scene *loaded = load_chen(ctx, DRAPE_LINEARISED_EULER);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_sim *sim;
     scene->integration.mass = DRAPE_MASS_CONSISTENT;
     assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
@@ -463,7 +478,7 @@ static void test_masses_of_their_own_are_refused(void **state) {
     scene->integration.ode.method = "leap-dog";
     assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "leap-dog"));
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 /* ---- What fails ---- */
@@ -471,10 +486,11 @@ static void test_masses_of_their_own_are_refused(void **state) {
 /* One Newton iteration is not enough: the run stops with the state of before, or goes on and says so. */
 static void test_failure_stops_or_is_told(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
     drape_certificate c;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 9, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 9, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = "implicit-euler";
     scene->integration.ode.newton.max_iterations = 1;
     scene->step = 1.0 / 24;
@@ -495,7 +511,7 @@ static void test_failure_stops_or_is_told(void **state) {
     assert_int_equal(drape_sim_steps(sim), 1);
     drape_sim_destroy(sim);
     free(start);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 /* ---- The stiffest eigenvalue ---- */
@@ -505,10 +521,11 @@ static void test_failure_stops_or_is_told(void **state) {
 static void test_named_step_is_the_right_one(void **state) {
     drape_context *ctx = *state;
     enum { SIDE = 6, N = 3 * SIDE * SIDE };
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
     drape_matrix *K;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", SIDE, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", SIDE, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_material *m = &scene->pieces[0].material;
     m->damping_stretch = m->damping_shear = m->damping_bend = 0;
     scene->integration.ode.method = "verlet";
@@ -537,7 +554,7 @@ static void test_named_step_is_the_right_one(void **state) {
     free(A), free(values);
     drape_matrix_destroy(K);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 int main(void) {

@@ -19,6 +19,7 @@ typedef enum kind { WITHOUT, WITH, EXACT, KINDS } kind;
 
 typedef struct rig {
     drape_context *ctx;
+    drape_loaded_scene *loaded;
     drape_scene *scene;
     drape_cloth *cloth[KINDS];
     drape_assembler *forces[KINDS];
@@ -144,7 +145,8 @@ static void read_scene(rig *r, double damping) {
              "drape: 1\ncloth: [{grid: {width: 1 m, resolution: %d}, material: {fabric: cotton, damping: %g s}, "
              "pins: [{where: left-edge}]}]\n",
              SIDE, damping);
-    ASSERT_OK(r->ctx, drape_scene_parse(r->ctx, "flap", text, (int64_t)strlen(text), NULL, &r->scene));
+    ASSERT_OK(r->ctx, drape_scene_parse(r->ctx, "flap", text, (int64_t)strlen(text), NULL, &r->loaded));
+    r->scene = drape_loaded_scene_edit(r->loaded);
     const drape_pin *pin = r->scene->pins;
     for (int32_t i = 0; i < 3 * pin->count; i++) r->held[3 * pin->vertices[i / 3] + i % 3] = true;
 }
@@ -176,7 +178,7 @@ static void rig_destroy(rig *r) {
         drape_assembler_destroy(r->forces[k]);
         drape_cloth_destroy(r->cloth[k]);
     }
-    drape_scene_destroy(r->ctx, r->scene);
+    drape_loaded_scene_destroy(r->loaded);
     free(r->dense);
     free(r);
 }

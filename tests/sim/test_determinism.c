@@ -47,9 +47,10 @@ static void keep(drape_sim *sim, outcome *out) {
 
 static outcome simulate(drape_context *ctx, const char *name) {
     outcome out = {0};
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, name, RESOLUTION, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, name, RESOLUTION, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
     for (int k = 0; k < STEPS; k++) {
         drape_certificate *c = &out.certificates[k];
@@ -58,7 +59,7 @@ static outcome simulate(drape_context *ctx, const char *name) {
     }
     keep(sim, &out);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     return out;
 }
 

@@ -93,9 +93,10 @@ static void try_system(drape_context *ctx, const drape_system *system, double to
 /* The systems of some steps of a scene. */
 static void try_scene(drape_context *ctx, const char *path, const char *name, int32_t resolution, tally *all,
                       int32_t *systems) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
-    ASSERT_OK(ctx, drape_scene_load(ctx, name, &(drape_scene_options){.resolution = resolution}, &scene));
+    ASSERT_OK(ctx, drape_scene_load(ctx, name, &(drape_scene_options){.resolution = resolution}, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
     for (int32_t k = 0, step = 0; k < STEPS; k++) {
         drape_system system;
@@ -107,7 +108,7 @@ static void try_scene(drape_context *ctx, const char *path, const char *name, in
         ++*systems;
     }
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 static void true_error_is_near_the_tolerance(void **state) {

@@ -19,14 +19,15 @@ typedef struct variant {
 } variant;
 
 static drape_sim *make_sim(drape_context *ctx, const variant *what) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, what->scene, what->resolution, &scene));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, what->scene, what->resolution, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = what->method;
     scene->cloth.model = what->model;
     if (what->step > 0) scene->step = what->step;
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     return sim;
 }
 

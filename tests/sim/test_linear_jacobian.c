@@ -12,9 +12,10 @@ enum { SIDE = 11, STEPS = 12 };
 /* Short enough for the constant Jacobian to converge in some ten iterations (bench/newton.c says why). */
 static const double STEP = 0.2e-3;
 
-static drape_scene *load(drape_context *ctx, const char *model, const char *method, drape_jacobian jacobian) {
-    drape_scene *scene;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", SIDE, &scene));
+static drape_loaded_scene *load(drape_context *ctx, const char *model, const char *method, drape_jacobian jacobian) {
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", SIDE, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_ode_newton *newton = &scene->integration.ode.newton;
     scene->cloth.model = model;
     scene->cloth.jacobian = jacobian;
@@ -24,7 +25,7 @@ static drape_scene *load(drape_context *ctx, const char *model, const char *meth
     newton->rtol = 1e-10;
     newton->atol = 1e-12;
     newton->max_iterations = 500;
-    return scene;
+    return loaded;
 }
 
 static drape_sim *begin(drape_context *ctx, const drape_scene *scene) {
@@ -44,10 +45,11 @@ static double apart(drape_sim *a, drape_sim *b) {
 
 /* One pin lets go on the way, so that the constraints behind what is kept change. */
 static void check_same_answer(drape_context *ctx, const char *model, const char *method) {
-    drape_scene *exact = load(ctx, model, method, DRAPE_JACOBIAN_FULL);
-    drape_scene *linear = load(ctx, model, method, DRAPE_JACOBIAN_LINEAR);
-    exact->pins[0].until = linear->pins[0].until = (STEPS / 2 + 0.5) * STEP;
-    drape_sim *a = begin(ctx, exact), *b = begin(ctx, linear);
+    drape_loaded_scene *exact = load(ctx, model, method, DRAPE_JACOBIAN_FULL);
+    drape_loaded_scene *linear = load(ctx, model, method, DRAPE_JACOBIAN_LINEAR);
+    drape_loaded_scene_edit(exact)->pins[0].until = (STEPS / 2 + 0.5) * STEP;
+    drape_loaded_scene_edit(linear)->pins[0].until = (STEPS / 2 + 0.5) * STEP;
+    drape_sim *a = begin(ctx, drape_loaded_scene_data(exact)), *b = begin(ctx, drape_loaded_scene_data(linear));
     double fallen = 0.5 * 9.81 * (STEPS * STEP) * (STEPS * STEP);
     for (int32_t i = 0; i < STEPS; i++) {
         ASSERT_OK(ctx, drape_sim_step(a, NULL));
@@ -57,8 +59,8 @@ static void check_same_answer(drape_context *ctx, const char *model, const char 
     ASSERT_NEAR(apart(a, b), 0, 1e-6 * fallen);
     drape_sim_destroy(a);
     drape_sim_destroy(b);
-    drape_scene_destroy(ctx, exact);
-    drape_scene_destroy(ctx, linear);
+    drape_loaded_scene_destroy(exact);
+    drape_loaded_scene_destroy(linear);
 }
 
 static void converges_to_the_same(void **state) {
@@ -91,7 +93,8 @@ static void kept_matrix_is_current(void **state) {
     (void)state;
     drape_context *ctx = test_context(1);
     for (int32_t kind = DRAPE_ODE_NEWTON; kind <= DRAPE_ODE_INEXACT; kind++) {
-        drape_scene *scene = load(ctx, "provot", "implicit-euler", DRAPE_JACOBIAN_LINEAR);
+        drape_loaded_scene *loaded = load(ctx, "provot", "implicit-euler", DRAPE_JACOBIAN_LINEAR);
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         scene->integration.ode.newton.kind = (drape_ode_newton_kind)kind;
         drape_sim *sim = begin(ctx, scene);
         drape_forces forces = scene->forces;
@@ -103,7 +106,7 @@ static void kept_matrix_is_current(void **state) {
             assert_matrix_is_current(ctx, sim);
         }
         drape_sim_destroy(sim);
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
     drape_context_destroy(ctx);
 }
@@ -112,14 +115,15 @@ static void kept_matrix_is_current(void **state) {
 static void wind_is_not_constant(void **state) {
     (void)state;
     drape_context *ctx = test_context(1);
-    drape_scene *scene = load(ctx, "provot", "implicit-euler", DRAPE_JACOBIAN_LINEAR);
+    drape_loaded_scene *loaded = load(ctx, "provot", "implicit-euler", DRAPE_JACOBIAN_LINEAR);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->forces.drag = 1.2;
     scene->forces.wind[2] = 3;
     drape_sim *sim = begin(ctx, scene);
     ASSERT_OK(ctx, drape_sim_step(sim, NULL));
     assert_true(sim->integrator->constant_c == 0);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     drape_context_destroy(ctx);
 }
 

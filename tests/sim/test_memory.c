@@ -16,16 +16,17 @@ typedef struct run {
 } run;
 
 /* A simulation from its scene to two steps; stops at the first failure, and the caller destroys what there is. */
-static drape_status live(drape_context *ctx, const run *what, drape_scene **scene, drape_sim **sim) {
+static drape_status live(drape_context *ctx, const run *what, drape_loaded_scene **loaded, drape_sim **sim) {
     *sim = NULL;
-    drape_status status = drape_scene_builtin(ctx, what->name, RESOLUTION, scene);
+    drape_status status = drape_scene_builtin(ctx, what->name, RESOLUTION, loaded);
+    drape_scene *scene = drape_loaded_scene_edit(*loaded);
     if (!status) {
-        (*scene)->solve.precond = "block_diagonal"; /* "auto" would do with less, and end with other bits */
-        (*scene)->integration.ode.method = what->method;
-        (*scene)->integration.mass = what->mass;
-        if (what->step > 0) (*scene)->step = what->step;
+        scene->solve.precond = "block_diagonal"; /* "auto" would do with less, and end with other bits */
+        scene->integration.ode.method = what->method;
+        scene->integration.mass = what->mass;
+        if (what->step > 0) scene->step = what->step;
     }
-    if (!status) status = drape_sim_create(ctx, *scene, sim);
+    if (!status) status = drape_sim_create(ctx, scene, sim);
     for (int k = 0; k < STEPS && !status; k++) status = drape_sim_step(*sim, NULL);
     return status;
 }
@@ -39,19 +40,19 @@ static void assert_same_positions(drape_sim *a, drape_sim *b) {
 /* Whether request n was reached. `want` is the same simulation with memory enough. */
 static bool fail_request(const run *what, int64_t n, drape_sim *want) {
     counting_allocator memory = {.left = n};
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
     drape_context *ctx = counting_context(&memory);
-    drape_status status = live(ctx, what, &scene, &sim);
+    drape_status status = live(ctx, what, &loaded, &sim);
     assert_int_equal(status, memory.failed ? DRAPE_ERROR_MEMORY : DRAPE_OK);
     if (memory.failed) assert_non_null(strstr(drape_message(ctx), "memory"));
-    if (!scene) assert_int_equal(drape_context_bytes(ctx), 0);
+    if (!loaded) assert_int_equal(drape_context_bytes(ctx), 0);
     if (sim) { /* a step that found no memory can be done again */
         while (drape_sim_steps(sim) < STEPS) ASSERT_OK(ctx, drape_sim_step(sim, NULL));
         assert_same_positions(sim, want);
     }
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     assert_int_equal(drape_context_bytes(ctx), 0);
     drape_context_destroy(ctx);
     assert_int_equal(memory.live, 0);
@@ -59,16 +60,16 @@ static bool fail_request(const run *what, int64_t n, drape_sim *want) {
 }
 
 static void fail_every_request(const run *what) {
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *want;
     drape_context *ctx = test_context(1);
-    ASSERT_OK(ctx, live(ctx, what, &scene, &want));
+    ASSERT_OK(ctx, live(ctx, what, &loaded, &want));
     int64_t n = 0;
     while (n < MOST_REQUESTS && fail_request(what, n, want)) n++;
     print_message("%s, %s: %d requests\n", what->name, what->method, (int)n);
     assert_in_range(n, LEAST_REQUESTS, MOST_REQUESTS - 1);
     drape_sim_destroy(want);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     drape_context_destroy(ctx);
 }
 

@@ -128,10 +128,11 @@ static void run_scene(drape_context *ctx, const char *name, const char *model, c
     const char *set[] = {set_model, set_jacobian};
     snprintf(set_model, sizeof set_model, "model=%s", model);
     snprintf(set_jacobian, sizeof set_jacobian, "jacobian=%s", jacobian);
-    drape_scene *scene;
+    drape_loaded_scene *loaded;
     drape_sim *sim;
     drape_scene_options options = {.resolution = 21, .set = set, .set_count = 2};
-    ASSERT_OK(ctx, drape_scene_load(ctx, name, &options, &scene));
+    ASSERT_OK(ctx, drape_scene_load(ctx, name, &options, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
     for (int32_t i = 0; i < 5 * scene->steps_per_frame; i++) {
         drape_certificate c;
@@ -140,7 +141,7 @@ static void run_scene(drape_context *ctx, const char *name, const char *model, c
         assert_true(c.stretch < 1.5);
     }
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 static void test_every_scene_runs_with_every_model(void **state) {

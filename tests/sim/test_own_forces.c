@@ -24,9 +24,10 @@ static void make_velocity(void) {
 }
 
 /* A sheet of the model provot on two edges; its springs have this share of their stiffness. */
-static drape_scene *load(drape_context *ctx, const char *method, double share, bool damped) {
-    drape_scene *scene;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", SIDE, &scene));
+static drape_loaded_scene *load(drape_context *ctx, const char *method, double share, bool damped) {
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", SIDE, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_material *m = &scene->pieces[0].material;
     drape_ode_newton *newton = &scene->integration.ode.newton;
     m->stretch[0] *= share, m->stretch[1] *= share, m->shear *= share, m->bend *= share;
@@ -42,7 +43,7 @@ static drape_scene *load(drape_context *ctx, const char *method, double share, b
     newton->atol = 1e-12;
     scene->solve.method = damped ? "bicgstab" : "auto";
     scene->solve.tol = 1e-13;
-    return scene;
+    return loaded;
 }
 
 typedef struct pair {
@@ -52,7 +53,8 @@ typedef struct pair {
 
 static pair pair_create(drape_context *ctx, const char *method, bool damped) {
     pair p;
-    drape_scene *full = load(ctx, method, 1, damped), *none = load(ctx, method, 0, damped);
+    drape_loaded_scene *loaded_full = load(ctx, method, 1, damped), *loaded_none = load(ctx, method, 0, damped);
+    drape_scene *full = drape_loaded_scene_edit(loaded_full), *none = drape_loaded_scene_edit(loaded_none);
     ASSERT_OK(ctx, drape_sim_create(ctx, full, &p.built_in));
     ASSERT_OK(ctx, drape_sim_create(ctx, none, &p.own));
     p.springs = malloc(sizeof *p.springs);
@@ -60,8 +62,8 @@ static pair pair_create(drape_context *ctx, const char *method, bool damped) {
     *p.springs = own_springs_of(p.built_in->cloth);
     drape_force force = own_springs_force(p.springs, damped);
     ASSERT_OK(ctx, drape_sim_add_force(p.own, &force));
-    drape_scene_destroy(ctx, full);
-    drape_scene_destroy(ctx, none);
+    drape_loaded_scene_destroy(loaded_full);
+    drape_loaded_scene_destroy(loaded_none);
     return p;
 }
 
@@ -168,7 +170,8 @@ static void forces_know_the_time(void **state) {
     static const char *const methods[] = {DRAPE_LINEARISED_EULER, "implicit-euler"};
     drape_context *ctx = test_context(1);
     for (int m = 0; m < 2; m++) {
-        drape_scene *scene = load(ctx, methods[m], 1, false);
+        drape_loaded_scene *loaded = load(ctx, methods[m], 1, false);
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         drape_sim *sim;
         double one = 1, want = 0, got = 0;
         scene->pin_count = 0;
@@ -183,7 +186,7 @@ static void forces_know_the_time(void **state) {
             got += drape_cloth_mass(drape_sim_cloth(sim))[i] * drape_sim_velocities(sim)[3 * i];
         ASSERT_NEAR(got / want, 1, 1e-10);
         drape_sim_destroy(sim);
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
     drape_context_destroy(ctx);
 }
@@ -194,7 +197,8 @@ static void forces_know_the_time(void **state) {
  * matrix; multistep methods restart. */
 static void check_added_on_the_way(const char *method, drape_mass_matrix mass, bool elements) {
     drape_context *ctx = test_context(1);
-    drape_scene *scene = load(ctx, method, 1, false);
+    drape_loaded_scene *loaded = load(ctx, method, 1, false);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.mass = mass;
     drape_sim *plain, *other;
     own_springs springs;
@@ -220,7 +224,7 @@ static void check_added_on_the_way(const char *method, drape_mass_matrix mass, b
     drape_sim_destroy(plain);
     drape_sim_destroy(other);
     own_springs_clear(&springs);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     drape_context_destroy(ctx);
 }
 
@@ -260,7 +264,8 @@ static double barrier_energy(void *user, const drape_force_point *at) {
  * take it there. With the energy the search goes by it, without by slope. */
 static void check_barrier(bool with_energy) {
     drape_context *ctx = test_context(1);
-    drape_scene *scene = load(ctx, "implicit-euler", 1, false);
+    drape_loaded_scene *loaded = load(ctx, "implicit-euler", 1, false);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_sim *sim;
     drape_certificate c;
     double lowest = INFINITY;
@@ -280,7 +285,7 @@ static void check_barrier(bool with_energy) {
     assert_true(c.ode.cuts > 0);
     assert_true(with_energy ? potentials > 0 : potentials == 0);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     drape_context_destroy(ctx);
 }
 
@@ -304,7 +309,8 @@ static void a_broken_force_is_named(void **state) {
     static const char *const methods[] = {DRAPE_LINEARISED_EULER, "implicit-euler", "bdf2", "dormand-prince"};
     drape_context *ctx = test_context(1);
     for (int m = 0; m < 4; m++) {
-        drape_scene *scene = load(ctx, methods[m], 1, false);
+        drape_loaded_scene *loaded = load(ctx, methods[m], 1, false);
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         drape_sim *sim;
         double from = 2.5e-4, x[N], v[N];
         int32_t nodes[] = {0, 1, 2, 3, 4, 5};
@@ -326,7 +332,7 @@ static void a_broken_force_is_named(void **state) {
         from = 1; /* mended */
         ASSERT_OK(ctx, drape_sim_step(sim, NULL));
         drape_sim_destroy(sim);
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
     drape_context_destroy(ctx);
 }
@@ -348,12 +354,13 @@ static void checkpoints_fit_the_same_forces(void **state) {
         ASSERT_OK(ctx, drape_sim_step(q.own, NULL));
     }
     assert_memory_equal(drape_sim_positions(p.own), drape_sim_positions(q.own), N * sizeof(double));
-    drape_scene *scene = load(ctx, "implicit-euler", 0, false);
+    drape_loaded_scene *loaded = load(ctx, "implicit-euler", 0, false);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_sim *without;
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &without));
     assert_int_equal(drape_sim_restore(without, path), DRAPE_ERROR_FORMAT);
     drape_sim_destroy(without);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     pair_destroy(&p), pair_destroy(&q);
     remove(path);
     drape_context_destroy(ctx);

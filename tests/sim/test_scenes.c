@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static drape_scene *make_scene(drape_context *ctx, const char *name, int32_t resolution) {
-    drape_scene *scene;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, name, resolution, &scene));
-    return scene;
+static drape_loaded_scene *make_scene(drape_context *ctx, const char *name, int32_t resolution) {
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, name, resolution, &loaded));
+    return loaded;
 }
 
 static drape_sim *make_sim(drape_context *ctx, const drape_scene *scene) {
@@ -44,7 +44,8 @@ static int32_t expected_pins(const char *name, int32_t n) {
 }
 
 static void run_scene(drape_context *ctx, const char *name, int32_t n) {
-    drape_scene *scene = make_scene(ctx, name, n);
+    drape_loaded_scene *loaded = make_scene(ctx, name, n);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_sim *sim = make_sim(ctx, scene);
     check_counts(drape_sim_cloth(sim), n, strcmp(name, "reentrant") == 0);
     assert_int_equal(count_pinned(scene), expected_pins(name, n));
@@ -55,7 +56,7 @@ static void run_scene(drape_context *ctx, const char *name, int32_t n) {
     for (int32_t i = 0; i < 3 * drape_cloth_vertices(drape_sim_cloth(sim)); i++)
         assert_true(fabs(drape_sim_positions(sim)[i]) < 2);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 static void test_builtin_scenes(void **state) {
@@ -72,12 +73,13 @@ static void test_shipped_scenes(void **state) {
     for (int32_t i = 0; drape_scene_name(i); i++)
         for (int32_t irregular = 0; irregular < 2; irregular++) {
             drape_scene_options options = {.resolution = 17, .irregular = irregular};
-            drape_scene *scene;
-            ASSERT_OK(*state, drape_scene_load(*state, drape_scene_name(i), &options, &scene));
+            drape_loaded_scene *loaded;
+            ASSERT_OK(*state, drape_scene_load(*state, drape_scene_name(i), &options, &loaded));
+            drape_scene *scene = drape_loaded_scene_edit(loaded);
             drape_sim *sim = make_sim(*state, scene);
             test_run(*state, sim, 5);
             drape_sim_destroy(sim);
-            drape_scene_destroy(*state, scene);
+            drape_loaded_scene_destroy(loaded);
         }
 }
 
@@ -101,20 +103,22 @@ static void test_fixed_pins_do_not_move(void **state) {
     drape_context *ctx = *state;
     const char *names[] = {"pinned", "drooping", "reentrant"};
     for (int32_t k = 0; k < 3; k++) {
-        drape_scene *scene = make_scene(ctx, names[k], 6);
+        drape_loaded_scene *loaded = make_scene(ctx, names[k], 6);
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         drape_sim *sim = make_sim(ctx, scene);
         for (int32_t i = 0; i < 100; i++) {
             test_run(ctx, sim, 1);
             assert_true(farthest_pin(scene, sim) == 0);
         }
         drape_sim_destroy(sim);
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
 }
 
 static void test_sine_pins_do_not_drift(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene = make_scene(ctx, "four-corners", 5);
+    drape_loaded_scene *loaded = make_scene(ctx, "four-corners", 5);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_sim *sim = make_sim(ctx, scene);
     double amplitude = scene->pins[0].motion.amplitude[2], early = 0, late = 0;
     for (int32_t i = 0; i < 1000; i++) {
@@ -126,7 +130,7 @@ static void test_sine_pins_do_not_drift(void **state) {
     ASSERT_NEAR(early, 0, 1e-15);
     ASSERT_NEAR(late, 0, 1e-15);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 static const double OBLIQUE[3] = {1, -2, 3}, SLIDE[3] = {0.4, 0.1, -0.2}; /* direction; m/s */
@@ -198,7 +202,8 @@ static void test_constraint_forces_carry_the_weight(void **state) {
     drape_context *ctx = *state;
     const char *names[] = {"pinned", "drooping", "reentrant"};
     for (int32_t k = 0; k < 3; k++) {
-        drape_scene *scene = make_scene(ctx, names[k], 9);
+        drape_loaded_scene *loaded = make_scene(ctx, names[k], 9);
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         scene->step = 0.1; /* a long step: backward Euler stops all motion soon */
         scene->solve.tol = 1e-10;
         drape_sim *sim = make_sim(ctx, scene);
@@ -212,7 +217,7 @@ static void test_constraint_forces_carry_the_weight(void **state) {
         ASSERT_NEAR(weight, 9.81 * 0.15 * (k == 2 ? 0.75 : 1), 1e-12);
         for (int32_t d = 0; d < 3; d++) ASSERT_NEAR(sum[d], d == 2 ? weight : 0, 1e-6 * weight);
         drape_sim_destroy(sim);
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
 }
 
@@ -233,11 +238,11 @@ static void test_unknown_scenes(void **state) {
                  {"drooping", 8193, "resolution is 8193"},
                  {"", 0, "no scene"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        drape_scene *scene = (drape_scene *)1;
+        drape_loaded_scene *loaded = (drape_loaded_scene *)1;
         int64_t bytes = drape_context_bytes(*state);
-        assert_int_equal(drape_scene_builtin(*state, wrong[i].name, wrong[i].resolution, &scene),
+        assert_int_equal(drape_scene_builtin(*state, wrong[i].name, wrong[i].resolution, &loaded),
                          DRAPE_ERROR_ARGUMENT);
-        assert_null(scene);
+        assert_null(loaded);
         assert_message(*state, wrong[i].message);
         assert_int_equal(drape_context_bytes(*state), bytes);
     }

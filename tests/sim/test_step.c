@@ -12,12 +12,13 @@
 
 enum { SIDE = 9, NUMBERS = 3 * SIDE * SIDE };
 
-static drape_scene *load(drape_context *ctx, const char *method) {
-    drape_scene *scene;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", SIDE, &scene));
+static drape_loaded_scene *load(drape_context *ctx, const char *method) {
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", SIDE, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration = (drape_integration){.ode = {.method = method}};
     if (method && !drape_ode_method_implicit(method) && drape_ode_method_order(method) > 0) scene->step = 2e-4;
-    return scene;
+    return loaded;
 }
 
 static drape_sim *create(drape_context *ctx, const drape_scene *scene) {
@@ -43,7 +44,8 @@ static void certificates_hold_their_parts(void **state) {
     static const char *const methods[] = {NULL, "implicit-euler", "bdf2", "verlet"};
     drape_context *ctx = *state;
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-        drape_scene *scene = load(ctx, methods[m]);
+        drape_loaded_scene *loaded = load(ctx, methods[m]);
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         drape_sim *sim = create(ctx, scene);
         drape_certificate c;
         memset(&c, 0xff, sizeof c);
@@ -72,7 +74,7 @@ static void certificates_hold_their_parts(void **state) {
             assert_memory_equal(c.linear.constraint_force, drape_sim_constraint_forces(sim),
                                 NUMBERS * sizeof(double));
         drape_sim_destroy(sim);
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
 }
 
@@ -81,7 +83,8 @@ static void iterations_are_summed(void **state) {
     drape_context *ctx = *state;
     int32_t iterations[2], corrections[2];
     for (int32_t i = 0; i < 2; i++) {
-        drape_scene *scene = load(ctx, "implicit-euler");
+        drape_loaded_scene *loaded = load(ctx, "implicit-euler");
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         drape_certificate c;
         scene->integration.ode.newton.max_iterations = i + 1;
         scene->integration.ode.newton.keep_unconverged = true;
@@ -92,7 +95,7 @@ static void iterations_are_summed(void **state) {
         assert_int_equal(c.ode.unconverged, 1);
         assert_int_equal(c.ode.reason, DRAPE_ODE_NEWTON_LIMIT);
         drape_sim_destroy(sim);
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
     assert_true(corrections[0] == 1 && corrections[1] == 2);
     assert_true(iterations[0] > 0 && iterations[1] > iterations[0]);
@@ -110,7 +113,9 @@ static void zeros_are_the_defaults_of_scenes(void **state) {
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
         for (int32_t control = DRAPE_ODE_FIXED; control <= (methods[m] ? DRAPE_ODE_ERROR : DRAPE_ODE_FIXED);
              control++) {
-            drape_scene *zeros = load(ctx, methods[m]), *usual = load(ctx, methods[m]);
+            drape_loaded_scene *loaded_zeros = load(ctx, methods[m]), *loaded_usual = load(ctx, methods[m]);
+            drape_scene *zeros = drape_loaded_scene_edit(loaded_zeros),
+                        *usual = drape_loaded_scene_edit(loaded_usual);
             usual->integration = drape_integration_defaults();
             if (methods[m]) usual->integration.ode.method = methods[m];
             usual->integration.ode.control = zeros->integration.ode.control = (drape_ode_control)control;
@@ -123,7 +128,7 @@ static void zeros_are_the_defaults_of_scenes(void **state) {
             ASSERT_OK(ctx, drape_sim_save(a, path));
             ASSERT_OK(ctx, drape_sim_restore(b, path));
             drape_sim_destroy(a), drape_sim_destroy(b);
-            drape_scene_destroy(ctx, zeros), drape_scene_destroy(ctx, usual);
+            drape_loaded_scene_destroy(loaded_zeros), drape_loaded_scene_destroy(loaded_usual);
         }
     remove(path);
     rmdir(folder);
@@ -131,7 +136,8 @@ static void zeros_are_the_defaults_of_scenes(void **state) {
 
 static void room_for_later_is_zero(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene = load(ctx, NULL);
+    drape_loaded_scene *loaded = load(ctx, NULL);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_sim *sim;
     scene->reserved[7] = 1;
     assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
@@ -144,7 +150,7 @@ static void room_for_later_is_zero(void **state) {
     scene->integration.ode.method = "leap-dog";
     assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "known: linearised-euler, explicit-euler, "));
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 /* ---- Setting the state ---- */
@@ -158,7 +164,8 @@ static int32_t newton_of_step(drape_context *ctx, drape_sim *sim) {
 /* bdf3 begins with six implicit Euler steps: at least as many corrections. The same numbers begin anew, too. */
 static void set_state_restarts_multistep_methods(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene = load(ctx, "bdf3");
+    drape_loaded_scene *loaded = load(ctx, "bdf3");
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.newton.rtol = scene->integration.ode.newton.atol = 1e-4;
     drape_sim *sim = create(ctx, scene);
     for (int32_t i = 0; i < 6; i++) ASSERT_OK(ctx, drape_sim_step(sim, NULL));
@@ -166,7 +173,7 @@ static void set_state_restarts_multistep_methods(void **state) {
     ASSERT_OK(ctx, drape_sim_set_state(sim, drape_sim_positions(sim), drape_sim_velocities(sim)));
     assert_true(newton_of_step(ctx, sim) >= 6);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 /* Either part may stay; what is not finite changes neither. */
@@ -174,7 +181,8 @@ static void set_state_takes_what_it_is_given(void **state) {
     static const char *const methods[] = {NULL, "bdf2", "verlet"};
     drape_context *ctx = *state;
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-        drape_scene *scene = load(ctx, methods[m]);
+        drape_loaded_scene *loaded = load(ctx, methods[m]);
+        drape_scene *scene = drape_loaded_scene_edit(loaded);
         drape_sim *sim = create(ctx, scene);
         ASSERT_OK(ctx, drape_sim_step(sim, NULL));
         double *x = test_positions(sim), *v = test_velocities(sim);
@@ -194,14 +202,15 @@ static void set_state_takes_what_it_is_given(void **state) {
         assert_true(fabs(drape_sim_velocities(sim)[3 * 40 + 2] - v[3 * 40 + 2]) < 10 * 9.81 * scene->step);
         free(x), free(v);
         drape_sim_destroy(sim);
-        drape_scene_destroy(ctx, scene);
+        drape_loaded_scene_destroy(loaded);
     }
 }
 
 /* Without forces a sheet at rest stays; with a load it moves. */
 static void set_forces_acts_from_the_next_step(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene = load(ctx, "implicit-euler");
+    drape_loaded_scene *loaded = load(ctx, "implicit-euler");
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->forces = (drape_forces){0};
     drape_sim *sim = create(ctx, scene);
     drape_certificate c;
@@ -211,7 +220,7 @@ static void set_forces_acts_from_the_next_step(void **state) {
     ASSERT_OK(ctx, drape_sim_step(sim, &c));
     assert_true(c.energy.kinetic > 1e-6 && c.energy.weight < 0);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
 }
 
 /* ---- The response ---- */
@@ -247,7 +256,8 @@ static void failed_steps_are_taken_back(void **state) {
     drape_context *ctx = *state;
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
         for (int32_t control = DRAPE_ODE_FIXED; control <= DRAPE_ODE_ERROR; control++) {
-            drape_scene *scene = load(ctx, methods[m]);
+            drape_loaded_scene *loaded = load(ctx, methods[m]);
+            drape_scene *scene = drape_loaded_scene_edit(loaded);
             scene->integration.ode.control = (drape_ode_control)control;
             drape_sim *sim = create(ctx, scene), *other = create(ctx, scene);
             double load[NUMBERS] = {0};
@@ -267,13 +277,14 @@ static void failed_steps_are_taken_back(void **state) {
             ASSERT_OK(ctx, drape_sim_step(sim, NULL));
             assert_int_equal(drape_sim_steps(sim), 4);
             drape_sim_destroy(sim), drape_sim_destroy(other);
-            drape_scene_destroy(ctx, scene);
+            drape_loaded_scene_destroy(loaded);
         }
 }
 
 static void nothing_is_an_argument_error(void **state) {
     drape_context *ctx = *state;
-    drape_scene *scene = load(ctx, NULL);
+    drape_loaded_scene *loaded = load(ctx, NULL);
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_sim *sim;
     assert_int_equal(drape_sim_create(NULL, scene, &sim), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_sim_create(ctx, NULL, &sim), DRAPE_ERROR_ARGUMENT);
@@ -292,7 +303,7 @@ static void nothing_is_an_argument_error(void **state) {
     assert_int_equal(drape_sim_restore(sim, NULL), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_sim_export_system(sim, NULL), DRAPE_ERROR_ARGUMENT);
     drape_sim_destroy(sim);
-    drape_scene_destroy(ctx, scene);
+    drape_loaded_scene_destroy(loaded);
     assert_null(drape_unknowns_name((drape_unknowns)2));
     assert_string_equal(drape_unknowns_name(DRAPE_UNKNOWN_POSITION), "position");
     assert_null(drape_mass_matrix_name((drape_mass_matrix)2));

@@ -15,20 +15,22 @@ static const double PI = 3.14159265358979323846;
 
 typedef struct run {
     drape_context *ctx;
+    drape_loaded_scene *loaded;
     drape_scene *scene;
     drape_sim *sim;
 } run;
 
 static run run_text(drape_context *ctx, const char *name, const char *text) {
     run r = {.ctx = ctx};
-    ASSERT_OK(ctx, drape_scene_parse(ctx, name, text, (int64_t)strlen(text), NULL, &r.scene));
+    ASSERT_OK(ctx, drape_scene_parse(ctx, name, text, (int64_t)strlen(text), NULL, &r.loaded));
+    r.scene = drape_loaded_scene_edit(r.loaded);
     ASSERT_OK(ctx, drape_sim_create(ctx, r.scene, &r.sim));
     return r;
 }
 
 static void run_end(run *r) {
     drape_sim_destroy(r->sim);
-    drape_scene_destroy(r->ctx, r->scene);
+    drape_loaded_scene_destroy(r->loaded);
 }
 
 /* Where a vertex is in the flat cloth, m; grids and the mesh files below have one uv a vertex. */
@@ -450,7 +452,8 @@ static double drooping_sag(drape_context *ctx, bool irregular) {
     const char *const set[] = {"time.step=20 ms", "solver.tolerance=1e-3"};
     drape_scene_options options = {.resolution = 161, .irregular = irregular, .set = set, .set_count = 2};
     run r = {.ctx = ctx};
-    ASSERT_OK(ctx, drape_scene_load(ctx, "drooping", &options, &r.scene));
+    ASSERT_OK(ctx, drape_scene_load(ctx, "drooping", &options, &r.loaded));
+    r.scene = drape_loaded_scene_edit(r.loaded);
     ASSERT_OK(ctx, drape_sim_create(ctx, r.scene, &r.sim));
     const drape_material *m = &r.scene->pieces[0].material;
     double *x = test_positions(r.sim), sag = cbrt(3 * m->density * G / (64 * m->stretch[0]));

@@ -80,7 +80,7 @@ int64_t test_frames_write(test_frames *t, const char *name, const drape_animatio
     ASSERT_OK(t->ctx, drape_writer_open(t->ctx, test_frames_path(t, name), what, &writer));
     for (int32_t i = 0; i < frames; i++) {
         test_frames_fill(t, i);
-        ASSERT_OK(t->ctx, drape_writer_frame(writer, t->x));
+        ASSERT_OK(t->ctx, drape_writer_frame(writer, &(drape_frame){.positions = t->x}));
         if (i == 0) before = drape_context_bytes(t->ctx);
     }
     int64_t grown = drape_context_bytes(t->ctx) - before;
