@@ -20,11 +20,21 @@ extern "C" {
 /* ---- Scenes: plain data ---- */
 
 typedef enum drape_motion_kind {
-    DRAPE_MOTION_FIXED,  /* stays */
-    DRAPE_MOTION_LINEAR, /* displacement velocity t */
-    DRAPE_MOTION_SINE,   /* displacement amplitude (sin(2 pi (frequency t + phase)) - sin(2 pi phase)) */
-    DRAPE_MOTION_KEYS    /* straight from key to key, resting before the first and after the last */
+    DRAPE_MOTION_FIXED,   /* stays */
+    DRAPE_MOTION_LINEAR,  /* displacement velocity t */
+    DRAPE_MOTION_SINE,    /* displacement amplitude (sin(2 pi (frequency t + phase)) - sin(2 pi phase)) */
+    DRAPE_MOTION_KEYS,    /* straight from key to key, resting before the first and after the last */
+    DRAPE_MOTION_CALLBACK /* displacement by a function */
 } drape_motion_kind;
+
+/* The displacement of a pinned vertex (numbered over all pieces) at a time, in s, since the simulation began: writes
+ * it, in m, from where the pin holds the vertex. start: where the vertex was at time 0, m. It is called by the thread
+ * that calls drape_sim_step, one call at a time, several times for the same vertex and time (a step may be repeated),
+ * and at times in any order; it must give the same answer to the same question, and may not use the simulation. An
+ * answer that is not finite fails the step with DRAPE_ERROR_NUMBER and a message that names pin, vertex and time. For
+ * a pin that holds from time 0 on, the displacement at time 0 should be zero: else the vertex jumps. */
+typedef void drape_motion_function(void *user, int32_t vertex, double time, const double start[3],
+                                   double displacement[3]);
 
 typedef struct drape_motion_key {
     double time;      /* s */
@@ -33,12 +43,15 @@ typedef struct drape_motion_key {
 
 typedef struct drape_motion {
     drape_motion_kind kind;
-    double velocity[3];          /* m/s */
-    double amplitude[3];         /* m */
-    double frequency;            /* Hz */
-    double phase;                /* in turns */
-    int32_t key_count;           /* >= 1 with DRAPE_MOTION_KEYS */
-    const drape_motion_key *key; /* times rising */
+    double velocity[3];              /* m/s */
+    double amplitude[3];             /* m */
+    double frequency;                /* Hz */
+    double phase;                    /* in turns */
+    int32_t key_count;               /* >= 1 with DRAPE_MOTION_KEYS */
+    const drape_motion_key *key;     /* times rising */
+    drape_motion_function *function; /* with DRAPE_MOTION_CALLBACK; a checkpoint does not know which function it was:
+                                        restore it with the same one */
+    void *user;                      /* its first argument; must outlive the simulation */
 } drape_motion;
 
 #define DRAPE_FOREVER 1e300 /* s */
@@ -99,7 +112,8 @@ typedef struct drape_scene {
     const char *name;
     drape_piece *pieces; /* positions at the start are the pieces' rest positions */
     int32_t piece_count;
-    drape_pin *pins; /* no vertex in two pins */
+    drape_pin *pins; /* a vertex may be in several: their directions are merged (drape_constraint_builder), and where
+                        they want it in different places it goes to the mean of them, with a warning to the log */
     int32_t pin_count;
     const double *velocity; /* at the start, m/s, 3 doubles per vertex over all pieces; NULL: at rest */
     drape_forces forces;

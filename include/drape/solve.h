@@ -39,6 +39,50 @@ DRAPE_API int32_t drape_constraints_count(const drape_constraints *set);
 /* Writes S (9 a vertex) and z (3 a vertex). */
 DRAPE_API void drape_constraints_filter(const drape_constraints *set, double *S, double *z);
 
+/* Constraints from several sources (pins, contacts, scripts), any number of them for a vertex:
+ *
+ *   drape_constraint_builder_begin(builder, 0);
+ *   drape_constraint_builder_add(builder, PINS, &pin);              // and so on, in any order
+ *   drape_constraint_builder_add(builder, CONTACTS, &contact);
+ *   drape_constraint_builder_finish(builder, set);
+ *
+ * A vertex with one source gets what that one asks for, unchanged. Where there are several, their directions are
+ * merged into at most three orthonormal ones, and z fulfils all of them, or in least squares, all weighted alike,
+ * where they contradict each other. A direction at an angle of less than 1e-6 to the span of the others counts as
+ * within it. The order of the sources does not matter, except for rounding. */
+typedef struct drape_constraint_builder drape_constraint_builder;
+
+/* A vertex whose sources cannot all have what they ask for. */
+typedef struct drape_contradiction {
+    int32_t vertex;
+    int32_t source;       /* the one that is missed by most */
+    int32_t other_source; /* the one that is missed by most among the others; -1: there is none */
+    double size;          /* by how much it is missed, in units of the unknown */
+    uint64_t reserved[2]; /* zero */
+} drape_contradiction;
+
+DRAPE_API drape_status drape_constraint_builder_create(drape_context *ctx, int32_t vertices,
+                                                       drape_constraint_builder **out);
+DRAPE_API void drape_constraint_builder_destroy(drape_constraint_builder *builder); /* NULL is fine */
+/* Forgets what was added. Contradictions up to the tolerance, >= 0 and in units of the unknown, are not reported;
+ * those of the size of rounding never are. */
+DRAPE_API drape_status drape_constraint_builder_begin(drape_constraint_builder *builder, double tolerance);
+/* source: any number, for the caller's own use; it appears in messages and contradictions. Allocates only where there
+ * are more conditions than in any set before. */
+DRAPE_API drape_status drape_constraint_builder_add(drape_constraint_builder *builder, int32_t source,
+                                                    const drape_constraint *constraint);
+/* Merges, and replaces the set (NULL: only merges). Allocates nothing. On failure (as of drape_constraints_set; the
+ * message names the source) the set stays as it was. */
+DRAPE_API drape_status drape_constraint_builder_finish(drape_constraint_builder *builder, drape_constraints *set);
+/* The merged constraints, each vertex once, in the order in which vertices were first added; they live until the next
+ * call that changes the builder. */
+DRAPE_API const drape_constraint *drape_constraint_builder_list(const drape_constraint_builder *builder,
+                                                                int32_t *count);
+/* How many vertices have contradicting sources, and each of them. */
+DRAPE_API int32_t drape_constraint_builder_contradictions(const drape_constraint_builder *builder);
+DRAPE_API drape_status drape_constraint_builder_contradiction(const drape_constraint_builder *builder, int32_t index,
+                                                              drape_contradiction *out);
+
 /* ---- Couplings: stiffness beside the matrix, such as that of contacts ---- */
 
 enum { DRAPE_COUPLING_VERTICES = 4 };

@@ -120,19 +120,6 @@ static void read_directions(reader_t *r, const drape_i_node *node, drape_pin *pi
         drape_i_problem_at(&r->problems, node, false, "directions: one of them lies along the others; leave it out");
 }
 
-/* A vertex can be in one pin only: which of two should move it? */
-static void note_held(reader_t *r, const drape_i_node *node, const drape_pin *pin, int32_t piece) {
-    for (int32_t i = 0; i < pin->count; i++) {
-        const drape_i_node **held_by = &r->held_by[pin->vertices[i]];
-        if (*held_by) {
-            drape_i_problem_at(&r->problems, node, false, "vertex %d is held by another pin already, that of line %d",
-                               pin->vertices[i] - r->shapes[piece].first_vertex, (*held_by)->line);
-            return;
-        }
-        *held_by = node;
-    }
-}
-
 static void read_pin(reader_t *r, const drape_i_node *node, int32_t piece) {
     static const char *const keys[] = {DRAPE_I_PICK_KEYS, "directions", "move", "from", "until", NULL};
     drape_scene *s = &r->out->scene;
@@ -146,7 +133,6 @@ static void read_pin(reader_t *r, const drape_i_node *node, int32_t piece) {
     if (!(pin->until > pin->from))
         drape_i_problem_at(&r->problems, node, false, "until %g s is not after from %g s", pin->until, pin->from);
     pin->count = drape_i_pick_vertices(r, node, piece, &pin->vertices);
-    note_held(r, node, pin, piece);
     s->pin_count++;
 }
 
@@ -177,9 +163,8 @@ static const drape_i_node *first_entry(const reader_t *r, const drape_i_node *pi
 
 void drape_i_read_pins(reader_t *r, const drape_i_node *cloth) {
     int32_t count = count_entries(r, cloth, "pins"), index = 0;
-    r->held_by = drape_i_scene_get(r, r->vertices, sizeof *r->held_by);
     r->out->scene.pins = drape_i_scene_get(r, count, sizeof *r->out->scene.pins);
-    if (!count || !r->held_by || !r->out->scene.pins) return;
+    if (!count || !r->out->scene.pins) return;
     for (const drape_i_node *piece = cloth->first; piece; piece = piece->next, index++) {
         for (const drape_i_node *n = first_entry(r, piece, index, "pins"); n; n = n->next) read_pin(r, n, index);
     }

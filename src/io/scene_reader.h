@@ -54,8 +54,7 @@ typedef struct drape_i_scene_reader {
     drape_i_shape *shapes; /* one a piece */
     int32_t vertices;      /* of all pieces so far */
     bool y_up;
-    const drape_i_node **held_by; /* the pin that holds a vertex, or NULL; one a vertex */
-    bool *picked;                 /* scratch of scene_pick.c, one a vertex */
+    bool *picked; /* scratch of scene_pick.c, one a vertex */
 } drape_i_scene_reader;
 
 typedef drape_i_scene_reader reader_t;

@@ -55,8 +55,8 @@ static bool normalise(double d[3]) {
     return true;
 }
 
-/* Makes d[n] orthogonal to the orthonormal d[0..n-1] and of length one. */
-static bool orthonormalise(double d[3][3], int32_t n) {
+bool drape_i_orthonormalise(double d[3][3], int32_t n) {
+    DRAPE_ASSERT(n >= 0 && n < 3);
     if (!normalise(d[n])) return false;
     for (int32_t pass = 0; pass < 2; pass++) {
         for (int32_t j = 0; j < n; j++) {
@@ -74,7 +74,7 @@ static drape_status make_held(drape_context *ctx, const drape_constraint *c, dra
     memcpy(d, c->direction, sizeof d);
     for (int32_t i = 0; i < 9; i++) out->S[i] = i % 4 == 0 && c->directions < 3 ? 1 : 0;
     for (int32_t n = 0; n < c->directions && c->directions < 3; n++) {
-        if (!orthonormalise(d, n))
+        if (!drape_i_orthonormalise(d, n))
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                                 "constraints: vertex %d: direction %d (%g, %g, %g) has no length or lies in the span "
                                 "of those before it",

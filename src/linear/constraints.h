@@ -21,6 +21,10 @@ struct drape_constraints {
     bool moving;        /* some z is not zero */
 };
 
+/* Makes d[n] orthogonal to the orthonormal d[0..n-1] and of length one; false where it has no length or lies in their
+ * span. */
+bool drape_i_orthonormalise(double d[3][3], int32_t n);
+
 /* v = S v and v = (I-S) v, in place, on all vertices. set may be NULL: S = I. */
 void drape_i_filter(const drape_constraints *set, double *v);
 /* The same as the first for the vertices [begin, end) only, in the calling thread. */

@@ -4,7 +4,7 @@
  * change that is prescribed is z = (anchor + d(t + h) - x) / h - v: it lands there exactly, and errors of rounding do
  * not add up over the steps. Stages of other integrators move it from x by c v, and have the whole of v prescribed.
  * The anchor is where the vertex started, or, for a pin that takes hold later, where it was then less d at that time.
- */
+ * A vertex may be in several pins: the builder of the constraints merges what they ask for. */
 #include "base/elementary.h"
 #include "sim/sim.h"
 
@@ -12,6 +12,8 @@
 #include <string.h>
 
 static const double TWO_PI = 6.28318530717958647692;
+static const double SAME_PLACE =
+    1e-9; /* m: pins that want a vertex in places this close do not contradict each other */
 
 /* Linear between the keys on both sides of t. */
 static double between_keys(const drape_motion *m, double t, int32_t k) {
@@ -24,7 +26,7 @@ static double between_keys(const drape_motion *m, double t, int32_t k) {
     return key[i - 1].offset[k] + share * (key[i].offset[k] - key[i - 1].offset[k]);
 }
 
-static double displacement(const drape_motion *m, double t, int32_t k) {
+static double scripted(const drape_motion *m, double t, int32_t k) {
     switch (m->kind) {
     case DRAPE_MOTION_LINEAR: return m->velocity[k] * t;
     case DRAPE_MOTION_SINE:
@@ -32,6 +34,18 @@ static double displacement(const drape_motion *m, double t, int32_t k) {
                (drape_i_sin(TWO_PI * m->frequency * t + TWO_PI * m->phase) - drape_i_sin(TWO_PI * m->phase));
     case DRAPE_MOTION_KEYS: return between_keys(m, t, k);
     default: return 0;
+    }
+}
+
+static void displacement(const drape_sim *sim, const drape_motion *m, int32_t vertex, double t, double d[3]) {
+    DRAPE_ASSERT(vertex >= 0 && vertex < sim->vertices);
+    if (m->kind == DRAPE_MOTION_CALLBACK) {
+        double start[3]; /* a copy: the callback cannot harm the simulation */
+        memcpy(start, sim->start + 3 * (int64_t)vertex, sizeof start);
+        d[0] = d[1] = d[2] = NAN; /* a callback that writes nothing is found out */
+        m->function(m->user, vertex, t, start, d);
+    } else {
+        for (int32_t k = 0; k < 3; k++) d[k] = scripted(m, t, k);
     }
 }
 
@@ -44,10 +58,12 @@ static bool holds(const drape_sim *sim, const drape_pin *pin, double t) {
 /* Pins whose time begins with this step take hold of their vertices where these are. */
 static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, double t) {
     if (pin->from <= 0 || holds(sim, pin, t)) return;
-    for (int32_t i = first; i < first + pin->count; i++)
+    for (int32_t i = first; i < first + pin->count; i++) {
+        double d[3];
+        displacement(sim, &pin->motion, sim->pinned[i].vertex, t, d);
         for (int32_t k = 0; k < 3; k++)
-            sim->anchor[3 * (int64_t)i + k] =
-                sim->x[3 * (int64_t)sim->pinned[i].vertex + k] - displacement(&pin->motion, t, k);
+            sim->anchor[3 * (int64_t)i + k] = sim->x[3 * (int64_t)sim->pinned[i].vertex + k] - d[k];
+    }
 }
 
 bool drape_i_sim_grip(drape_sim *sim) {
@@ -59,6 +75,7 @@ bool drape_i_sim_grip(drape_sim *sim) {
         changed = changed || holding != sim->holding[p];
         sim->holding[p] = holding;
     }
+    if (changed) sim->contradiction_told = false;
     return changed;
 }
 
@@ -67,23 +84,55 @@ void drape_i_sim_regrip(drape_sim *sim) {
     for (int32_t p = 0; p < sim->pin_count; p++) sim->holding[p] = sim->steps > 0 && holds(sim, &sim->pins[p], now);
 }
 
-drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim) {
-    int32_t held = 0, first = 0;
-    for (int32_t p = 0; p < sim->pin_count; first += sim->pins[p++].count) {
-        const drape_pin *pin = &sim->pins[p];
-        if (!sim->holding[p]) continue;
-        for (int32_t i = first; i < first + pin->count; i++) {
-            drape_constraint *c = &sim->held[held++];
-            *c = sim->pinned[i];
-            int64_t at = 3 * (int64_t)c->vertex;
-            for (int32_t k = 0; k < 3; k++) {
-                double target = sim->anchor[3 * (int64_t)i + k] + displacement(&pin->motion, aim->t, k);
-                c->z[k] = aim->factor * ((target - aim->x[at + k]) / aim->c - (aim->v ? aim->v[at + k] : 0));
-            }
-        }
+/* What one pin asks of its vertex number i of all pinned ones. */
+static drape_status ask(drape_sim *sim, int32_t p, int32_t i, const drape_i_aim *aim) {
+    drape_constraint c = sim->pinned[i];
+    int64_t at = 3 * (int64_t)c.vertex;
+    double d[3];
+    DRAPE_ASSERT(i >= 0 && i < sim->held_count);
+    displacement(sim, &sim->pins[p].motion, c.vertex, aim->t, d);
+    for (int32_t k = 0; k < 3; k++) {
+        double target = sim->anchor[3 * (int64_t)i + k] + d[k];
+        if (!isfinite(target) && sim->pins[p].motion.kind == DRAPE_MOTION_CALLBACK)
+            return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
+                                "pin %d: its callback moves vertex %d to a place that is not finite at t = %g s%s", p,
+                                c.vertex, aim->t, isfinite(d[k]) ? ", from where it took hold" : "");
+        c.z[k] = aim->factor * ((target - aim->x[at + k]) / aim->c - (aim->v ? aim->v[at + k] : 0));
     }
-    sim->held_now = held;
-    return drape_constraints_set(sim->constraints, sim->held, held);
+    return drape_constraint_builder_add(sim->builder, p, &c);
+}
+
+/* Says once that pins contradict each other, until other ones hold. */
+static void tell_contradiction(drape_sim *sim, const drape_i_aim *aim) {
+    drape_contradiction c;
+    int32_t count = drape_constraint_builder_contradictions(sim->builder);
+    if (count == 0 || sim->contradiction_told || drape_constraint_builder_contradiction(sim->builder, 0, &c)) return;
+    sim->contradiction_told = true;
+    drape_i_log(
+        sim->ctx, DRAPE_LOG_WARNING,
+        "t = %g s: pins %d and %d want vertex %d in different places (%d such vertices); it goes to the mean of "
+        "them, %g m off",
+        aim->t, c.source, c.other_source, c.vertex, count, c.size * aim->c / aim->factor);
+}
+
+/* The merged constraints become those of the simulation and of its solver. */
+static drape_status finish_constraints(drape_sim *sim) {
+    drape_status status = drape_constraint_builder_finish(sim->builder, sim->constraints);
+    const drape_constraint *list = drape_constraint_builder_list(sim->builder, &sim->held_now);
+    DRAPE_ASSERT(sim->held_now <= sim->held_count);
+    if (sim->held_now > 0) memcpy(sim->held, list, (size_t)sim->held_now * sizeof *list);
+    return status;
+}
+
+drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim) {
+    DRAPE_ASSERT(aim->c > 0 && aim->factor > 0);
+    drape_status status = drape_constraint_builder_begin(sim->builder, SAME_PLACE / aim->c * aim->factor);
+    for (int32_t p = 0, first = 0; p < sim->pin_count && !status; first += sim->pins[p++].count)
+        for (int32_t i = first; sim->holding[p] && i < first + sim->pins[p].count && !status; i++)
+            status = ask(sim, p, i, aim);
+    if (!status) status = finish_constraints(sim);
+    if (!status) tell_contradiction(sim, aim);
+    return status;
 }
 
 drape_status drape_i_sim_hold_still(drape_sim *sim) {
@@ -105,6 +154,10 @@ static bool finite_motion(const drape_motion *m) {
 }
 
 static drape_status check_motion(drape_context *ctx, int32_t p, const drape_motion *m) {
+    if ((unsigned)m->kind > DRAPE_MOTION_CALLBACK)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: there is no kind of motion %d", p, (int)m->kind);
+    if (m->kind == DRAPE_MOTION_CALLBACK && !m->function)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: a motion by callback without a function", p);
     if (m->kind == DRAPE_MOTION_KEYS && (m->key_count < 1 || !m->key))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: a motion by keys without a key", p);
     if (!finite_motion(m))
@@ -134,9 +187,8 @@ static drape_status check_pins(drape_sim *sim, const drape_scene *scene) {
         count += scene->pins[p].count;
         if (scene->pins[p].motion.kind == DRAPE_MOTION_KEYS) keys += scene->pins[p].motion.key_count;
     }
-    if (count > sim->vertices || keys > INT32_MAX)
-        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                            "pins: more than there are vertices: a vertex is in two pins");
+    if (count > INT32_MAX || keys > INT32_MAX)
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "pins: more than %d pinned vertices or keys", INT32_MAX);
     sim->held_count = (int32_t)count;
     sim->key_count = (int32_t)keys;
     return DRAPE_OK;
@@ -151,6 +203,17 @@ static void copy_pin(drape_sim *sim, const drape_pin *from, drape_pin *to, int32
     to->motion.key = sim->keys + *keys;
     memcpy(sim->keys + *keys, from->motion.key, (size_t)to->motion.key_count * sizeof *sim->keys);
     *keys += to->motion.key_count;
+}
+
+/* All pins at once, which no step may ask for: checks vertices and directions, and lets the builder take its memory.
+ */
+static drape_status check_pinned(drape_sim *sim) {
+    drape_status status = drape_constraint_builder_create(sim->ctx, sim->vertices, &sim->builder);
+    if (!status) status = drape_constraint_builder_begin(sim->builder, 0);
+    for (int32_t p = 0, i = 0; p < sim->pin_count && !status; p++)
+        for (int32_t k = 0; k < sim->pins[p].count && !status; k++)
+            status = drape_constraint_builder_add(sim->builder, p, &sim->pinned[i++]);
+    return status ? status : drape_constraint_builder_finish(sim->builder, sim->constraints);
 }
 
 drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene) {
@@ -173,7 +236,7 @@ drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene) {
             memcpy(sim->pinned[i].direction, pin->direction, sizeof pin->direction);
         }
     }
-    return drape_constraints_set(sim->constraints, sim->pinned, sim->held_count); /* checks vertices and directions */
+    return check_pinned(sim);
 }
 
 void drape_i_sim_anchor(drape_sim *sim) {
@@ -188,4 +251,5 @@ void drape_i_sim_release(drape_sim *sim) {
     DRAPE_FREE(sim->ctx, sim->pins, sim->pin_count);
     DRAPE_FREE(sim->ctx, sim->holding, sim->pin_count);
     DRAPE_FREE(sim->ctx, sim->keys, sim->key_count);
+    drape_constraint_builder_destroy(sim->builder);
 }

@@ -67,13 +67,15 @@ struct drape_sim {
     int32_t held_count, pin_count, key_count;
     int32_t held_now;               /* vertices in `held` */
     drape_constraint *pinned;       /* all vertices of all pins, in their order */
-    drape_constraint *held;         /* those that are held in this step, with their z: what the solver gets */
+    drape_constraint *held;         /* those that are held in this step, merged, with their z: what the solver gets */
     double *anchor;                 /* where each pinned vertex's motion begins, 3 doubles each */
     drape_pin *pins;                /* the scene's, with `count` only */
     drape_motion_key *keys;         /* of all pins */
     double *inverse_mass;           /* one per vertex, zero where held: for the limit of strain, else NULL */
     const double *constraint_force; /* of the last step; NULL before it */
     bool *holding;                  /* pin_count: which hold in this step */
+    drape_constraint_builder *builder; /* merges what pins ask of the same vertex */
+    bool contradiction_told;           /* since pins took hold or let go */
 };
 
 DRAPE_INLINE int64_t drape_i_sim_numbers(const drape_sim *sim) { return 3 * (int64_t)sim->vertices; }

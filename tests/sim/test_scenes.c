@@ -1,4 +1,5 @@
 /* The built-in scenes, pins and their motions, what is refused, what stops a run. */
+#include "base/elementary.h"
 #include "support/strips.h"
 
 #include <math.h>
@@ -221,11 +222,170 @@ static void test_constraint_forces_carry_the_weight(void **state) {
     }
 }
 
-/* ---- what is refused ---- */
+/* ---- several pins on a vertex ---- */
 
 static void assert_message(drape_context *ctx, const char *part) {
     if (!strstr(drape_message(ctx), part)) fail_msg("\"%s\" does not say \"%s\"", drape_message(ctx), part);
 }
+
+typedef struct warnings {
+    int32_t count;
+    char last[512];
+} warnings;
+
+static void note_warning(void *user, drape_log_level level, const char *message) {
+    warnings *w = user;
+    if (level != DRAPE_LOG_WARNING) return;
+    w->count++;
+    snprintf(w->last, sizeof w->last, "%s", message);
+}
+
+static drape_context *listening_context(warnings *w) {
+    drape_context_settings settings = {.threads = 1, .log = note_warning, .log_user = w};
+    drape_context *ctx;
+    assert_int_equal(drape_context_create(&settings, &ctx), DRAPE_OK);
+    return ctx;
+}
+
+/* Three pins of one direction each hold as one in all directions does, whatever they move along. */
+static void test_pins_of_a_vertex_are_merged(void **state) {
+    static const double across[3][3] = {{1, 0, 0}, {1, 1, 0}, {0, 1, 3}};
+    static const char *const methods[] = {DRAPE_LINEARISED_EULER, "implicit-euler", "bdf2", "verlet"};
+    (void)state;
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        warnings w = {0};
+        drape_context *ctx = listening_context(&w);
+        test_strip *one = test_strip_create(ctx, 4, 3, 1, 1), *three = test_strip_create(ctx, 4, 3, 1, 1);
+        for (int k = 0; k < 4; k++) {
+            drape_pin *pin = test_strip_pin(k == 0 ? one : three, 0, 0, 0, 3);
+            pin->motion = (drape_motion){.kind = DRAPE_MOTION_LINEAR, .velocity = {0.1, -0.2, 0.3}};
+            if (k > 0) pin->directions = 1, memcpy(pin->direction[0], across[k - 1], sizeof across[0]);
+        }
+        one->scene.integration = drape_integration_defaults();
+        one->scene.integration.ode.method = methods[m];
+        three->scene.integration = one->scene.integration;
+        one->scene.step = three->scene.step = 1e-4;
+        drape_sim *a = test_strip_sim(one), *b = test_strip_sim(three);
+        test_run(ctx, a, 20), test_run(ctx, b, 20);
+        for (int32_t i = 0; i < 3 * one->mesh.vertices; i++)
+            ASSERT_NEAR(drape_sim_positions(a)[i], drape_sim_positions(b)[i], 1e-11);
+        assert_int_equal(w.count, 0);
+        drape_sim_destroy(a), drape_sim_destroy(b);
+        test_strip_destroy(one), test_strip_destroy(three);
+        drape_context_destroy(ctx);
+    }
+}
+
+/* Pins that pull a vertex to two places: it goes to the middle, and the log says so once, not in every step. */
+static void test_contradicting_pins_meet_in_the_middle(void **state) {
+    (void)state;
+    warnings w = {0};
+    drape_context *ctx = listening_context(&w);
+    test_strip *s = test_strip_create(ctx, 4, 3, 1, 1);
+    for (int k = 0; k < 2; k++) {
+        drape_pin *pin = test_strip_pin(s, 2, 2, 1, 1);
+        pin->motion = (drape_motion){.kind = DRAPE_MOTION_LINEAR, .velocity = {k, 0, 0}};
+        pin->until = k ? 10.5 * s->scene.step : 0;
+    }
+    drape_sim *sim = test_strip_sim(s);
+    const double *x = drape_sim_positions(sim) + 3 * test_strip_vertex(s, 2, 1);
+    double start = x[0];
+    for (int32_t i = 0; i < 10; i++) {
+        test_run(ctx, sim, 1);
+        ASSERT_NEAR(x[0], start + 0.5 * drape_sim_time(sim), 1e-14);
+    }
+    assert_int_equal(w.count, 1);
+    assert_non_null(strstr(w.last, "pins 0 and 1"));
+    test_run(ctx, sim, 5); /* the second has let go */
+    ASSERT_NEAR(x[0], start, 1e-14);
+    assert_int_equal(w.count, 1);
+    drape_sim_destroy(sim);
+    test_strip_destroy(s);
+    drape_context_destroy(ctx);
+}
+
+/* ---- motions by callback ---- */
+
+static const drape_motion SINE = {
+    .kind = DRAPE_MOTION_SINE, .amplitude = {0.01, 0.02, -0.03}, .frequency = 3, .phase = 0.125};
+
+/* What pins.c computes for a sine. */
+static void sine(void *user, int32_t vertex, double time, const double start[3], double d[3]) {
+    const double two_pi = 6.28318530717958647692;
+    const drape_motion *m = user;
+    (void)vertex, (void)start;
+    for (int k = 0; k < 3; k++)
+        d[k] = m->amplitude[k] *
+               (drape_i_sin(two_pi * m->frequency * time + two_pi * m->phase) - drape_i_sin(two_pi * m->phase));
+}
+
+static void test_a_callback_gives_the_bits_of_what_is_built_in(void **state) {
+    drape_context *ctx = *state;
+    static const char *const methods[] = {DRAPE_LINEARISED_EULER, "implicit-euler", "bdf3", "rk4"};
+    for (size_t m = 0; m < 2 * sizeof methods / sizeof *methods; m++) {
+        drape_sim *sim[2];
+        test_strip *s[2];
+        for (int k = 0; k < 2; k++) {
+            s[k] = test_strip_create(ctx, 4, 3, 1, 1);
+            drape_pin *pin = test_strip_pin(s[k], 0, 0, 0, 3);
+            pin->motion = SINE;
+            if (k)
+                pin->motion = (drape_motion){.kind = DRAPE_MOTION_CALLBACK, .function = sine, .user = (void *)&SINE};
+            s[k]->scene.step = 1e-4;
+            pin->from = m % 2 ? 3.5e-4 : 0; /* it takes hold on the way */
+            s[k]->scene.integration = drape_integration_defaults();
+            s[k]->scene.integration.ode.method = methods[m / 2];
+            sim[k] = test_strip_sim(s[k]);
+            test_run(ctx, sim[k], 20);
+        }
+        for (int32_t i = 0; i < 3 * s[0]->mesh.vertices; i++)
+            assert_true(drape_sim_positions(sim[0])[i] == drape_sim_positions(sim[1])[i]);
+        for (int k = 0; k < 2; k++) drape_sim_destroy(sim[k]), test_strip_destroy(s[k]);
+    }
+}
+
+typedef struct breaking {
+    double from;   /* s: not finite from then on */
+    bool nothing;  /* it writes nothing instead */
+    double low[3]; /* where vertices started, at least */
+} breaking;
+
+static void break_down(void *user, int32_t vertex, double time, const double start[3], double d[3]) {
+    breaking *b = user;
+    for (int k = 0; k < 3; k++) b->low[k] = fmin(b->low[k], start[k]);
+    if (time > b->from && b->nothing) return;
+    for (int k = 0; k < 3; k++) d[k] = time > b->from && vertex == 5 ? INFINITY : time;
+}
+
+static void test_a_callback_that_is_not_finite_fails_the_step(void **state) {
+    drape_context *ctx = *state;
+    for (int nothing = 0; nothing < 2; nothing++) {
+        test_strip *s = test_strip_create(ctx, 4, 3, 1, 1);
+        breaking b = {.from = 3.5 * s->scene.step, .nothing = nothing, .low = {1, 1, 1}};
+        test_strip_pin(s, 4, 4, 3, 3);
+        drape_pin *pin = test_strip_pin(s, 0, 0, 0, 3);
+        pin->motion = (drape_motion){.kind = DRAPE_MOTION_CALLBACK, .function = break_down, .user = &b};
+        assert_int_equal(test_strip_vertex(s, 0, 1), 5);
+        drape_sim *sim = test_strip_sim(s);
+        test_run(ctx, sim, 3);
+        double before = drape_sim_positions(sim)[3], message_time = 4 * s->scene.step;
+        assert_int_equal(drape_sim_step(sim, NULL), DRAPE_ERROR_NUMBER);
+        char want[64];
+        snprintf(want, sizeof want, "at t = %g s", message_time);
+        assert_message(ctx, "pin 1");
+        assert_message(ctx, nothing ? "vertex 0" : "vertex 5");
+        assert_message(ctx, want);
+        assert_int_equal(drape_sim_steps(sim), 3);
+        assert_true(drape_sim_positions(sim)[3] == before);
+        assert_true(b.low[0] == 0 && b.low[1] == 0 && b.low[2] == 0);
+        b.from = 1; /* mended: the run goes on */
+        test_run(ctx, sim, 2);
+        drape_sim_destroy(sim);
+        test_strip_destroy(s);
+    }
+}
+
+/* ---- what is refused ---- */
 
 static void test_unknown_scenes(void **state) {
     const struct {
@@ -284,7 +444,6 @@ static void test_wrong_pins(void **state) {
         refuse(s, message);                                                                                          \
         vertices[0] = 3, vertices[1] = 5;                                                                            \
     } while (0)
-    REFUSE(vertices[1] = 3, "vertex 3");
     REFUSE(vertices[1] = 9, "vertex 9");
     REFUSE(vertices[1] = -1, "vertex -1");
     REFUSE(s->pins[0].direction[1][2] = 0, "vertex 3: direction 1");
@@ -297,8 +456,9 @@ static void test_wrong_pins(void **state) {
     REFUSE(s->pins[0].vertices = NULL, "pin 0");
     REFUSE(s->pins[0].motion.velocity[1] = INFINITY, "pin 0");
     REFUSE(s->pins[0].motion.frequency = NAN, "pin 0");
+    REFUSE(s->pins[0].motion.kind = DRAPE_MOTION_CALLBACK, "pin 0: a motion by callback without a function");
+    REFUSE(s->pins[0].motion.kind = (drape_motion_kind)5, "pin 0: there is no kind of motion 5");
     s->scene.pin_count = 2;
-    REFUSE(s->pins[1] = good, "vertex 3");
     REFUSE((s->pins[1] = good, s->pins[1].count = -1), "pin 1"); /* the sum alone would look right */
 #undef REFUSE
     s->scene.pin_count = 1;
@@ -379,6 +539,10 @@ int main(void) {
         cmocka_unit_test_prestate(test_oblique_pins_of_a_whole_sheet, ctx),
         cmocka_unit_test_prestate(test_oblique_pin_of_a_corner, ctx),
         cmocka_unit_test_prestate(test_constraint_forces_carry_the_weight, ctx),
+        cmocka_unit_test_prestate(test_pins_of_a_vertex_are_merged, ctx),
+        cmocka_unit_test_prestate(test_contradicting_pins_meet_in_the_middle, ctx),
+        cmocka_unit_test_prestate(test_a_callback_gives_the_bits_of_what_is_built_in, ctx),
+        cmocka_unit_test_prestate(test_a_callback_that_is_not_finite_fails_the_step, ctx),
         cmocka_unit_test_prestate(test_unknown_scenes, ctx),
         cmocka_unit_test_prestate(test_wrong_steps, ctx),
         cmocka_unit_test_prestate(test_wrong_pins, ctx),
