@@ -44,6 +44,7 @@ void *drape_i_arena_get(drape_context *ctx, drape_i_arena *arena, int64_t count,
         if (!add_block(ctx, arena, bytes > least ? bytes : least)) return NULL;
     }
     block *b = arena->last;
+    DRAPE_ASSERT(b->used >= 0 && b->used + bytes <= b->size);
     char *memory = (char *)b + LINE + b->used;
     b->used += bytes;
     return memset(memory, 0, (size_t)bytes);

@@ -101,6 +101,7 @@ drape_status drape_i_fail(drape_context *ctx, drape_status status, const char *f
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    DRAPE_ASSERT(status != DRAPE_OK);
     memcpy(ctx->message, text, strlen(text) + 1);
     if (ctx->log) ctx->log(ctx->log_user, DRAPE_LOG_ERROR, ctx->message);
     return status;
@@ -155,6 +156,7 @@ void *drape_i_alloc(drape_context *ctx, int64_t count, size_t size) {
 void drape_i_free(drape_context *ctx, void *memory, int64_t count, size_t size) {
     size_t bytes;
     if (!memory || !padded_size(count, size, &bytes)) return;
+    DRAPE_ASSERT(ctx->bytes >= (int64_t)bytes); /* else it is freed twice, or with another size */
     ctx->bytes -= (int64_t)bytes;
     ctx->allocator.free(ctx->allocator.user, memory, bytes);
 }

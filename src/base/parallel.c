@@ -29,6 +29,7 @@ static void run_chunk(void *data, int32_t index) {
     chunked *c = data;
     int64_t begin = index * c->length;
     int64_t end = begin + c->length < c->n ? begin + c->length : c->n;
+    DRAPE_ASSERT(index >= 0 && begin < end); /* a host's scheduler must stay within its count */
     if (c->loop) {
         c->loop(c->data, begin, end);
         return;
@@ -38,7 +39,11 @@ static void run_chunk(void *data, int32_t index) {
     for (int32_t k = 0; k < DRAPE_I_SUMS; k++) c->sums[index][k] = sums[k];
 }
 
-static int32_t chunk_count(const chunked *c) { return (int32_t)((c->n + c->length - 1) / c->length); }
+static int32_t chunk_count(const chunked *c) {
+    int64_t count = (c->n + c->length - 1) / c->length;
+    DRAPE_ASSERT(c->n >= 0 && count <= DRAPE_I_CHUNKS);
+    return (int32_t)count;
+}
 
 void drape_i_loop(drape_context *ctx, int64_t n, int64_t grain, drape_i_loop_fn fn, void *data) {
     chunked c;
@@ -52,6 +57,7 @@ void drape_i_loop(drape_context *ctx, int64_t n, int64_t grain, drape_i_loop_fn 
 void drape_i_sum(drape_context *ctx, int64_t n, int64_t grain, drape_i_sum_fn fn, void *data, int32_t count,
                  double *out) {
     chunked c;
+    DRAPE_ASSERT(count >= 1 && count <= DRAPE_I_SUMS);
     c.n = n;
     c.length = drape_i_chunk_length(n, grain);
     c.loop = NULL;

@@ -144,6 +144,7 @@ static void close_job(drape_i_pool *pool) {
 }
 
 void drape_i_pool_run(drape_i_pool *pool, int32_t count, void (*task)(void *data, int32_t index), void *data) {
+    DRAPE_ASSERT(!is_open(atomic_load(&pool->state))); /* no loop starts from inside a loop */
     pool->task = task;
     pool->data = data;
     for (int32_t t = 0; t < pool->threads; t++) {
@@ -170,6 +171,7 @@ void drape_i_pool_destroy(drape_context *ctx, drape_i_pool *pool) {
 drape_status drape_i_pool_create(drape_context *ctx, int32_t threads, drape_i_pool **out) {
     drape_i_pool *pool;
     *out = NULL;
+    DRAPE_ASSERT(threads > 1 && threads <= MAX_THREADS);
     if (!DRAPE_NEW(ctx, pool, 1)) return DRAPE_ERROR_MEMORY;
     pool->threads = threads;
     pool->allowed = drape_i_processors_allowed();

@@ -58,6 +58,7 @@ drape_status drape_i_spill_create(drape_context *ctx, const char *path, drape_i_
 }
 
 drape_status drape_i_spill_append(drape_context *ctx, drape_i_spill *spill, const void *data, size_t bytes) {
+    DRAPE_ASSERT(spill->stream);
     if (spill->reading && fseeko(spill->stream, (off_t)spill->size, SEEK_SET) != 0)
         return fail_errno(ctx, spill, "write");
     spill->reading = false;
@@ -67,6 +68,7 @@ drape_status drape_i_spill_append(drape_context *ctx, drape_i_spill *spill, cons
 }
 
 drape_status drape_i_spill_read(drape_context *ctx, drape_i_spill *spill, int64_t at, void *data, size_t bytes) {
+    DRAPE_ASSERT(at >= 0 && at + (int64_t)bytes <= spill->size);
     bool goes_on = spill->reading && spill->next == at;
     if (!goes_on && fseeko(spill->stream, (off_t)at, SEEK_SET) != 0) return fail_errno(ctx, spill, "read");
     spill->reading = true;

@@ -16,6 +16,7 @@ void drape_i_binary_end(drape_i_binary *b) {
 }
 
 void drape_i_put_u8(drape_i_binary *b, uint8_t value) {
+    DRAPE_ASSERT(b->used <= DRAPE_I_BINARY_ROOM);
     if (b->used == DRAPE_I_BINARY_ROOM) drape_i_binary_end(b);
     b->bytes[b->used++] = value;
 }

@@ -39,6 +39,7 @@ static int64_t record_bytes(const drape_i_frame_log *log) {
 }
 
 static int64_t place_of(const drape_i_frame_log *log, int64_t frame) {
+    DRAPE_ASSERT(frame >= 0 && frame <= log->count);
     return (int64_t)sizeof(header) + frame * record_bytes(log);
 }
 

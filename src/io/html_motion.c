@@ -77,6 +77,7 @@ void drape_i_motion_frame(drape_i_motion *m, const double *x) {
             int32_t *place = &m->place[3 * i + k];
             int32_t d = clamp16((int64_t)nearest(m, x[3 * i + k], k) - *place - way);
             uint32_t z = fold(d - before);
+            DRAPE_ASSERT(z <= UINT16_MAX); /* two bytes hold it */
             *place += way + d;
             before = d;
             low[i] = (unsigned char)(z & 255);

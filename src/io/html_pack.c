@@ -38,6 +38,7 @@ drape_status drape_i_pack_open(drape_context *ctx, drape_i_file *file, drape_i_p
 
 static void write_line(drape_i_pack *p) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    DRAPE_ASSERT(p->deflate.avail_out <= DRAPE_I_PACK_BYTES);
     size_t bytes = DRAPE_I_PACK_BYTES - p->deflate.avail_out;
     char *to = p->letters;
     if (bytes == 0) return;

@@ -54,6 +54,7 @@ static int32_t list_vertices(const drape_i_mesh *mesh, const drape_i_group_run *
         for (int32_t t = run[i].first; t < run[i].end; t++)
             for (int32_t k = 0; k < 3; k++) {
                 int32_t v = mesh->triangle[t][k];
+                DRAPE_ASSERT(t >= 0 && t < mesh->triangles && v >= 0 && v < mesh->vertices);
                 if (marks[v] == mark) continue;
                 marks[v] = mark;
                 if (out) out[count] = v;
@@ -85,6 +86,8 @@ drape_status drape_i_groups_build(drape_context *ctx, drape_i_arena *arena, drap
         mesh->group[g].vertices = list_vertices(mesh, run, ranges[g], -1 - g, marks, vertex);
         name += first->length + 1;
         vertex += mesh->group[g].vertices;
+        vertices -= mesh->group[g].vertices;
     }
+    DRAPE_ASSERT(vertices == 0); /* both passes met the same vertices */
     return DRAPE_OK;
 }

@@ -8,6 +8,8 @@
  * shortest diagonal is cut, ear or not. */
 #include "io/polygon.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 
 static void newell_normal(const drape_i_polygon *p, double normal[3]) {
@@ -75,6 +77,7 @@ static void put_triangle(int32_t out[3], int32_t a, int32_t b, int32_t c) {
 
 void drape_i_polygon_cut(drape_i_polygon *p) {
     int32_t n = p->corners, first = 0;
+    DRAPE_ASSERT(n >= 3 && n <= DRAPE_I_POLYGON_MOST);
     flatten(p);
     for (int32_t i = 0; i < n; i++) {
         p->next[i] = (i + 1) % n;

@@ -144,6 +144,7 @@ static bool is_identity(const double *S) {
 /* The prepared set becomes the present one, without vertices that are free; of z the part in the held directions is
  * kept. */
 static drape_status adopt(drape_constraints *set, int32_t count) {
+    DRAPE_ASSERT(count >= 0 && count <= set->vertices);
     drape_status status = sort_next(set, count);
     if (status) return status;
     drape_i_held *old = set->held;
@@ -231,6 +232,7 @@ void drape_constraints_filter(const drape_constraints *set, double *S, double *z
 static void filter_held(const drape_constraints *set, double *v, int64_t first, int64_t last) {
     for (int64_t i = first; i < last; i++) {
         double out[3], *at = v + 3 * (int64_t)set->held[i].vertex;
+        DRAPE_ASSERT(set->index[set->held[i].vertex] == i);
         times(set->held[i].S, at, out);
         memcpy(at, out, sizeof out);
     }
@@ -267,8 +269,10 @@ void drape_i_filter_rows(const drape_constraints *set, double *v, int64_t begin,
 
 void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, double *v) {
     int64_t done = 0; /* vertices before this one are finished */
+    DRAPE_ASSERT(!set || set->vertices == vertices);
     for (int32_t i = 0; set && i < set->count; i++) {
         double out[3], *at = v + 3 * (int64_t)set->held[i].vertex;
+        DRAPE_ASSERT(set->held[i].vertex >= done); /* ascending */
         memset(v + 3 * done, 0, 3 * (size_t)(set->held[i].vertex - done) * sizeof *v);
         times(set->held[i].S, at, out);
         for (int32_t k = 0; k < 3; k++) at[k] -= out[k];

@@ -17,10 +17,12 @@ static double product(int32_t count, const double *x, double from, int32_t skip,
 }
 
 void drape_i_ode_value_weights(int32_t count, const double *x, double at, double *weight) {
+    DRAPE_ASSERT(count >= 1 && count <= DRAPE_I_ODE_MOST_PAST + 1);
     for (int32_t j = 0; j < count; j++) weight[j] = product(count, x, at, j, j) / product(count, x, x[j], j, j);
 }
 
 void drape_i_ode_slope_weights(int32_t count, const double *x, int32_t e, double *weight) {
+    DRAPE_ASSERT(e >= 0 && e < count);
     weight[e] = 0;
     for (int32_t i = 0; i < count; i++)
         if (i != e) weight[e] += 1 / (x[e] - x[i]);
@@ -31,6 +33,7 @@ void drape_i_ode_slope_weights(int32_t count, const double *x, int32_t e, double
 double drape_i_ode_hermite_weights(int32_t count, const double *x, double at, double *weight) {
     double slope[DRAPE_I_ODE_MOST_PAST + 1];
     int32_t last = count - 1;
+    DRAPE_ASSERT(count >= 1 && count <= DRAPE_I_ODE_MOST_PAST + 1);
     double share = product(count, x, at, -1, -1) / product(count, x, x[last], last, last);
     drape_i_ode_value_weights(count, x, at, weight);
     drape_i_ode_slope_weights(count, x, last, slope);

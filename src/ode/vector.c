@@ -3,7 +3,6 @@
 
 #include "base/parallel.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@ enum { GRAIN = 4096, STRIP = 256 }; /* a strip of the result stays in the neares
 
 void drape_i_ode_sum_add(drape_i_ode_sum *sum, double factor, const double *vector) {
     if (factor == 0) return;
-    assert(sum->count < DRAPE_I_ODE_MOST_TERMS);
+    DRAPE_ASSERT(sum->count >= 0 && sum->count < DRAPE_I_ODE_MOST_TERMS);
     sum->factor[sum->count] = factor;
     sum->vector[sum->count++] = vector;
 }

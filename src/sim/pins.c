@@ -18,6 +18,7 @@ static const double SAME_PLACE =
 /* Linear between the keys on both sides of t. */
 static double between_keys(const drape_motion *m, double t, int32_t k) {
     const drape_motion_key *key = m->key;
+    DRAPE_ASSERT(m->key_count >= 1);
     int32_t i = 0;
     while (i < m->key_count && key[i].time <= t) i++;
     if (i == 0) return key[0].offset[k];
@@ -201,6 +202,7 @@ static void copy_pin(drape_sim *sim, const drape_pin *from, drape_pin *to, int32
     if (to->until == 0) to->until = DRAPE_FOREVER;
     if (to->motion.kind != DRAPE_MOTION_KEYS) return;
     to->motion.key = sim->keys + *keys;
+    DRAPE_ASSERT(*keys >= 0 && *keys + to->motion.key_count <= sim->key_count);
     memcpy(sim->keys + *keys, from->motion.key, (size_t)to->motion.key_count * sizeof *sim->keys);
     *keys += to->motion.key_count;
 }

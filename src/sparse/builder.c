@@ -108,6 +108,7 @@ static drape_status merge_tail(drape_context *ctx, row *r) {
         bool old = from > 0 && p[from - 1].column > copy[tail - 1].column;
         p[--to] = old ? p[--from] : copy[--tail];
     }
+    DRAPE_ASSERT(to == from); /* nothing was lost between the two */
     r->sorted = r->count;
     return DRAPE_OK;
 }
@@ -119,6 +120,7 @@ static drape_status refuse(drape_context *ctx, int64_t i, int64_t j, const char 
 
 /* Puts a new pair at its place: in the tail, or at the end of the sorted part. */
 static drape_status insert(drape_builder *b, row *r, int64_t at, bool append, int64_t column, double value) {
+    DRAPE_ASSERT(at >= r->sorted && at <= r->count);
     drape_status status = reserve(b->ctx, r, r->count + 1);
     if (status) return status;
     memmove(r->pairs + at + 1, r->pairs + at, (size_t)(r->count - at) * sizeof *r->pairs);
@@ -218,6 +220,7 @@ drape_status drape_builder_finish(const drape_builder *b, drape_matrix **out) {
         int64_t first = m->rowptr[i];
         m->rowptr[i + 1] = first + take_row(b, i, m->col + first, m->val + 9 * first);
     }
+    DRAPE_ASSERT(m->rowptr[rows] == blocks);
     continue_diagonal(m, b->rows);
     return DRAPE_OK;
 }

@@ -60,6 +60,7 @@ drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A) {
 
 drape_status drape_i_pattern_alloc(drape_context *ctx, int32_t rows, int64_t blocks, drape_matrix **out) {
     drape_matrix *m;
+    DRAPE_ASSERT(rows >= 0 && blocks >= 0);
     *out = NULL;
     if (!DRAPE_NEW(ctx, m, 1)) return DRAPE_ERROR_MEMORY;
     m->ctx = ctx;
@@ -93,6 +94,9 @@ drape_status drape_i_matrix_alloc(drape_context *ctx, int32_t rows, int64_t bloc
 drape_status drape_i_matrix_on_pattern(drape_matrix *pattern, drape_matrix **out) {
     drape_context *ctx = pattern->ctx;
     drape_matrix *m;
+    DRAPE_ASSERT(pattern->users > 0);
+    DRAPE_ASSERT(!pattern->pattern); /* else a chain, whose end nobody would free */
+    DRAPE_ASSERT(pattern->rowptr[0] == 0 && pattern->rowptr[pattern->rows] == pattern->blocks);
     *out = NULL;
     if (!DRAPE_NEW(ctx, m, 1)) return DRAPE_ERROR_MEMORY;
     *m = *pattern;
@@ -122,6 +126,7 @@ drape_status drape_matrix_copy(drape_context *ctx, const drape_bsr3 *A, drape_ma
 }
 
 void drape_matrix_destroy(drape_matrix *m) {
+    DRAPE_ASSERT(!m || m->users > 0);
     if (!m || --m->users > 0) return;
     drape_context *ctx = m->ctx;
     DRAPE_FREE(ctx, m->val, 9 * m->blocks);
@@ -140,6 +145,7 @@ drape_bsr3 drape_matrix_view(const drape_matrix *m) {
 }
 
 int64_t drape_i_matrix_find(const drape_bsr3 *A, int32_t row, int32_t column) {
+    DRAPE_ASSERT(row >= 0 && row < A->rows && column >= 0 && column < A->rows);
     int64_t low = A->rowptr[row], high = A->rowptr[row + 1];
     while (low < high) {
         int64_t middle = low + (high - low) / 2;

@@ -20,6 +20,8 @@ static void multiply_chunk(void *data, int64_t begin, int64_t end, double *sums)
 }
 
 double drape_i_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x, double *y) {
+    DRAPE_ASSERT(x != y || A->rows == 0);
+    DRAPE_ASSERT(ctx->simd != DRAPE_SIMD_BEST); /* its place in the tables of kernels is empty */
     product p = {A, x, y, ctx->simd};
     double dot;
     drape_i_sum(ctx, A->rows, ROW_GRAIN, multiply_chunk, &p, 1, &dot);

@@ -57,6 +57,7 @@ static drape_status find_incidence(drape_context *ctx, int32_t rows, const drape
     for (int32_t s = 0; s < set_count; s++)
         for (int64_t i = 0; i < (int64_t)sets[s].nodes_per_element * sets[s].count; i++)
             inc->incident[next[sets[s].nodes[i]]++] = (struct pair){s, (int32_t)(i / sets[s].nodes_per_element)};
+    DRAPE_ASSERT(inc->first[0] == 0 && inc->first[rows] == inc->total);
     return DRAPE_OK;
 }
 
@@ -99,6 +100,7 @@ static drape_status fill_pattern(drape_context *ctx, int32_t rows, const drape_e
         qsort(col, (size_t)count, sizeof *col, ascending);
         (*out)->rowptr[i + 1] = (*out)->rowptr[i] + count;
     }
+    DRAPE_ASSERT((*out)->rowptr[rows] == blocks);
     return DRAPE_OK;
 }
 

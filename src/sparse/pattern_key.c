@@ -25,6 +25,7 @@ static void hash_chunk(void *data, int64_t begin, int64_t end) {
         uint32_t b = pair[1] + (uint32_t)k * 0x85ebca77u + 0x165667b1u;
         sum += (uint64_t)a * b;
     }
+    DRAPE_ASSERT(begin % h->length == 0 && begin / h->length < DRAPE_I_CHUNKS);
     h->sums[begin / h->length] = sum;
 }
 
