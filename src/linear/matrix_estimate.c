@@ -8,6 +8,8 @@
 
 #include "sparse/matrix.h"
 
+#include "sparse/matrix.h"
+
 #include <float.h>
 #include <math.h>
 

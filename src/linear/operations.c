@@ -1,8 +1,8 @@
 /* operations.c: the vocabulary that methods are written in. Everything is threaded; the bits depend on neither
  * threads nor vector width. Traffic counts each vector and each number of A once a pass. */
 #include "base/parallel.h"
+#include "base/vector.h"
 #include "linear/method.h"
-#include "linear/vector.h"
 #include "sparse/kernels.h"
 
 #include <string.h>

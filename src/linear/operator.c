@@ -3,7 +3,7 @@
  * preconditioner is one more row of functions, which is in no table, as it has no name that could be asked for. */
 #include "linear/solver.h"
 
-#include "linear/vector.h"
+#include "base/vector.h"
 
 #include <string.h>
 

@@ -59,7 +59,7 @@ static double guess_for_error(drape_ode *ode, double h, int32_t steps, const dou
     if (e < 0) return e;
     drape_i_ode_sum_form(ode->ctx, &sum, ode->length, ode->error);
     if (ode->wants_error && !ode->settings.newton.guess_from_state)
-        drape_i_ode_copy(ode->ctx, ode->length, ode->error, ode->newton.Y);
+        drape_i_vector_copy(ode->ctx, ode->length, ode->error, ode->newton.Y);
     return e;
 }
 
@@ -87,7 +87,7 @@ drape_status drape_i_ode_bdf_step(drape_ode *ode, double h, drape_ode_reason *re
     drape_i_ode_stage stage = {.t = ode->t + h, .c = h / alpha};
     drape_status status = drape_i_ode_solve(ode, &stage, reason);
     if (status || *reason) return status;
-    drape_i_ode_copy(ode->ctx, ode->length, ode->newton.Y, ode->next);
+    drape_i_vector_copy(ode->ctx, ode->length, ode->newton.Y, ode->next);
     if (e >= 0) estimate(ode, steps, alpha, e);
     /* The slope of the start stays until the past is long enough to do without. */
     ode->next_slope_known = false;

@@ -9,7 +9,7 @@
 
 drape_status drape_i_ode_midpoint_step(drape_ode *ode, double h, drape_ode_reason *reason) {
     drape_i_ode_stage half = {ode->t + 0.5 * h, 0.5 * h, ode->t + h, h};
-    drape_i_ode_copy(ode->ctx, ode->length, ode->past[0], ode->newton.psi);
+    drape_i_vector_copy(ode->ctx, ode->length, ode->past[0], ode->newton.psi);
     drape_i_ode_guess(ode, h, 0.5);
     drape_status status = drape_i_ode_solve(ode, &half, reason);
     if (status || *reason) return status;

@@ -180,9 +180,9 @@ static double correction_norm(drape_ode *ode, const drape_i_ode_stage *stage) {
 static bool is_rounding(drape_ode *ode) {
     const drape_i_ode_newton_memory *m = &ode->newton;
     int64_t n = ode->size, skip = ode->length - n;
-    double ss = drape_i_ode_dot(ode->ctx, n, m->s, m->s);
-    double scale = drape_i_ode_dot(ode->ctx, n, m->psi + skip, m->psi + skip) +
-                   drape_i_ode_dot(ode->ctx, n, m->Y + skip, m->Y + skip);
+    double ss = drape_i_dot(ode->ctx, n, m->s, m->s);
+    double scale =
+        drape_i_dot(ode->ctx, n, m->psi + skip, m->psi + skip) + drape_i_dot(ode->ctx, n, m->Y + skip, m->Y + skip);
     return ss <= ROUNDING * ROUNDING * scale;
 }
 
@@ -255,7 +255,7 @@ static drape_status iterate(drape_ode *ode, const drape_i_ode_stage *stage, drap
     drape_status status = drape_i_ode_residual(ode, stage, reason);
     while (!status && !*reason && it.count < most) {
         it.G_before = it.G;
-        it.G = sqrt(drape_i_ode_dot(ode->ctx, ode->size, m->r, m->r));
+        it.G = sqrt(drape_i_dot(ode->ctx, ode->size, m->r, m->r));
         it.eta = forcing(ode, &it);
         status = prepare(ode, stage, reason);
         if (!status && !*reason) status = correct(ode, stage, it.eta, reason);
@@ -324,7 +324,7 @@ static bool is_forgiven(drape_ode *ode, drape_ode_reason reason) {
 static drape_status solve_checked(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     complete(ode, stage);
-    drape_i_ode_copy(ode->ctx, ode->length, m->Y, m->first);
+    drape_i_vector_copy(ode->ctx, ode->length, m->Y, m->first);
     drape_status status = iterate(ode, stage, reason);
     bool stale = ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED && !m->made_here;
     if (!*reason) return status;
@@ -332,7 +332,7 @@ static drape_status solve_checked(drape_ode *ode, const drape_i_ode_stage *stage
     if (!stale || status) return status;
     m->made_c = 0; /* again with a matrix made here */
     *reason = DRAPE_ODE_DONE;
-    drape_i_ode_copy(ode->ctx, ode->length, m->first, m->Y);
+    drape_i_vector_copy(ode->ctx, ode->length, m->first, m->Y);
     return iterate(ode, stage, reason);
 }
 

@@ -287,8 +287,8 @@ drape_status drape_ode_start(drape_ode *ode, double t, const double *x, const do
     if (!status && second) status = check_state(ode, v, "v");
     if (status) return status;
     ode->t = t;
-    drape_i_ode_copy(ode->ctx, ode->size, x, ode->past[0]);
-    if (second) drape_i_ode_copy(ode->ctx, ode->size, v, ode->past[0] + ode->size);
+    drape_i_vector_copy(ode->ctx, ode->size, x, ode->past[0]);
+    if (second) drape_i_vector_copy(ode->ctx, ode->size, v, ode->past[0] + ode->size);
     drape_i_ode_forget(ode);
     ode->text[0] = 0;
     return DRAPE_OK;
@@ -388,6 +388,6 @@ drape_status drape_i_ode_derivative(drape_ode *ode, double t, double *Y, double 
         ode->counts.mass_solves++;
         said = system->mass_solve(system->user, a);
     }
-    if (second) drape_i_ode_copy(ode->ctx, n, Y + n, out);
+    if (second) drape_i_vector_copy(ode->ctx, n, Y + n, out);
     return said ? drape_i_ode_take(ode, said, "f", t, reason) : DRAPE_OK;
 }

@@ -39,7 +39,7 @@ static drape_status potential(drape_ode *ode, const drape_i_ode_stage *stage, do
         said = system->mass_times(system->user, m->product, m->force);
         product = m->force;
     }
-    *E = 0.5 * drape_i_ode_dot(ode->ctx, n, m->product, product) + P;
+    *E = 0.5 * drape_i_dot(ode->ctx, n, m->product, product) + P;
     return said ? drape_i_ode_take(ode, said, "the potential", stage->t, reason) : DRAPE_OK;
 }
 
@@ -64,10 +64,10 @@ static drape_status is_lower(drape_ode *ode, const drape_i_ode_stage *stage, con
     status = drape_i_ode_residual(ode, stage, reason);
     if (status || *reason) return status;
     if (start->by_slope) {
-        *lower = -drape_i_ode_dot(ode->ctx, ode->size, ode->newton.r, ode->newton.s) <= -SLOPE * start->slope;
+        *lower = -drape_i_dot(ode->ctx, ode->size, ode->newton.r, ode->newton.s) <= -SLOPE * start->slope;
         return DRAPE_OK;
     }
-    double G = sqrt(drape_i_ode_dot(ode->ctx, ode->size, ode->newton.r, ode->newton.r));
+    double G = sqrt(drape_i_dot(ode->ctx, ode->size, ode->newton.r, ode->newton.r));
     *lower = G <= (1 - ARMIJO * alpha) * start->G;
     return DRAPE_OK;
 }
@@ -78,8 +78,8 @@ static bool has_potential(const drape_ode_system *system) {
 
 static drape_status begin(drape_ode *ode, const drape_i_ode_stage *stage, merit *start, drape_ode_reason *reason) {
     const drape_i_ode_newton_memory *m = &ode->newton;
-    start->G = sqrt(drape_i_ode_dot(ode->ctx, ode->size, m->r, m->r));
-    start->slope = -drape_i_ode_dot(ode->ctx, ode->size, m->r, m->s);
+    start->G = sqrt(drape_i_dot(ode->ctx, ode->size, m->r, m->r));
+    start->slope = -drape_i_dot(ode->ctx, ode->size, m->r, m->s);
     start->by_potential = has_potential(&ode->system) && start->slope < 0;
     start->by_slope = ode->settings.newton.line_search == DRAPE_ODE_SEARCH_SLOPE && start->slope < 0;
     return start->by_potential ? potential(ode, stage, &start->E, reason) : DRAPE_OK;

@@ -11,7 +11,7 @@ static const double HARDLY_MORE = 1e-9;    /* a share of a step that is no step 
 static const double AFTER_FAILURE = 0.25, GROW = 1.25, SHRINK = 0.5;
 
 static bool is_finite(drape_ode *ode, const double *Y) {
-    return isfinite(drape_i_ode_dot(ode->ctx, ode->length, Y, Y)); /* also where a square overflows */
+    return isfinite(drape_i_dot(ode->ctx, ode->length, Y, Y)); /* also where a square overflows */
 }
 
 static drape_status check_step(drape_ode *ode, double h) {
@@ -67,9 +67,9 @@ static bool is_within_error(drape_ode *ode, const double change[2]) {
     double *e = ode->error;
     if (!ode->error_known) return false;
     if (!ode->wants_error) drape_i_ode_filter_error(ode);
-    return change[0] <= sqrt(drape_i_ode_dot(ode->ctx, ode->size, e, e)) &&
+    return change[0] <= sqrt(drape_i_dot(ode->ctx, ode->size, e, e)) &&
            (!drape_i_ode_is_second(ode) ||
-            change[1] <= sqrt(drape_i_ode_dot(ode->ctx, ode->size, e + ode->size, e + ode->size)));
+            change[1] <= sqrt(drape_i_dot(ode->ctx, ode->size, e + ode->size, e + ode->size)));
 }
 
 /* Lets the system change next; *restart: by more than a multistep method goes on from. */

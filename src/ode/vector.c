@@ -40,28 +40,6 @@ void drape_i_ode_sum_form(drape_context *ctx, const drape_i_ode_sum *sum, int64_
     drape_i_loop(ctx, n, GRAIN, form_chunk, &o);
 }
 
-static void copy_chunk(void *data, int64_t begin, int64_t end) {
-    const operands *o = data;
-    memcpy(o->out + begin, o->a + begin, (size_t)(end - begin) * sizeof *o->out);
-}
-
-void drape_i_ode_copy(drape_context *ctx, int64_t n, const double *from, double *to) {
-    operands o = {.a = from, .out = to};
-    if (from != to) drape_i_loop(ctx, n, GRAIN, copy_chunk, &o);
-}
-
-static void dot_chunk(void *data, int64_t begin, int64_t end, double *sums) {
-    const operands *o = data;
-    for (int64_t i = begin; i < end; i++) sums[0] += o->a[i] * o->b[i];
-}
-
-double drape_i_ode_dot(drape_context *ctx, int64_t n, const double *a, const double *b) {
-    operands o = {.a = a, .b = b};
-    double sum;
-    drape_i_sum(ctx, n, GRAIN, dot_chunk, &o, 1, &sum);
-    return sum;
-}
-
 static void weighted_chunk(void *data, int64_t begin, int64_t end, double *sums) {
     const operands *o = data;
     for (int64_t i = begin; i < end; i++) {

@@ -1,8 +1,8 @@
-/* vector.h: what integrators do with vectors, under the arithmetic contract. */
+/* vector.h: what integrators alone do with vectors; the rest is in base/vector.h. */
 #ifndef DRAPE_ODE_VECTOR_H
 #define DRAPE_ODE_VECTOR_H
 
-#include "base/context.h"
+#include "base/vector.h"
 
 enum { DRAPE_I_ODE_MOST_TERMS = 24 };
 
@@ -18,8 +18,6 @@ void drape_i_ode_sum_add(drape_i_ode_sum *sum, double factor, const double *vect
 /* out = the sum; out may be one of its vectors. */
 void drape_i_ode_sum_form(drape_context *ctx, const drape_i_ode_sum *sum, int64_t n, double *out);
 
-void drape_i_ode_copy(drape_context *ctx, int64_t n, const double *from, double *to);
-double drape_i_ode_dot(drape_context *ctx, int64_t n, const double *a, const double *b);
 /* sum over i of (factor e_i / (atol + rtol |y_i|))^2 */
 double drape_i_ode_weighted(drape_context *ctx, int64_t n, double factor, const double *e, const double *y,
                             double rtol, double atol);

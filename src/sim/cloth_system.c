@@ -15,6 +15,7 @@
  *
  * With DRAPE_JACOBIAN_LINEAR and no wind on triangles A depends on c alone, and is made once for each c. */
 #include "base/parallel.h"
+#include "base/vector.h"
 #include "linear/constraints.h"
 #include "sim/integrate.h"
 #include "sparse/multiply.h"
@@ -29,20 +30,12 @@ static const double SAME_C = 1e-9; /* relative */
 /* A correction whose linear residual is no more than this goes down all the same: better than none. */
 static const double GOOD_FOR_SOMETHING = 0.5;
 
-typedef struct scaling {
-    const double *in;
-    double *out;
-    double factor;
-} scaling;
-
-static void scale_chunk(void *data, int64_t begin, int64_t end) {
-    const scaling *s = data;
-    for (int64_t i = begin; i < end; i++) s->out[i] = s->factor * s->in[i];
+static void scale(drape_sim *sim, double factor, const double *in, double *out) {
+    drape_i_scale(sim->ctx, drape_i_sim_numbers(sim), factor, in, out);
 }
 
-static void scale(drape_sim *sim, double factor, const double *in, double *out) {
-    scaling s = {in, out, factor};
-    drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, scale_chunk, &s);
+static void add(drape_sim *sim, double factor, const double *in, double *out) {
+    drape_i_axpy(sim->ctx, drape_i_sim_numbers(sim), factor, in, out);
 }
 
 /* ---- Forces and masses ---- */
@@ -141,16 +134,6 @@ static void change_chunk(void *data, int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; i++) it->change[i] = (s->psi_x[i] - x[i]) + s->c * s->v[i];
     else
         for (int64_t i = begin; i < end; i++) it->change[i] = s->v[i] - v[i];
-}
-
-static void add_chunk(void *data, int64_t begin, int64_t end) {
-    const scaling *s = data;
-    for (int64_t i = begin; i < end; i++) s->out[i] += s->factor * s->in[i];
-}
-
-static void add(drape_sim *sim, double factor, const double *in, double *out) {
-    scaling s = {in, out, factor};
-    drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, add_chunk, &s);
 }
 
 /* b = r + A u_0, z = u_0, guess u_0 */

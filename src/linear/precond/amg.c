@@ -12,10 +12,10 @@
  * is time for one, so that never more than twice the best is spent. A refresh is due at once where the constraints
  * are others, or the diagonal blocks have changed much. */
 #include "base/parallel.h"
+#include "base/vector.h"
 #include "linear/amg/hierarchy.h"
 #include "linear/constraints.h"
 #include "linear/precond.h"
-#include "linear/vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* none.c: P = I. */
+#include "base/vector.h"
 #include "linear/constraints.h"
 #include "linear/precond.h"
-#include "linear/vector.h"
 
 #include <string.h>
 

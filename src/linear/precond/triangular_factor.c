@@ -15,10 +15,10 @@
  * by them in the end, so that the attempts do end. Where they do not (numbers that are not finite) M is block
  * diagonal. */
 #include "base/parallel.h"
+#include "base/vector.h"
 #include "linear/precond/triangular.h"
 #include "linear/precond/triangular_block.h"
 #include "linear/prefilter.h"
-#include "linear/vector.h"
 #include "sparse/multiply.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* vector.c: cuts the vectors into chunks for the kernels of vector_simd.c. */
-#include "linear/vector.h"
+#include "base/vector.h"
 
 #include "base/parallel.h"
-#include "linear/kernels.h"
+
+#include <string.h>
 
 enum { GRAIN = 4096 };
 
@@ -54,4 +55,24 @@ static void xpby_chunk(void *data, int64_t begin, int64_t end) {
 void drape_i_xpby(drape_context *ctx, int64_t n, double b, const double *h, double *p) {
     operands o = {ctx->simd, b, h, NULL, p, NULL};
     drape_i_loop(ctx, n, GRAIN, xpby_chunk, &o);
+}
+
+static void scale_chunk(void *data, int64_t begin, int64_t end) {
+    const operands *o = data;
+    for (int64_t i = begin; i < end; i++) o->out[i] = o->scalar * o->in[i];
+}
+
+void drape_i_scale(drape_context *ctx, int64_t n, double a, const double *x, double *y) {
+    operands o = {ctx->simd, a, x, NULL, y, NULL};
+    drape_i_loop(ctx, n, GRAIN, scale_chunk, &o);
+}
+
+static void copy_chunk(void *data, int64_t begin, int64_t end) {
+    const operands *o = data;
+    memcpy(o->out + begin, o->in + begin, (size_t)(end - begin) * sizeof *o->out);
+}
+
+void drape_i_vector_copy(drape_context *ctx, int64_t n, const double *x, double *y) {
+    operands o = {ctx->simd, 0, x, NULL, y, NULL};
+    if (x != y) drape_i_loop(ctx, n, GRAIN, copy_chunk, &o);
 }

@@ -1,6 +1,6 @@
 /* vector_simd.c: dot products and updates of long vectors. Memory bandwidth is the limit of all of them. */
 #include "base/simd.h"
-#include "linear/kernels.h"
+#include "base/vector.h"
 
 double DRAPE_NAME(drape_i_dot_range)(const double *x, const double *y, int64_t begin, int64_t end) {
     vd8 sum = vd8_zero();
