@@ -15,10 +15,8 @@ static const char *file_name(int32_t format) {
     return name;
 }
 
-static bool is_sequence(int32_t format) {
-    const char *ending = drape_writer_extension(format);
-    return strcmp(ending, ".obj") == 0 || strcmp(ending, ".ply") == 0;
-}
+/* One file per frame, as its description says. */
+static bool is_sequence(int32_t format) { return strstr(drape_writer_description(format), "_0000") != NULL; }
 
 static drape_writer *open_writer(test_frames *t, int32_t format, const drape_animation *what) {
     drape_writer *writer;
@@ -31,12 +29,11 @@ static int finished_files(const test_frames *t) {
     char name[32];
     int count = 0;
     for (int32_t f = 0; drape_writer_extension(f); f++) count += access(test_frames_path(t, file_name(f)), F_OK) == 0;
-    for (int frame = 0; frame < 4; frame++) {
-        snprintf(name, sizeof name, "a_%04d.obj", frame);
-        count += access(test_frames_path(t, name), F_OK) == 0;
-        snprintf(name, sizeof name, "a_%04d.ply", frame);
-        count += access(test_frames_path(t, name), F_OK) == 0;
-    }
+    for (int32_t f = 0; drape_writer_extension(f); f++)
+        for (int frame = 0; frame < 4; frame++) {
+            snprintf(name, sizeof name, "a_%04d%s", frame, drape_writer_extension(f));
+            count += access(test_frames_path(t, name), F_OK) == 0;
+        }
     return count + (access(test_frames_path(t, "a_rest.obj"), F_OK) == 0);
 }
 
