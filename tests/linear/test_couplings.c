@@ -1,9 +1,11 @@
 /* Couplings beside the matrix: every method with every preconditioner that it takes gives the answer of the merged
  * matrix, in the same bits for any number of threads and any vector width, and a warm solver allocates nothing. */
+#include "linear/precond.h"
 #include "sparse/counting_allocator.h"
 #include "support/dense.h"
 #include "support/pairs.h"
 #include "support/random_systems.h"
+#include "support/sheets.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -416,6 +418,219 @@ static void prefiltering(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* ---- Multigrid ---- */
+
+enum { SIDE = 201, FOLDED = 20000 };
+
+/* A sheet folded along its middle line, held at one edge, with springs between vertices that lie on each other, or
+ * from a vertex to a triangle. */
+typedef struct folded {
+    sheet s;
+    drape_couplings view;
+    drape_coupling *list;
+    double (*blocks)[36];
+} folded;
+
+static const double *block_of(const drape_bsr3 *A, int32_t i) {
+    for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+        if (A->col[k] == i) return A->val + 9 * k;
+    fail();
+    return NULL;
+}
+
+typedef enum fold { FOLD_SPRINGS, FOLD_TRIANGLES, FOLD_BLOCKS } fold;
+
+static void fill_pair(const double *block, double *to) {
+    for (int m = 0; m < 36; m++) to[m] = (m / 18 == m % 6 / 3 ? 1 : -1) * block[m / 6 % 3 * 3 + m % 3];
+}
+
+static folded folded_create(drape_context *ctx, int32_t side, int32_t count, fold kind, bool shuffled) {
+    folded f = {.s = sheet_create(
+                    ctx, &(sheet_settings){.nx = side, .ny = side, .mass = 1e-3, .shuffled = shuffled, .seed = 3})};
+    drape_constraint *edge = calloc((size_t)side, sizeof *edge);
+    f.list = calloc((size_t)count, sizeof *f.list);
+    f.blocks = calloc((size_t)count, sizeof *f.blocks);
+    for (int32_t i = 0; i < side; i++) edge[i] = (drape_constraint){.vertex = i, .directions = 3};
+    ASSERT_OK(ctx, drape_constraints_set(f.s.set, edge, side));
+    for (int32_t j = 0; j + 1 < side; j++)
+        for (int32_t i = 1; i <= side / 2 && f.view.count < count; i++) {
+            int32_t a = j * side + i - 1, b = j * side + side - i, n = f.view.count++;
+            const double *A = block_of(&f.s.A, a), k = (A[0] + A[4] + A[8]) / 3;
+            drape_coupling *c = &f.list[n];
+            if (kind == FOLD_SPRINGS) *c = (drape_coupling){2, {a, b}, k, {1, -1}, {0.1, 0.2, 0.97}, NULL};
+            else if (kind == FOLD_TRIANGLES)
+                *c = (drape_coupling){4, {a, b, b - 1, b + side}, k, {1, -0.4, -0.35, -0.25}, {0, 0, 1}, NULL};
+            else *c = (drape_coupling){2, {a, b}, 0, {0}, {0}, f.blocks[n]};
+            if (kind == FOLD_BLOCKS) fill_pair(A, f.blocks[n]);
+        }
+    f.view.list = f.list;
+    free(edge);
+    return f;
+}
+
+static void folded_destroy(folded *f) {
+    sheet_destroy(&f->s);
+    free(f->list);
+    free(f->blocks);
+}
+
+static int32_t iterations_of(drape_context *ctx, drape_solver *solver, const drape_problem *problem) {
+    double *x = calloc(3 * (size_t)problem->A->rows, sizeof *x);
+    drape_solve_result result;
+    ASSERT_OK(ctx, drape_solver_solve(solver, problem, x, &result));
+    assert_int_equal(result.reason, DRAPE_CONVERGED);
+    free(x);
+    return result.iterations;
+}
+
+/* Multigrid that was set up for A alone, against a fresh one for the merged matrix. */
+static void compare_folded(drape_context *ctx, fold kind, int32_t modes, double most) {
+    folded f = folded_create(ctx, SIDE, FOLDED, kind, false);
+    drape_solve_settings settings = drape_solve_defaults();
+    drape_solver *kept, *fresh;
+    drape_matrix *matrix;
+    settings.precond = "amg";
+    settings.amg.modes = modes;
+    ASSERT_OK(ctx, drape_couplings_merge(ctx, &f.s.A, &f.view, &matrix));
+    const drape_bsr3 sum = drape_matrix_view(matrix);
+    drape_problem problem = {.A = &f.s.A, .b = f.s.b, .constraints = f.s.set, .positions = f.s.x}, merged = problem;
+    merged.A = &sum;
+    ASSERT_OK(ctx, drape_solver_create(ctx, &settings, &fresh));
+    ASSERT_OK(ctx, drape_solver_create(ctx, &settings, &kept));
+    int32_t want = iterations_of(ctx, fresh, &merged), alone = iterations_of(ctx, kept, &problem);
+    problem.couplings = f.view;
+    assert_int_equal(f.view.count, FOLDED);
+    int32_t got = iterations_of(ctx, kept, &problem);
+    print_message("%d modes, kind %d: %d iterations without couplings, %d merged, %d beside\n", modes, (int)kind,
+                  alone, want, got);
+    assert_true(got <= most * want);
+    drape_solver_destroy(kept);
+    drape_solver_destroy(fresh);
+    drape_matrix_destroy(matrix);
+    folded_destroy(&f);
+}
+
+/* Couplings with blocks of full rank, as of stitches, which the merged matrix lets multigrid gather into aggregates
+ * on the finest level already, cost some iterations more. */
+static void folded_sheet(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(2);
+    for (int32_t modes = 3; modes <= 6; modes += 3) {
+        compare_folded(ctx, FOLD_SPRINGS, modes, 1.5);
+        compare_folded(ctx, FOLD_TRIANGLES, modes, 1.5);
+        compare_folded(ctx, FOLD_BLOCKS, modes, 2);
+    }
+    drape_context_destroy(ctx);
+}
+
+/* Several levels: the answer is that of the merged matrix, also where the vertices are in no order. */
+static void levels_solve_the_merged_matrix(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(2);
+    for (int k = 0; k < 12; k++) {
+        folded f = folded_create(ctx, 61, 1500, (fold)(k % 3), k >= 6);
+        drape_solve_settings settings = drape_solve_defaults();
+        int64_t n = 3 * (int64_t)f.s.A.rows;
+        double *x = calloc((size_t)n, sizeof *x), *want = calloc((size_t)n, sizeof *want);
+        drape_solve_result result;
+        drape_matrix *matrix;
+        settings.precond = "amg";
+        settings.tol = 1e-12;
+        settings.amg.modes = k % 2 ? 6 : 3;
+        settings.amg.cycle = k % 4 == 1 ? DRAPE_CYCLE_W : DRAPE_CYCLE_V;
+        settings.amg.smoother = k % 4 == 2 ? DRAPE_SMOOTHER_CHEBYSHEV : DRAPE_SMOOTHER_GAUSS_SEIDEL;
+        ASSERT_OK(ctx, drape_couplings_merge(ctx, &f.s.A, &f.view, &matrix));
+        const drape_bsr3 sum = drape_matrix_view(matrix);
+        drape_problem problem = {.A = &f.s.A, .b = f.s.b, .constraints = f.s.set, .positions = f.s.x};
+        problem.couplings = f.view;
+        ASSERT_OK(ctx, drape_solve(ctx, &problem, &settings, x, &result));
+        assert_int_equal(result.reason, DRAPE_CONVERGED);
+        problem.A = &sum;
+        problem.couplings = (drape_couplings){0};
+        settings.precond = "block_diagonal";
+        ASSERT_OK(ctx, drape_solve(ctx, &problem, &settings, want, NULL));
+        ASSERT_NEAR(distance_of(n, x, want), 0, 1e-8 * norm_of(n, want));
+        drape_matrix_destroy(matrix);
+        folded_destroy(&f);
+        free(x);
+        free(want);
+    }
+    drape_context_destroy(ctx);
+}
+
+/* Symmetric to single precision, and positive definite, however stiff the couplings. */
+static void check_definite(drape_context *ctx, const folded *f, const drape_solve_settings *settings) {
+    const drape_i_precond *amg = drape_i_precond_find("amg");
+    drape_i_couplings C = {0};
+    drape_problem problem = {.A = &f->s.A, .constraints = f->s.set, .positions = f->s.x};
+    int64_t n = 3 * (int64_t)f->s.A.rows;
+    double *u = calloc(4 * (size_t)n, sizeof *u), *v = u + n, *Pu = v + n, *Pv = Pu + n, shift;
+    void *state;
+    test_random r = {1};
+    ASSERT_OK(ctx, drape_i_couplings_set(ctx, f->s.A.rows, &f->view, &C));
+    ASSERT_OK(ctx, amg->create(ctx, &f->s.A, settings, &state));
+    ASSERT_OK(ctx, amg->refresh(ctx, state, &problem, f->s.set, &C, &shift));
+    for (int k = 0; k < 5; k++) {
+        double uPv = 0, vPu = 0;
+        for (int64_t i = 0; i < n; i++) u[i] = test_random_between(&r, -1, 1), v[i] = test_random_between(&r, -1, 1);
+        double uPu = amg->apply(ctx, state, u, Pu), vPv = amg->apply(ctx, state, v, Pv);
+        for (int64_t i = 0; i < n; i++) uPv += u[i] * Pv[i], vPu += v[i] * Pu[i];
+        assert_true(uPu > 0 && vPv > 0);
+        ASSERT_NEAR(uPv, vPu, 1e-4 * sqrt(uPu * vPv));
+    }
+    amg->destroy(ctx, state);
+    drape_i_couplings_free(ctx, &C);
+    free(u);
+}
+
+static void levels_are_definite(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    for (int k = 0; k < 12; k++) {
+        folded f = folded_create(ctx, 41, 700, (fold)(k % 3), k % 2);
+        drape_solve_settings settings = drape_solve_defaults();
+        settings.amg.modes = k % 4 < 2 ? 3 : 6;
+        settings.amg.cycle = k >= 8 ? DRAPE_CYCLE_W : DRAPE_CYCLE_V;
+        settings.amg.smoother = k % 4 == 3 ? DRAPE_SMOOTHER_CHEBYSHEV : DRAPE_SMOOTHER_GAUSS_SEIDEL;
+        for (int32_t i = 0; i < f.view.count; i++) f.list[i].k *= k < 6 ? 1 : 1e4;
+        check_definite(ctx, &f, &settings);
+        folded_destroy(&f);
+    }
+    drape_context_destroy(ctx);
+}
+
+/* As other_lists_allocate_nothing, with several levels. */
+static void levels_allocate_nothing(void **state) {
+    (void)state;
+    enum { COUNT = 300 };
+    counting_allocator memory = {.left = -1};
+    drape_context *ctx = counting_context(&memory);
+    folded f = folded_create(ctx, 61, COUNT, FOLD_TRIANGLES, false);
+    drape_solve_settings settings = drape_solve_defaults();
+    drape_problem problem = {.A = &f.s.A, .b = f.s.b, .constraints = f.s.set, .couplings = f.view};
+    double *x = calloc(3 * (size_t)f.s.A.rows, sizeof *x);
+    drape_solver *solver;
+    drape_solve_result result;
+    test_random r = {4};
+    settings.precond = "amg";
+    ASSERT_OK(ctx, drape_solver_create(ctx, &settings, &solver));
+    for (int k = 0; k < 6; k++) {
+        for (int32_t i = 0; i < COUNT; i++) do
+                choose_vertices(&r, f.s.A.rows, &f.list[i]);
+            while (f.list[i].count < DRAPE_COUPLING_VERTICES);
+        memory.left = k == 0 ? -1 : 0; /* the next request fails */
+        ASSERT_OK(ctx, drape_solver_solve(solver, &problem, x, &result));
+        memory.left = -1;
+        assert_false(memory.failed);
+        assert_int_equal(result.reason, DRAPE_CONVERGED);
+    }
+    drape_solver_destroy(solver);
+    folded_destroy(&f);
+    free(x);
+    drape_context_destroy(ctx);
+    assert_int_equal(memory.live, 0);
+}
+
 /* ---- Messages ---- */
 
 static void refused_couplings(void **state) {
@@ -481,6 +696,10 @@ int main(void) {
         cmocka_unit_test(same_couplings_are_kept),
         cmocka_unit_test(merging),
         cmocka_unit_test(prefiltering),
+        cmocka_unit_test(folded_sheet),
+        cmocka_unit_test(levels_solve_the_merged_matrix),
+        cmocka_unit_test(levels_are_definite),
+        cmocka_unit_test(levels_allocate_nothing),
         cmocka_unit_test(refused_couplings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,9 +188,15 @@ DRAPE_INLINE void NAME(copy_band)(const drape_i_upper *A, int32_t band, const fl
     memcpy(to + STRIDE_R * begin, from + STRIDE_R * begin, (size_t)(STRIDE_R * (end - begin)) * sizeof *to);
 }
 
+/* x_i, or (I + D_i)^-1 x_i for a row with couplings */
+DRAPE_INLINE VR NAME(divide)(const drape_i_terms *t, int32_t i, VR mine) {
+    const int32_t v = t->index[i];
+    return v < 0 ? mine : NAME(transposed_by)(t->G + R * R * (int64_t)v, mine);
+}
+
 /* From x = 0, rows in descending order: x_i = b_i - sum over j > i of U_ij x_j. What is left then, -L x, comes along
- * from the same blocks. */
-DRAPE_INLINE void NAME(gs_first)(const drape_i_level *l, int32_t band) {
+ * from the same blocks. `coupled` is known where this is compiled. */
+DRAPE_INLINE void NAME(gs_first)(const drape_i_level *l, int32_t band, bool coupled) {
     const upper_view A = view_upper(&l->A);
     const int32_t begin = l->A.bands.first[band], end = l->A.bands.first[band + 1];
     const int32_t colour = l->A.bands.colour[band], border_begin = l->A.border_first[band];
@@ -200,6 +206,7 @@ DRAPE_INLINE void NAME(gs_first)(const drape_i_level *l, int32_t band) {
     for (int32_t i = end - 1; i >= begin; i--) {
         VR mine = NAME(load_r)(b + STRIDE_R * (int64_t)i) - NAME(gather_descending)(&A, i, x);
         if (border >= border_begin && l->A.border[border] == i) mine -= NAME(across)(&l->A, border--, x, 0, colour);
+        if (coupled) mine = NAME(divide)(&l->terms, i, mine);
         NAME(store_r)(x + STRIDE_R * (int64_t)i, mine);
         memset(t + STRIDE_R * (int64_t)i, 0, STRIDE_R * sizeof *t);
         NAME(ask_ahead)(&A, i, false);
@@ -213,7 +220,7 @@ DRAPE_INLINE void NAME(gs_border)(const drape_i_level *l, int32_t band) {
 
 /* The transpose: rows in ascending order, x_i = b_i - L x - U x with the x of the moment. L x was put into t by the
  * rows above. */
-DRAPE_INLINE void NAME(gs_last)(const drape_i_level *l, int32_t band) {
+DRAPE_INLINE void NAME(gs_last)(const drape_i_level *l, int32_t band, bool coupled) {
     const upper_view A = view_upper(&l->A);
     const int32_t begin = l->A.bands.first[band], end = l->A.bands.first[band + 1];
     float *const x = l->x, *const t = l->t;
@@ -221,6 +228,7 @@ DRAPE_INLINE void NAME(gs_last)(const drape_i_level *l, int32_t band) {
     NAME(subtract_across)(&l->A, band, x, t, 0, DRAPE_I_BANDS);
     for (int32_t i = begin; i < end; i++) {
         VR mine = NAME(load_r)(t + STRIDE_R * (int64_t)i) - NAME(gather)(&A, i, x);
+        if (coupled) mine = NAME(divide)(&l->terms, i, mine);
         NAME(store_r)(x + STRIDE_R * (int64_t)i, mine);
         NAME(ask_ahead)(&A, i, true);
         NAME(scatter)(&A, i, mine, t);

@@ -57,12 +57,16 @@ DRAPE_INLINE upper_view view_upper(const drape_i_upper *A) {
     } while (0)
 
 void DRAPE_NAME(drape_i_gs_first)(const drape_i_level *level, int32_t band) {
-    SQUARE(level->A, gs_first, level, band);
+    if (level->terms.count > 0) gs_first_33(level, band, true); /* on the finest level */
+    else SQUARE(level->A, gs_first, level, band, false);
 }
 void DRAPE_NAME(drape_i_gs_border)(const drape_i_level *level, int32_t band) {
     SQUARE(level->A, gs_border, level, band);
 }
-void DRAPE_NAME(drape_i_gs_last)(const drape_i_level *level, int32_t band) { SQUARE(level->A, gs_last, level, band); }
+void DRAPE_NAME(drape_i_gs_last)(const drape_i_level *level, int32_t band) {
+    if (level->terms.count > 0) gs_last_33(level, band, true);
+    else SQUARE(level->A, gs_last, level, band, false);
+}
 void DRAPE_NAME(drape_i_fmultiply)(const drape_i_upper *A, const float *x, float *y, int32_t band) {
     SQUARE(*A, fmultiply, A, x, y, band);
 }

@@ -19,6 +19,26 @@ static void copy_matrix(const drape_i_upper *A, int32_t n, double *to) {
                     to[(int64_t)(r * i + a) * n + r * A->col[k] + c] = A->val[r * r * k + r * a + c];
 }
 
+/* The upper half of what the terms are, each as a dense vector of which no more is looked at than from its first to
+ * its last number. */
+static void add_terms(const drape_i_terms *t, int32_t n, double *dense, double *to) {
+    enum { r = 3, stride = DRAPE_I_STRIDE(3) };
+    for (int32_t c = 0; c < t->count; c++) {
+        int32_t low = n, high = 0;
+        memset(dense, 0, (size_t)n * sizeof *dense);
+        for (int64_t e = t->first[c]; e < t->first[c + 1]; e++) {
+            const int32_t at = r * t->row[e];
+            for (int32_t k = 0; k < r; k++) dense[at + k] = t->g[stride * e + k];
+            low = at < low ? at : low;
+            high = at + r > high ? at + r : high;
+        }
+        for (int32_t i = low; i < high; i++) {
+            const double factor = dense[i];
+            for (int32_t j = i; j < high && factor != 0; j++) to[(int64_t)i * n + j] += factor * dense[j];
+        }
+    }
+}
+
 /* In place, upper halves: row k of L' from row k of A, which rows above have been taken from. False: not positive
  * definite. */
 static bool cholesky(int32_t n, double *U) {
@@ -40,6 +60,7 @@ static bool cholesky(int32_t n, double *U) {
 void drape_i_coarse_factor(drape_i_hierarchy *h) {
     const int32_t n = h->coarse;
     copy_matrix(&h->level[h->levels - 1].A, n, h->factor);
+    add_terms(&h->level[h->levels - 1].terms, n, h->column, h->factor);
     if (!cholesky(n, h->factor)) { /* its diagonal alone, so that what is wrong with A shows in p'Ap and not here */
         memset(h->factor, 0, (size_t)n * (size_t)n * sizeof *h->factor);
         for (int64_t i = 0; i < n; i++) h->factor[i * n + i] = 1;

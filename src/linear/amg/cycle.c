@@ -58,12 +58,24 @@ static void smooth_first(drape_context *ctx, const drape_i_hierarchy *h, const d
     sweeping first = {ctx->simd, level, drape_i_gs_first_at}, border = {ctx->simd, level, drape_i_gs_border_at};
     drape_i_bands_coloured(ctx, &level->A.bands, false, sweep_band, &first);
     if (level->A.borders > 0) drape_i_bands_all(ctx, &level->A.bands, sweep_band, &border);
+    if (level->terms.count > 0) drape_i_terms_subtract_rest(ctx, level, level->x, level->t);
+}
+
+/* The transpose of the first: what the terms leave to the residual comes from the x before it. */
+static void sweep_back(drape_context *ctx, const drape_i_level *level) {
+    sweeping s = {ctx->simd, level, drape_i_gs_last_at};
+    const bool terms = level->terms.count > 0;
+    if (terms) {
+        drape_i_terms_keep(level, level->b);
+        drape_i_terms_subtract_rest(ctx, level, level->x, level->b);
+    }
+    drape_i_bands_coloured(ctx, &level->A.bands, true, sweep_band, &s);
+    if (terms) drape_i_terms_restore(level, level->b);
 }
 
 static void smooth_last(drape_context *ctx, const drape_i_hierarchy *h, const drape_i_level *level) {
-    sweeping s = {ctx->simd, level, drape_i_gs_last_at};
     if (h->degree > 0) drape_i_chebyshev(ctx, level, h->degree, false);
-    else drape_i_bands_coloured(ctx, &level->A.bands, true, sweep_band, &s);
+    else sweep_back(ctx, level);
 }
 
 /* ---- The cycle ---- */
@@ -107,6 +119,14 @@ static void correct(drape_context *ctx, drape_i_hierarchy *h, int32_t l) {
     drape_i_loop(ctx, v.level->A.rows, ROW_GRAIN, join_chunk, &v);
 }
 
+/* The same by the levels that stand in place of level 1 and those below it: from its unknowns to theirs, and back. */
+static void correct_coupled(drape_context *ctx, drape_i_hierarchy *h) {
+    const drape_i_level *plain = &h->level[1], *coupled = &h->coupled->level[0];
+    drape_i_scale_vector(ctx, coupled, true, plain->b, coupled->b);
+    correct(ctx, h->coupled, 0);
+    drape_i_scale_vector(ctx, coupled, false, coupled->x, plain->x);
+}
+
 static void descend(drape_context *ctx, drape_i_hierarchy *h, int32_t l) {
     drape_i_level *level = &h->level[l];
     double since = drape_i_seconds();
@@ -122,7 +142,8 @@ static void descend(drape_context *ctx, drape_i_hierarchy *h, int32_t l) {
         transfer t = {ctx->simd, level, &h->level[l + 1]};
         restrict_residual(ctx, &t);
         drape_i_level_lap(level, DRAPE_AMG_RESTRICT, &since);
-        correct(ctx, h, l + 1);
+        if (l == 0 && h->coupled) correct_coupled(ctx, h);
+        else correct(ctx, h, l + 1);
         since = drape_i_seconds();
         drape_i_loop(ctx, level->A.rows, ROW_GRAIN, prolong_chunk, &t);
         drape_i_level_lap(level, DRAPE_AMG_PROLONG, &since);

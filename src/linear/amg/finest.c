@@ -82,13 +82,11 @@ static drape_status find_order(drape_context *ctx, const drape_bsr3 *A, drape_i_
 }
 
 static drape_status reorder(drape_context *ctx, const drape_bsr3 *A, drape_i_level *l) {
-    int32_t *place;
     drape_i_upper_free(ctx, &l->A);
-    if (!DRAPE_NEW_RAW(ctx, place, A->rows)) return DRAPE_ERROR_MEMORY;
-    drape_status status = find_order(ctx, A, l, place);
-    if (!status) status = copy_pattern(ctx, &(copying){A, l, place});
-    DRAPE_FREE(ctx, place, A->rows);
-    return status;
+    l->A.rows = A->rows; /* so that all is given back where something fails */
+    if (!DRAPE_NEW_RAW(ctx, l->place, A->rows)) return DRAPE_ERROR_MEMORY;
+    drape_status status = find_order(ctx, A, l, l->place);
+    return status ? status : copy_pattern(ctx, &(copying){A, l, l->place});
 }
 
 drape_status drape_i_finest_pattern(drape_context *ctx, const drape_bsr3 *A, drape_i_level *l) {

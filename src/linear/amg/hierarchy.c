@@ -33,6 +33,9 @@ static void coarse_values(drape_context *ctx, const drape_i_amg_input *in, drape
     drape_i_galerkin_values(ctx, fine, coarse);
     drape_i_level_lap(fine, DRAPE_AMG_PRODUCT, &since);
     drape_i_scale_coarse(ctx, fine, coarse);
+    if (coarse->kept_kernel)
+        memcpy(coarse->kept_kernel, coarse->kernel,
+               (size_t)coarse->A.rows * (size_t)(coarse->A.r * coarse->modes) * sizeof *coarse->kernel);
     drape_i_level_lap(coarse, DRAPE_AMG_SCALE, &since);
 }
 
@@ -50,7 +53,7 @@ void drape_i_hierarchy_refresh(drape_context *ctx, const drape_i_amg_input *in, 
 
 /* ---- Memory and patterns ---- */
 
-static drape_status allocate_values(drape_context *ctx, drape_i_level *l, const drape_i_amg_settings *want,
+drape_status drape_i_level_allocate(drape_context *ctx, drape_i_level *l, const drape_i_amg_settings *want,
                                     bool finest) {
     const int64_t n = (int64_t)l->A.rows * l->A.r, length = (int64_t)l->A.rows * DRAPE_I_STRIDE(l->A.r);
     const bool chebyshev = want->degree > 0, twice = want->twice && !finest;
@@ -73,6 +76,9 @@ static drape_status allocate_values(drape_context *ctx, drape_i_level *l, const 
 static void free_level(drape_context *ctx, drape_i_level *l) {
     int64_t n = (int64_t)l->A.rows * l->A.r, cols = l->P.cols;
     drape_i_recipe_free(ctx, l);
+    drape_i_terms_free(ctx, &l->terms);
+    DRAPE_FREE(ctx, l->place, l->A.rows);
+    DRAPE_FREE(ctx, l->kept_kernel, n * l->modes);
     drape_i_fvector_free(ctx, l->scale, n * l->A.r);
     drape_i_fvector_free(ctx, l->vectors, l->numbers);
     DRAPE_FREE(ctx, l->user, l->A.rows);
@@ -88,6 +94,7 @@ static void free_level(drape_context *ctx, drape_i_level *l) {
 }
 
 void drape_i_hierarchy_free(drape_context *ctx, drape_i_hierarchy *h) {
+    drape_i_hierarchy_uncouple(ctx, h);
     for (int32_t l = 0; l < DRAPE_I_AMG_LEVELS; l++) free_level(ctx, &h->level[l]);
     DRAPE_FREE(ctx, h->factor, (int64_t)h->coarse * h->coarse);
     DRAPE_FREE(ctx, h->column, h->coarse);
@@ -105,7 +112,7 @@ static drape_status estimate_rho(drape_context *ctx, drape_i_level *l, const dra
 static drape_status make_finest(drape_context *ctx, const drape_i_amg_input *in, const drape_i_amg_settings *want,
                                 drape_i_level *l) {
     drape_status status = drape_i_finest_pattern(ctx, in->A, l);
-    if (!status) status = allocate_values(ctx, l, want, true);
+    if (!status) status = drape_i_level_allocate(ctx, l, want, true);
     if (status) return status;
     finest_values(ctx, in, l);
     return DRAPE_OK;
@@ -130,6 +137,10 @@ static drape_status make_interpolation(drape_context *ctx, const drape_i_amg_inp
     return status;
 }
 
+static bool keep_kernel(drape_context *ctx, drape_i_level *l) {
+    return DRAPE_NEW_RAW(ctx, l->kept_kernel, (int64_t)l->A.rows * l->A.r * l->modes);
+}
+
 /* The next level. *grew false: there was nothing to gain, and there is none. */
 static drape_status coarsen(drape_context *ctx, const drape_i_amg_input *in, const drape_i_amg_settings *want,
                             drape_i_level *fine, drape_i_level *coarse, bool *grew) {
@@ -139,7 +150,8 @@ static drape_status coarsen(drape_context *ctx, const drape_i_amg_input *in, con
     *grew = !status && fine->P.cols > 0;
     if (!*grew) return status;
     status = drape_i_galerkin_pattern(ctx, fine, coarse);
-    if (!status) status = allocate_values(ctx, coarse, want, false);
+    if (!status) status = drape_i_level_allocate(ctx, coarse, want, false);
+    if (!status && !fine->kernel && !keep_kernel(ctx, coarse)) status = DRAPE_ERROR_MEMORY;
     drape_i_level_lap(fine, DRAPE_AMG_PATTERN, &since);
     if (!status) status = estimate_rho(ctx, fine, want);
     if (status) return status;
@@ -160,18 +172,24 @@ static drape_status make_coarsest(drape_context *ctx, const drape_i_amg_settings
     return DRAPE_OK;
 }
 
-drape_status drape_i_hierarchy_build(drape_context *ctx, const drape_i_amg_input *in,
-                                     const drape_i_amg_settings *want, drape_i_hierarchy *h) {
+drape_status drape_i_hierarchy_continue(drape_context *ctx, const drape_i_amg_input *in,
+                                        const drape_i_amg_settings *want, drape_i_hierarchy *h) {
     bool grew = true;
-    *h = (drape_i_hierarchy){.levels = 1, .degree = want->degree};
-    drape_status status = make_finest(ctx, in, want, &h->level[0]);
+    drape_status status = DRAPE_OK;
     while (!status && grew && h->levels < want->levels) {
         drape_i_level *fine = &h->level[h->levels - 1];
         if (fine->A.rows * fine->A.r <= SMALL) break;
         status = coarsen(ctx, in, want, fine, fine + 1, &grew);
         if (!status && grew) h->levels++;
     }
-    if (!status) status = make_coarsest(ctx, want, h);
+    return status ? status : make_coarsest(ctx, want, h);
+}
+
+drape_status drape_i_hierarchy_build(drape_context *ctx, const drape_i_amg_input *in,
+                                     const drape_i_amg_settings *want, drape_i_hierarchy *h) {
+    *h = (drape_i_hierarchy){.levels = 1, .degree = want->degree};
+    drape_status status = make_finest(ctx, in, want, &h->level[0]);
+    if (!status) status = drape_i_hierarchy_continue(ctx, in, want, h);
     if (status) drape_i_hierarchy_free(ctx, h);
     return status;
 }

@@ -19,6 +19,17 @@ drape_status drape_i_hierarchy_build(drape_context *ctx, const drape_i_amg_input
                                      const drape_i_amg_settings *want, drape_i_hierarchy *h);
 /* The values of all levels again, for another A with the same pattern and other constraints; allocates nothing. */
 void drape_i_hierarchy_refresh(drape_context *ctx, const drape_i_amg_input *in, drape_i_hierarchy *h);
+/* coupled.c: takes in the couplings, which may be others without A being another. */
+drape_status drape_i_hierarchy_couple(drape_context *ctx, const drape_i_amg_input *in,
+                                      const drape_i_amg_settings *want, drape_i_hierarchy *h);
+/* Gives back the levels of couplings and their memory. */
+void drape_i_hierarchy_uncouple(drape_context *ctx, drape_i_hierarchy *h);
+/* Memory for the values and vectors of a level whose pattern is there. */
+drape_status drape_i_level_allocate(drape_context *ctx, drape_i_level *level, const drape_i_amg_settings *want,
+                                    bool finest);
+/* Makes coarser levels below h->level[0], which has its values and its near-kernel, and may be a finest one. */
+drape_status drape_i_hierarchy_continue(drape_context *ctx, const drape_i_amg_input *in,
+                                        const drape_i_amg_settings *want, drape_i_hierarchy *h);
 void drape_i_hierarchy_free(drape_context *ctx, drape_i_hierarchy *h);
 /* explain.c: what level `index` is like. */
 drape_amg_level drape_i_hierarchy_level(const drape_i_hierarchy *h, int32_t index);

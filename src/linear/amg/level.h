@@ -101,11 +101,33 @@ typedef struct drape_i_tentative_parts {
     const float *coarse, *inverse; /* R and R^-1, modes x modes an aggregate */
 } drape_i_tentative_parts;
 
+/* C of the finest level: a sum of g g' (terms.c). Vectors are DRAPE_I_STRIDE(3) numbers apart. Memory only grows. */
+typedef struct drape_i_terms {
+    int32_t count;  /* 0: none, and nothing below is to be looked at */
+    int64_t *first; /* count + 1: the entries of each term, */
+    int32_t *row;   /*   their rows, */
+    float *g;       /*   and vectors */
+    float *product; /* of each term: g'x */
+
+    int32_t touches;        /* rows that are in a term */
+    int32_t *touched;       /* those, ascending */
+    int64_t *touched_first; /* touches + 1: the entries of each row, */
+    int32_t *term;          /*   their terms, ascending, */
+    float *own;             /*   and vectors */
+    float *D, *G;           /* 9 numbers per touched row: its block of D, and (I + D)^-1 */
+    float *saved;           /* a vector per touched row */
+    int32_t *index;         /* per row: where it stands in touched; -1: in no term */
+
+    int32_t rows;
+    int64_t room_terms, room_entries, room_touched;
+} drape_i_terms;
+
 /* One level, and the way to the next coarser one. */
 typedef struct drape_i_level {
     drape_i_upper A;
     int32_t modes;
     int32_t *user;            /* finest level: the caller's number of each row; NULL: the same */
+    int32_t *place;           /* and where each of the caller's rows stands; NULL: the same */
     int32_t *source;          /* and where in that row of the caller's matrix each block of A is */
     float *scale;             /* W, r r a row, row by row */
     int64_t numbers;          /* in the next */
@@ -122,7 +144,9 @@ typedef struct drape_i_level {
     int32_t *member;          /*   ascending */
     float *kernel;            /* near-kernel K, r x modes a row, row by row; NULL on the finest level */
     drape_i_recipe recipe;
-    double rho;                      /* of the scaled matrix, as estimated */
+    drape_i_terms terms; /* finest level only */
+    float *kept_kernel;  /* the level next to it: a copy of kernel, whose memory is used for other things, too */
+    double rho;          /* of the scaled matrix, as estimated */
     double seconds[DRAPE_AMG_PARTS]; /* of the last set-up, of all cycles since; for reports alone */
 } drape_i_level;
 

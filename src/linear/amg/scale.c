@@ -53,8 +53,7 @@ static void replace(double F[9], double W[9]) {
 /* The diagonal block of row i as it is used, F, and L^-T of it. */
 static void finest_block(const drape_i_amg_input *in, const drape_i_level *l, int32_t i, double F[9], double W[9]) {
     int32_t row = drape_i_user_row(l, i);
-    double sum[9];
-    const double *block = drape_i_coupled_block(in->couplings, row, drape_i_diagonal_block(in->A, row), sum);
+    const double *block = drape_i_diagonal_block(in->A, row);
     memset(F, 0, 9 * sizeof *F);
     if (block) {
         drape_i_prefiltered_block(in->near.set, row, row, block, F);
@@ -169,5 +168,6 @@ void drape_i_scale_coarse(drape_context *ctx, drape_i_level *fine, drape_i_level
     scaling s = {.level = coarse, .simd = ctx->simd};
     drape_i_loop(ctx, coarse->A.rows, ROW_GRAIN, coarse_factors, &s);
     drape_i_loop(ctx, coarse->A.rows, ROW_GRAIN, coarse_blocks, &s);
+    if (!fine) return;
     drape_i_loop(ctx, fine->A.rows, ROW_GRAIN, follow_rows, &(following){ctx->simd, fine, coarse->scale});
 }

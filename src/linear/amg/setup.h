@@ -19,7 +19,7 @@ drape_status drape_i_finest_pattern(drape_context *ctx, const drape_bsr3 *A, dra
 void drape_i_scale_finest(drape_context *ctx, const drape_i_amg_input *in, drape_i_level *level);
 /* The translations of vertex i, as far as it is free, in the scaled unknowns: 3x3, row by row. */
 void drape_i_unscale_finest(const drape_i_amg_input *in, const drape_i_level *level, int32_t i, double out[9]);
-/* Scales what galerkin.c left in coarse: its blocks, its near-kernel, and fine->P by columns. */
+/* Scales what galerkin.c left in coarse: its blocks, its near-kernel, and fine->P by columns; fine may be NULL. */
 void drape_i_scale_coarse(drape_context *ctx, drape_i_level *fine, drape_i_level *coarse);
 
 /* Strong connections, both halves. */
@@ -58,6 +58,10 @@ void drape_i_interpolation_values(drape_context *ctx, drape_i_level *level, cons
 drape_status drape_i_galerkin_pattern(drape_context *ctx, drape_i_level *fine, drape_i_level *coarse);
 /* galerkin.c: its values, with those of the diagonal blocks in coarse->scale, still without their transposes. */
 void drape_i_galerkin_values(drape_context *ctx, drape_i_level *fine, drape_i_level *coarse);
+/* terms.c: the couplings on the finest level. */
+drape_status drape_i_terms_set(drape_context *ctx, const drape_i_amg_input *in, drape_i_level *finest);
+void drape_i_terms_clear(drape_i_terms *terms); /* leaves none */
+void drape_i_terms_free(drape_context *ctx, drape_i_terms *terms);
 /* recipe.c */
 void drape_i_recipe_free(drape_context *ctx, drape_i_level *fine);
 int64_t drape_i_recipe_bytes(const drape_i_level *fine);

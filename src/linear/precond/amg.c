@@ -36,6 +36,7 @@ typedef struct state {
     uint64_t held; /* hash of the constraints that the hierarchy was made with */
     int32_t own;   /* and how many vectors of the caller's; 0: none */
 
+    int32_t couplings;    /* of the last solve */
     int32_t built, fresh; /* iterations of the first solve after a build, after a refresh; -1: not yet known */
     double debt;          /* iterations */
     drape_i_prepared prepared;
@@ -206,6 +207,13 @@ static void learn(void *data, int32_t iterations) {
     else if (iterations > s->fresh) s->debt += iterations - s->fresh;
 }
 
+/* Iterations with many more couplings, or many fewer, are no measure for what a refresh or a rebuild for A would
+ * gain. */
+static void compare_couplings(state *s, int32_t count) {
+    if (fabs((double)count - s->couplings) > CHANGED * s->couplings) s->built = s->fresh = -1;
+    s->couplings = count;
+}
+
 /* A power of two that brings the largest diagonal number of some rows near 1. It keeps single precision far from its
  * limits, so some rows are enough. */
 static double scale_for(const drape_bsr3 *A) {
@@ -245,25 +253,27 @@ static drape_status refresh(drape_context *ctx, void *data, const drape_problem 
     s->set = set;
     drape_i_amg_settings want = s->want;
     want.modes = modes_for(s, problem);
+    compare_couplings(s, drape_i_any_couplings(couplings) ? couplings->count : 0);
     decision what = decide(ctx, s, problem, held, want.modes);
     s->prepared = what == KEEP ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
-    if (what == KEEP) return DRAPE_OK;
-    s->scale = scale_for(problem->A);
-    s->held = held;
-    s->own = problem->near_kernel ? problem->near_kernel_count : 0;
-    s->debt = 0;
-    s->fresh = -1;
-    drape_i_amg_input in = {problem->A, {set, problem->positions, problem->near_kernel, s->own}, s->scale, couplings};
     drape_status status = DRAPE_OK;
+    if (what != KEEP) {
+        s->scale = scale_for(problem->A);
+        s->held = held;
+        s->own = problem->near_kernel ? problem->near_kernel_count : 0;
+        s->debt = 0;
+        s->fresh = -1;
+    }
+    drape_i_amg_input in = {problem->A, {set, problem->positions, problem->near_kernel, s->own}, s->scale, couplings};
     if (what == REFRESH) {
         drape_i_hierarchy_refresh(ctx, &in, &s->h);
-    } else {
+    } else if (what == REBUILD) {
         s->built = -1;
         drape_i_hierarchy_free(ctx, &s->h);
         status = drape_i_hierarchy_build(ctx, &in, &want, &s->h);
     }
-    if (!status) s->sound = is_sound(ctx, &s->h.level[0].A);
-    return status;
+    if (!status && what != KEEP) s->sound = is_sound(ctx, &s->h.level[0].A);
+    return status ? status : drape_i_hierarchy_couple(ctx, &in, &want, &s->h);
 }
 
 /* ---- Applying ---- */
@@ -322,15 +332,25 @@ static double apply(drape_context *ctx, void *data, const double *r, double *h) 
     return sum;
 }
 
-/* Two passes over each level's matrix, and one each over P and its transpose; a W-cycle comes by level l 2^l times.
- */
+/* Two passes over a level's matrix, and one each over P and its transpose. */
+static int64_t level_traffic(const drape_i_level *v) {
+    int64_t matrix = 2 * v->A.count * (4 * v->A.r * v->A.r + 4), P = 2 * v->P.count * (4 * v->P.r * v->P.c + 8);
+    return matrix + P + v->A.rows * (int64_t)(12 * 4 * v->A.r);
+}
+
+/* Both vectors of each entry, the products, and what a touched row reads and writes; twice. */
+static int64_t terms_traffic(const drape_i_terms *t) {
+    return t->count > 0 ? 2 * (56 * t->first[t->count] + 8 * (int64_t)t->count + 120 * (int64_t)t->touches) : 0;
+}
+
+/* A W-cycle comes by level l 2^l times. With couplings other levels stand below the finest. */
 static int64_t traffic(const void *data) {
     const state *s = data;
-    int64_t bytes = 9 * 3 * (int64_t)sizeof(double) * s->rows;
-    for (int32_t l = 0; l < s->h.levels; l++) {
-        const drape_i_level *v = &s->h.level[l];
-        int64_t level = 2 * v->A.count * (4 * v->A.r * v->A.r + 4) + 2 * v->P.count * (4 * v->P.r * v->P.c + 8);
-        bytes += (level + v->A.rows * (int64_t)(12 * 4 * v->A.r)) << (s->want.twice ? l : 0);
+    const drape_i_hierarchy *h = &s->h, *coupled = h->coupled;
+    int64_t bytes = 9 * 3 * (int64_t)sizeof(double) * s->rows + terms_traffic(&h->level[0].terms);
+    for (int32_t l = 0; l < (coupled ? 1 + coupled->levels : h->levels); l++) {
+        const drape_i_level *v = coupled && l > 0 ? &coupled->level[l - 1] : &h->level[l];
+        bytes += level_traffic(v) << (s->want.twice ? l : 0);
     }
     return bytes;
 }
