@@ -1,8 +1,8 @@
 /* context.c: creating a context, its memory and its messages. */
 #include "base/context.h"
 
-#include "base/huge_pages.h"
-#include "base/pool.h"
+#include "base/machine.h"
+#include "base/parallel.h"
 #include "base/simd_level.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* file.c: temporary name, write, flush to the disk, rename. */
+/* file.c: files that get their name when they are complete, files without a name, and checksums. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "base/file.h"
 
 #include <errno.h>
@@ -8,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SUFFIX_SIZE = 48, ATTEMPTS = 100 }; /* room for ".part-", two numbers and the end */
+/* ---- Complete or absent: temporary name, write, flush to the disk, rename ---- */
+
+enum { SUFFIX_SIZE = 48, ATTEMPTS = 100 }; /* room for ".part-" or ".spill-", two numbers and the end */
 
 static drape_status fail_errno(drape_context *ctx, const char *path, const char *what) {
     return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot %s: %s", path, what, strerror(errno));
@@ -115,4 +118,103 @@ drape_status drape_i_file_read(drape_context *ctx, const char *path, char **data
     }
     if (!status) *size = (int64_t)info.st_size;
     return status;
+}
+
+/* ---- Spills: a temporary file that never has a name; or, on file systems that cannot do that, whose name is removed
+ * as soon as it is open ---- */
+
+static drape_status fail_spill(drape_context *ctx, const drape_i_spill *spill, const char *what) {
+    return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot %s its temporary file: %s", spill->for_path, what,
+                        strerror(errno));
+}
+
+/* In the folder of the name, which is cut for a moment. */
+static int open_nameless(char *name) {
+    char *slash = strrchr(name, '/');
+    const char *folder = !slash ? "." : slash == name ? "/" : name;
+    if (slash) *slash = 0;
+    int descriptor = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    if (slash) *slash = '/';
+    return descriptor;
+}
+
+static int open_and_unlink(char *name, size_t length) {
+    int descriptor = -1;
+    for (int attempt = 0; attempt < ATTEMPTS && descriptor < 0; attempt++) {
+        snprintf(name + length, SUFFIX_SIZE, ".spill-%ld-%d", (long)getpid(), attempt);
+        descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (descriptor < 0 && errno != EEXIST) break;
+    }
+    if (descriptor >= 0) unlink(name);
+    return descriptor;
+}
+
+static FILE *open_unnamed(char *name, size_t length) {
+    int descriptor = open_nameless(name);
+    bool unknown = descriptor < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+    if (unknown) descriptor = open_and_unlink(name, length);
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "w+b") : NULL;
+    if (!stream && descriptor >= 0) close(descriptor);
+    return stream;
+}
+
+drape_status drape_i_spill_create(drape_context *ctx, const char *path, drape_i_spill *out) {
+    size_t length = strlen(path);
+    char *name;
+    *out = (drape_i_spill){.for_path = path};
+    if (!DRAPE_NEW(ctx, name, (int64_t)length + SUFFIX_SIZE)) return DRAPE_ERROR_MEMORY;
+    memcpy(name, path, length);
+    out->stream = open_unnamed(name, length);
+    drape_status status = out->stream ? DRAPE_OK : fail_spill(ctx, out, "create");
+    DRAPE_FREE(ctx, name, (int64_t)length + SUFFIX_SIZE);
+    return status;
+}
+
+drape_status drape_i_spill_append(drape_context *ctx, drape_i_spill *spill, const void *data, size_t bytes) {
+    DRAPE_ASSERT(spill->stream);
+    if (spill->reading && fseeko(spill->stream, (off_t)spill->size, SEEK_SET) != 0)
+        return fail_spill(ctx, spill, "write");
+    spill->reading = false;
+    if (bytes && fwrite(data, 1, bytes, spill->stream) != bytes) return fail_spill(ctx, spill, "write");
+    spill->size += (int64_t)bytes;
+    return DRAPE_OK;
+}
+
+drape_status drape_i_spill_read(drape_context *ctx, drape_i_spill *spill, int64_t at, void *data, size_t bytes) {
+    DRAPE_ASSERT(at >= 0 && at + (int64_t)bytes <= spill->size);
+    bool goes_on = spill->reading && spill->next == at;
+    if (!goes_on && fseeko(spill->stream, (off_t)at, SEEK_SET) != 0) return fail_spill(ctx, spill, "read");
+    spill->reading = true;
+    errno = EIO; /* a file that ends early sets none */
+    if (bytes && fread(data, 1, bytes, spill->stream) != bytes) return fail_spill(ctx, spill, "read");
+    spill->next = at + (int64_t)bytes;
+    return DRAPE_OK;
+}
+
+void drape_i_spill_destroy(drape_i_spill *spill) {
+    if (spill->stream) fclose(spill->stream);
+    *spill = (drape_i_spill){0};
+}
+
+/* ---- Hash ---- */
+
+/* FNV-1a by words of 8 bytes: hash = (hash xor word) times an odd number, then the high half is mixed into the low
+ * one. Each of these is one to one in hash and in word, so a single wrong word is never missed. The last word is
+ * filled up with zeros, and the length is hashed too, so that zeros at the end count. */
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+uint64_t drape_i_hash(uint64_t hash, const void *data, size_t bytes) {
+    const unsigned char *from = data;
+    uint64_t word;
+    size_t left = bytes;
+    for (; left >= sizeof word; left -= sizeof word, from += sizeof word) {
+        memcpy(&word, from, sizeof word);
+        hash = mix(hash, word);
+    }
+    word = 0;
+    if (left) memcpy(&word, from, left);
+    return mix(mix(hash, word), bytes);
 }

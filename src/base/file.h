@@ -1,9 +1,11 @@
-/* file.h: files that are complete or absent, and files read whole. */
+/* file.h: files that are complete or absent, files read whole, bytes that wait on the disk, and checksums. */
 #ifndef DRAPE_BASE_FILE_H
 #define DRAPE_BASE_FILE_H
 
 #include "base/context.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* A file being written under a temporary name beside its own. Until drape_i_file_commit the final name holds
@@ -22,5 +24,32 @@ void drape_i_file_abandon(drape_context *ctx, drape_i_file *file);
 
 /* The whole of a file, with a zero byte behind it. Freed by drape_i_free(ctx, data, size + 1, 1). */
 drape_status drape_i_file_read(drape_context *ctx, const char *path, char **data, int64_t *size);
+
+/* ---- Bytes that wait on the disk instead of in memory ---- */
+
+/* A file without a name: the system takes it away with the process, whatever ends it. All zero: none. */
+typedef struct drape_i_spill {
+    FILE *stream;
+    int64_t size;         /* bytes in it */
+    bool reading;         /* what the stream did last */
+    int64_t next;         /* where it goes on reading */
+    const char *for_path; /* borrowed, for messages: the file that is to come of it */
+} drape_i_spill;
+
+/* In the folder of path, which must live on: there is the room that the file itself will need. */
+drape_status drape_i_spill_create(drape_context *ctx, const char *path, drape_i_spill *out);
+drape_status drape_i_spill_append(drape_context *ctx, drape_i_spill *spill, const void *data, size_t bytes);
+/* at + bytes may not go beyond size. */
+drape_status drape_i_spill_read(drape_context *ctx, drape_i_spill *spill, int64_t at, void *data, size_t bytes);
+void drape_i_spill_destroy(drape_i_spill *spill);
+
+/* ---- Checksums ---- */
+
+#define DRAPE_I_HASH_SEED UINT64_C(0xcbf29ce484222325)
+
+/* A number of 64 bits that tells bytes from other bytes: checksums of files, and whether two things are the same. It
+ * is no protection against somebody who wants to deceive. Goes on from `hash` with these bytes. Any change within one
+ * word of 8 bytes, counted from `data`, changes the result. The same on every little-endian machine. */
+uint64_t drape_i_hash(uint64_t hash, const void *data, size_t bytes);
 
 #endif

@@ -31,4 +31,12 @@ void drape_i_sum(drape_context *ctx, int64_t n, int64_t grain, drape_i_sum_fn fn
 /* task(data, i) for every i in [0, count) without further cutting: for work that was cut beforehand. */
 void drape_i_tasks(drape_context *ctx, int32_t count, void (*task)(void *data, int32_t index), void *data);
 
+/* ---- The pool of threads ---- */
+
+typedef struct drape_i_pool drape_i_pool;
+
+/* threads counts the calling thread too: 2..256. */
+drape_status drape_i_pool_create(drape_context *ctx, int32_t threads, drape_i_pool **out);
+void drape_i_pool_destroy(drape_context *ctx, drape_i_pool *pool);
+
 #endif

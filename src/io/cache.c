@@ -5,7 +5,7 @@
 #include "io/cache.h"
 
 #include "base/file.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "io/binary.h"
 
 #include <math.h>

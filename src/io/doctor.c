@@ -5,7 +5,7 @@
  * it can be, and with an explicit integrator the first step is taken. What readers log as a warning becomes a finding
  * too. */
 #include "io/doctor.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "io/mesh.h"
 #include "io/scene_reader.h"
 

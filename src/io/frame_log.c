@@ -1,7 +1,7 @@
 /* frame_log.c: see frame_log.h. */
 #include "io/frame_log.h"
 
-#include "base/hash.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

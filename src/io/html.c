@@ -10,7 +10,7 @@
  *
  * "packed" is deflate and base64, see html_pack.h. Everything but the frames is written with the first frame, each
  * frame when it comes, the rest of the page at the end. */
-#include "base/c_locale.h"
+#include "base/text.h"
 #include "cloth/cloth.h"
 #include "io/format.h"
 #include "io/html_motion.h"

@@ -1,7 +1,7 @@
 /* mesh.c: what the readers of meshes share, and which of them a file is for. */
 #include "io/mesh.h"
 #include "base/file.h"
-#include "base/word.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

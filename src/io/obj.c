@@ -4,7 +4,7 @@
  * z is up; corners count from 1; one object per piece, then one per mesh beside the cloth. Attributes are left out.
  */
 #include "io/obj.h"
-#include "base/c_locale.h"
+#include "base/text.h"
 #include "io/sequence.h"
 #include "io/surface.h"
 

@@ -17,8 +17,7 @@
  * each may list all faces that follow, and corners of one face, since cutting takes their square: both keep the whole
  * linear in the size of the file. The decimal point of strtod is the locale's, so the thread's locale is "C"
  * meanwhile. */
-#include "base/c_locale.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "io/mesh.h"
 #include "io/obj_groups.h"
 

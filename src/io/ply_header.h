@@ -3,7 +3,7 @@
 #define DRAPE_IO_PLY_HEADER_H
 
 #include "base/context.h"
-#include "base/word.h"
+#include "base/text.h"
 
 enum { DRAPE_I_PLY_MOST = 64 }; /* elements, and properties of one element */
 

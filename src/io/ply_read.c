@@ -9,7 +9,7 @@
  *
  * The file is gone through three times: counting, vertices, faces. Before it goes through an element, its count is
  * held against the bytes that are left, so that no number of the file decides how much memory or time is taken. */
-#include "base/c_locale.h"
+#include "base/text.h"
 #include "io/mesh.h"
 #include "io/ply_header.h"
 

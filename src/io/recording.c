@@ -1,6 +1,6 @@
 /* recording.c: see recording.h. */
 #include "io/recording.h"
-#include "base/c_locale.h"
+#include "base/text.h"
 #include "io/binary.h"
 
 #include <string.h>

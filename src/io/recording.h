@@ -9,7 +9,6 @@
 #define DRAPE_IO_RECORDING_H
 
 #include "base/file.h"
-#include "base/spill.h"
 #include "io/format.h"
 
 /* When a frame is. */

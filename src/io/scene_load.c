@@ -1,7 +1,6 @@
 /* scene_load.c: a scene from YAML text: the top level, and everything that is no cloth. */
-#include "base/c_locale.h"
 #include "base/file.h"
-#include "base/word.h"
+#include "base/text.h"
 #include "io/scene_reader.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "io/format.h"
 
 #include "base/arena.h"
-#include "base/word.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  *     char   name[8]                  filled up with zeros
  *     int64  bytes
  *     double values[bytes / 8]        section "ode": what drape_ode_save gives
- *   uint64 checksum                   of everything before it (base/hash.h)
+ *   uint64 checksum                   of everything before it (base/file.h)
  *
  * What solvers remember of earlier solves, and the eigenvalue that limits explicit steps, are not in it. Instead they
  * are dropped on both sides, here by saving and there by restoring, so that both go on from the same: nothing.
@@ -17,7 +17,6 @@
 #include "sim/checkpoint.h"
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "sim/integrate.h"
 
 #include <errno.h>

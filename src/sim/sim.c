@@ -1,5 +1,5 @@
 /* sim.c: creating a simulation from a scene, looking at it, exporting its linear system. */
-#include "base/hash.h"
+#include "base/file.h"
 #include "sim/integrate.h"
 
 #include <math.h>

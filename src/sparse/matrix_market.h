@@ -3,7 +3,7 @@
 #define DRAPE_SPARSE_MATRIX_MARKET_H
 
 #include "base/context.h"
-#include "base/word.h"
+#include "base/text.h"
 
 /* A text being read, line by line. */
 typedef struct drape_i_market {
@@ -32,7 +32,7 @@ drape_status drape_i_market_choose(drape_i_market *m, const char *what, const ch
 bool drape_i_market_line(drape_i_market *m);
 /* Digits only; what does not fit becomes INT64_MAX, and is refused by the limits. */
 drape_status drape_i_market_count(drape_i_market *m, const char *what, int64_t *out);
-/* A finite number, in the present locale (base/c_locale.h). */
+/* A finite number, in the present locale (base/text.h). */
 drape_status drape_i_market_value(drape_i_market *m, bool whole, double *out);
 drape_status drape_i_market_end_of_line(drape_i_market *m);
 

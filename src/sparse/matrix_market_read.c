@@ -18,8 +18,8 @@
  * they are read, and at most a constant factor of the file's size.
  *
  * The decimal point of strtod is the locale's, so the thread's locale is "C" while entries are read. */
-#include "base/c_locale.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "drape/sparse.h"
 #include "sparse/matrix.h"
 #include "sparse/matrix_market.h"

@@ -6,8 +6,8 @@
  *
  * Written line by line under a temporary name; the final name never holds half a file. The decimal point of printf
  * is the locale's, so the thread's locale is "C" meanwhile. Some 25 bytes an entry. */
-#include "base/c_locale.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "sparse/matrix.h"
 
 #include <math.h>

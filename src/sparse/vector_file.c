@@ -7,8 +7,8 @@
  *
  * Read as freely and as strictly as matrices are (matrix_market_read.c). The caller knows how many numbers there must
  * be and has the memory for them, so no number of the file decides on any. */
-#include "base/c_locale.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "drape/sparse.h"
 #include "sparse/matrix.h"
 #include "sparse/matrix_market.h"

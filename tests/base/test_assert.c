@@ -1,6 +1,6 @@
 /* DRAPE_ASSERT: where it is on a false condition aborts, where it is off the condition is not even evaluated; and the
  * library was built with it exactly where the build promises so. */
-#include "base/spill.h"
+#include "base/file.h"
 #include "support/testing.h"
 
 #include <signal.h>

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE /* sched_setaffinity */
 #include "support/testing.h"
 
+#include "base/machine.h"
 #include "base/parallel.h"
-#include "base/processors.h"
 
 #include <time.h>
 

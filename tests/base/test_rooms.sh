@@ -145,7 +145,7 @@ check_extensions() {
         grep -E '__attribute__|__builtin_|__asm__|immintrin\.h|arm_neon\.h' |
         grep -vE '^src/base/(simd|attributes|simd_math)\.h:' |
         grep -vE '^include/drape/base\.h:[0-9]+:#define DRAPE_API ' |
-        sed '/^src\/base\/simd_level\.c:/{s/__builtin_cpu_supports//g;/__attribute__\|__builtin_\|__asm__\|_neon\|immintrin/!d}')
+        sed '/^src\/base\/machine\.c:/{s/__builtin_cpu_supports//g;/__attribute__\|__builtin_\|__asm__\|_neon\|immintrin/!d}')
     none "$found" "compiler extensions belong in src/base/attributes.h and simd.h"
 }
 
@@ -218,7 +218,7 @@ right_tree() {
 #include <cholmod.h>
 END
     file src/base/attributes.h <<<'#define UNUSED __attribute__((unused))'
-    file src/base/simd_level.c <<<'int f(void) { return __builtin_cpu_supports("avx2"); }'
+    file src/base/machine.c <<<'int f(void) { return __builtin_cpu_supports("avx2"); }'
     file src/linear/krylov/cg.c <<'END'
 /* Prints nothing: no printf("...") and no exit(1) here,
  * #include "sim/step.h" neither, nor __builtin_expect. */
@@ -262,11 +262,11 @@ rejects() {
 }
 
 wrong_includes_are_caught() {
-    rejects src/base/pool.c '#include "sparse/matrix.h"'
-    rejects src/base/pool.c '#include "drape/sparse.h"'
-    rejects src/base/pool.c '#include <drape/base.h>'
+    rejects src/base/parallel.c '#include "sparse/matrix.h"'
+    rejects src/base/parallel.c '#include "drape/sparse.h"'
+    rejects src/base/parallel.c '#include <drape/base.h>'
     rejects src/sparse/a.c '  #  include   "drape/solve.h"'
-    rejects src/sparse/a.c '#include "../base/pool.h"'
+    rejects src/sparse/a.c '#include "../base/parallel.h"'
     rejects src/sparse/a.c '/* */ #include "missing.h"'
     rejects src/linear/krylov/cg.c '#include "cloth/mesh.h"'
     rejects src/linear/krylov/cg.c '#include <jansson.h>'
@@ -288,19 +288,19 @@ wrong_includes_are_caught() {
 }
 
 stray_extensions_are_caught() {
-    rejects src/base/pool.c 'static int x __attribute__((unused));'
-    rejects src/base/simd_level.c 'int a = __builtin_clz(1) + __builtin_cpu_supports("avx2");'
+    rejects src/base/parallel.c 'static int x __attribute__((unused));'
+    rejects src/base/machine.c 'int a = __builtin_clz(1) + __builtin_cpu_supports("avx2");'
     rejects include/drape/base.h '#define OTHER __attribute__((unused))'
     rejects src/sparse/multiply_simd.c '#include <immintrin.h>'
     rejects cli/main.c 'int a = __builtin_clz(1);'
 }
 
 prints_and_exits_are_caught() {
-    rejects src/base/pool.c 'void f(void) { exit(1); }'
-    rejects src/base/pool.c 'abort();'
-    rejects src/base/pool.c 'void f(void) { /* why */ printf("%d", 1); }'
-    rejects src/base/pool.c '    fprintf(stderr, "no");'
-    rejects src/base/pool.c '    puts("no");'
+    rejects src/base/parallel.c 'void f(void) { exit(1); }'
+    rejects src/base/parallel.c 'abort();'
+    rejects src/base/parallel.c 'void f(void) { /* why */ printf("%d", 1); }'
+    rejects src/base/parallel.c '    fprintf(stderr, "no");'
+    rejects src/base/parallel.c '    puts("no");'
 }
 
 mutable_globals_are_caught() {

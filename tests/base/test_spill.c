@@ -1,5 +1,5 @@
 /* Spills: what was appended is read from anywhere, in between too; no name is left at any time. */
-#include "base/spill.h"
+#include "base/file.h"
 #include "support/folder.h"
 #include "support/testing.h"
 

@@ -1,8 +1,11 @@
-#include "base/word.h"
+/* text.c: endings, words and numbers of texts, and the locale in which numbers are read and written. */
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Words and numbers ---- */
 
 enum { MOST_CHARACTERS = 511 }; /* of a number */
 
@@ -56,4 +59,18 @@ const char *drape_i_word_number(drape_i_word w, drape_i_number_kind kind, double
         return kind == DRAPE_I_WHOLE ? "is no whole number" : "is no decimal number";
     *out = strtod(text, NULL);
     return isfinite(*out) ? NULL : "is beyond the range of a double";
+}
+
+/* ---- The locale ---- */
+
+drape_status drape_i_c_locale_enter(drape_context *ctx, drape_i_c_locale *out) {
+    out->own = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (!out->own) return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "no memory for the C locale");
+    out->before = uselocale(out->own);
+    return DRAPE_OK;
+}
+
+void drape_i_c_locale_leave(drape_i_c_locale *locale) {
+    uselocale(locale->before);
+    freelocale(locale->own);
 }

@@ -1,11 +1,15 @@
-/* word.h: words and numbers of text files, for readers that trust nothing. */
-#ifndef DRAPE_BASE_WORD_H
-#define DRAPE_BASE_WORD_H
+/* text.h: words and numbers of text files, for readers that trust nothing, and the locale of both readers and
+ * writers. */
+#ifndef DRAPE_BASE_TEXT_H
+#define DRAPE_BASE_TEXT_H
 
-#include "base/attributes.h"
+#include "base/context.h"
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ---- Words and numbers ---- */
 
 /* Part of a text that does not end with a zero. */
 typedef struct drape_i_word {
@@ -34,8 +38,19 @@ typedef enum drape_i_number_kind {
     DRAPE_I_WHOLE    /* [+-] digits */
 } drape_i_number_kind;
 
-/* Reads the word as a finite number, in the present locale (see c_locale.h): NULL, or what is wrong with it, to be
- * put behind the word: "is no decimal number". */
+/* Reads the word as a finite number, in the present locale (see below): NULL, or what is wrong with it, to be put
+ * behind the word: "is no decimal number". */
 const char *drape_i_word_number(drape_i_word w, drape_i_number_kind kind, double *out);
+
+/* ---- The locale ---- */
+
+/* printf and strtod follow the host program's decimal point; files must not. Between enter and leave the calling
+ * thread reads and writes numbers as in "C". */
+typedef struct drape_i_c_locale {
+    locale_t own, before;
+} drape_i_c_locale;
+
+drape_status drape_i_c_locale_enter(drape_context *ctx, drape_i_c_locale *out);
+void drape_i_c_locale_leave(drape_i_c_locale *locale);
 
 #endif
