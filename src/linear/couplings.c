@@ -2,7 +2,6 @@
 #include "linear/couplings.h"
 
 #include "base/parallel.h"
-#include "sparse/kernels.h"
 #include "sparse/matrix.h"
 #include "sparse/multiply.h"
 

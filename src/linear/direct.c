@@ -3,7 +3,7 @@
  * whose pattern holds them; its analysis is kept beside that of the plain pattern, while couplings between the same
  * vertices come again. Outside the arithmetic contract: what it computes is its own. */
 #include "linear/method.h"
-#include "sparse/pattern_key.h"
+#include "sparse/matrix.h"
 
 /* What the solver from outside keeps for one pattern. */
 typedef struct analysis {

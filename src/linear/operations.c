@@ -3,7 +3,7 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "linear/method.h"
-#include "sparse/kernels.h"
+#include "sparse/multiply.h"
 
 #include <string.h>
 

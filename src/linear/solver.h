@@ -7,7 +7,6 @@
 #include "linear/choice.h"
 #include "linear/method.h"
 #include "sparse/matrix.h"
-#include "sparse/pattern_key.h"
 
 #define DRAPE_I_AUTO "auto"
 

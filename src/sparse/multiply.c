@@ -2,7 +2,6 @@
 #include "sparse/multiply.h"
 
 #include "base/parallel.h"
-#include "sparse/kernels.h"
 #include "sparse/matrix.h"
 
 enum { ROW_GRAIN = 128 }; /* some 100 KB of matrix: worth a thread's while */

@@ -2,7 +2,7 @@
  * depend on the number of threads either.
  *
  * Cost: 18 flops for 76 bytes a block, so memory bandwidth is the limit. */
-#include "sparse/kernels.h"
+#include "sparse/multiply.h"
 #include "sparse/row_sum.h"
 
 double DRAPE_NAME(drape_i_multiply_rows)(const drape_bsr3 *A, const double *x, double *y, int64_t begin,

@@ -1,8 +1,11 @@
-/* pattern.c: block rows from elements: row i has a block for every node that shares an element with i, and for i.
+/* pattern.c: patterns of block rows: made from elements, and recognised again.
  *
- * First the elements around each node are listed (two counting passes), then each row collects the nodes of its
- * elements, each once, and sorts them. Cost: proportional to the sum of nodes_per_element^2 over the elements. */
+ * Row i has a block for every node that shares an element with i, and for i. First the elements around each node are
+ * listed (two counting passes), then each row collects the nodes of its elements, each once, and sorts them. Cost:
+ * proportional to the sum of nodes_per_element^2 over the elements. */
 #include "sparse/matrix.h"
+
+#include "base/parallel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -129,4 +132,60 @@ drape_status drape_matrix_from_elements(drape_context *ctx, int32_t rows, const 
     status = drape_i_matrix_on_pattern(pattern, out);
     drape_matrix_destroy(pattern); /* the matrix holds on to it */
     return status;
+}
+
+/* ---- Keys ---- */
+
+/* A hash of 64 bits over rowptr and col: the sum over k of (a_k + c_k)(b_k + d_k) modulo 2^64, a_k and b_k the words
+ * of 32 bits two by two (the NH hash of Black and others 1999 with a Weyl sequence as its key). Sums do not depend on
+ * their order, and the loop runs at the speed of memory. */
+enum { KEY_GRAIN = 1 << 14 };
+
+typedef struct hashing {
+    const char *data;
+    int64_t length; /* of a chunk */
+    uint64_t sums[DRAPE_I_CHUNKS];
+} hashing;
+
+static void hash_chunk(void *data, int64_t begin, int64_t end) {
+    hashing *h = data;
+    uint64_t sum = 0;
+    for (int64_t k = begin; k < end; k++) {
+        uint32_t pair[2];
+        memcpy(pair, h->data + 8 * k, sizeof pair);
+        uint32_t a = pair[0] + (uint32_t)k * 0x9e3779b1u + 0x27d4eb2fu; /* not 0 for k = 0 and column 0 */
+        uint32_t b = pair[1] + (uint32_t)k * 0x85ebca77u + 0x165667b1u;
+        sum += (uint64_t)a * b;
+    }
+    DRAPE_ASSERT(begin % h->length == 0 && begin / h->length < DRAPE_I_CHUNKS);
+    h->sums[begin / h->length] = sum;
+}
+
+/* Of count words of 64 bits. */
+static uint64_t hash_words(drape_context *ctx, const void *data, int64_t count) {
+    hashing h = {data, drape_i_chunk_length(count, KEY_GRAIN), {0}};
+    uint64_t sum = 0;
+    drape_i_loop(ctx, count, KEY_GRAIN, hash_chunk, &h);
+    for (int32_t i = 0; i < DRAPE_I_CHUNKS; i++) sum += h.sums[i];
+    return sum;
+}
+
+static uint64_t hash_rowptr(drape_context *ctx, const drape_bsr3 *A) {
+    return hash_words(ctx, A->rowptr, (int64_t)A->rows + 1);
+}
+
+static uint64_t hash_col(drape_context *ctx, const drape_bsr3 *A, int64_t blocks) {
+    uint64_t sum = hash_words(ctx, A->col, blocks / 2);
+    return blocks % 2 ? sum * 31 + (uint64_t)A->col[blocks - 1] : sum;
+}
+
+drape_i_pattern_key drape_i_pattern_key_of(drape_context *ctx, const drape_bsr3 *A) {
+    int64_t blocks = A->rowptr[A->rows];
+    return (drape_i_pattern_key){A->rows, blocks, hash_rowptr(ctx, A), hash_col(ctx, A, blocks)};
+}
+
+bool drape_i_pattern_is(drape_context *ctx, const drape_bsr3 *A, const drape_i_pattern_key *key) {
+    if (A->rows != key->rows || A->rowptr[A->rows] != key->blocks) return false;
+    if (key->blocks > 0 && !A->col) return false;
+    return hash_rowptr(ctx, A) == key->rowptr && hash_col(ctx, A, key->blocks) == key->col;
 }

@@ -1,5 +1,5 @@
 /* The key that tells patterns apart, and the measure of asymmetry. */
-#include "sparse/pattern_key.h"
+#include "sparse/matrix.h"
 #include "support/testing.h"
 
 #include <string.h>
