@@ -114,7 +114,7 @@ void drape_i_list_names(const char *first, const char *(*name)(int32_t), char *o
 drape_status drape_i_solver_tune(drape_solver *solver, const drape_i_try *first,
                                  const bool may[DRAPE_I_MOST_CANDIDATES]);
 
-/* ---- certificate.c ---- */
+/* ---- stopping.c ---- */
 
 /* The true residual and the constraint forces. */
 void drape_i_certify(drape_i_solve *s, double *force);

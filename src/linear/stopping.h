@@ -30,10 +30,4 @@ typedef struct drape_i_stopping {
     double gain_behind; /* what was taken off after the last record */
 } drape_i_stopping;
 
-/* Estimate of the squared energy norm of the error after `iterations` >= 1 of them. */
-double drape_i_energy_error2(const drape_i_stopping *s, int32_t iterations);
-/* Replaces the gains in the history by what they say about the error before; tail: the estimate at the end, negative
- * where there is none. */
-void drape_i_finish_history(drape_i_stopping *s, double tail);
-
 #endif

@@ -12,7 +12,7 @@
  *     r -= alpha q; r'G r, r'r         reads q, r, G, writes r
  *     x += alpha p; p = G r + beta p   reads r, G, x, p, writes x, p
  *
- * 12 passes over a vector an iteration where pcg.c has 18. */
+ * 12 passes over a vector per iteration, where PCG (cg.c) has 18. */
 #include "base/parallel.h"
 #include "linear/method.h"
 #include "linear/precond/block_diagonal.h"

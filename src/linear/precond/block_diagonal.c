@@ -1,4 +1,5 @@
-/* block_diagonal.c: P = diag(A_ii), 3x3 blocks (Ascher and Boxerman 2003, section 5), and its scalar diagonal.
+/* block_diagonal.c: preconditioners that treat each vertex by itself: P = diag(A_ii), 3x3 blocks (Ascher and Boxerman
+ * 2003, section 5), its scalar diagonal, and P = I.
  *
  * The inverse of each block is kept, 6 numbers (it is symmetric): 48 bytes a vertex to read in an application. A
  * block that is not positive definite (possible where A is not) is replaced by the identity times the mean of its
@@ -8,6 +9,8 @@
 #include "linear/precond/block_diagonal.h"
 
 #include "base/parallel.h"
+#include "base/vector.h"
+#include "linear/constraints.h"
 #include "linear/precond.h"
 #include "linear/prefilter.h"
 
@@ -198,3 +201,54 @@ const drape_i_precond drape_i_precond_diagonal = {.name = "diagonal",
                                                   .traffic = traffic,
                                                   .norm2 = norm2,
                                                   .blocks = blocks};
+
+/* ---- P = I ---- */
+
+typedef struct identity {
+    int64_t n;
+    const drape_constraints *set; /* to be filtered by; NULL: none */
+} identity;
+
+static drape_status none_create(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
+                                void **out) {
+    identity *s;
+    (void)settings;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
+    s->n = 3 * (int64_t)A->rows;
+    *out = s;
+    return DRAPE_OK;
+}
+
+static void none_destroy(drape_context *ctx, void *data) { DRAPE_FREE(ctx, (identity *)data, 1); }
+
+static drape_status none_refresh(drape_context *ctx, void *data, const drape_problem *problem,
+                                 const drape_constraints *set, const drape_i_couplings *couplings, double *shift) {
+    (void)ctx, (void)problem, (void)couplings, (void)shift;
+    ((identity *)data)->set = set;
+    return DRAPE_OK;
+}
+
+static double none_norm2(drape_context *ctx, const void *data, const double *r) {
+    return drape_i_dot(ctx, ((const identity *)data)->n, r, r);
+}
+
+static double none_apply(drape_context *ctx, void *data, const double *r, double *h) {
+    const identity *s = data;
+    memcpy(h, r, (size_t)s->n * sizeof *h);
+    drape_i_filter(s->set, h);
+    return drape_i_dot(ctx, s->n, r, h);
+}
+
+static int64_t none_traffic(const void *data) { return 4 * (int64_t)sizeof(double) * ((const identity *)data)->n; }
+
+const drape_i_precond drape_i_precond_none = {.name = "none",
+                                              .about = "no preconditioner",
+                                              .variant = &(const drape_i_variant){.setup = {0, 0, 0}},
+                                              .variants = 1,
+                                              .create = none_create,
+                                              .destroy = none_destroy,
+                                              .refresh = none_refresh,
+                                              .apply = none_apply,
+                                              .traffic = none_traffic,
+                                              .norm2 = none_norm2};

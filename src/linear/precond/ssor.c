@@ -7,7 +7,6 @@
  * are replaced. */
 #include "base/parallel.h"
 #include "linear/precond/triangular.h"
-#include "linear/precond/triangular_block.h"
 #include "linear/prefilter.h"
 
 enum { ROW_GRAIN = 1024 };

@@ -18,6 +18,8 @@
 
 #include "base/context.h"
 #include "base/simd_level.h"
+#include "linear/constraints.h"
+#include "linear/couplings.h"
 #include "linear/precond.h"
 
 /* ---- Order: triangular_order.c ---- */
@@ -82,6 +84,35 @@ void drape_i_half_copy(const drape_bsr3 *A, const drape_i_triangular *t, const d
 double drape_i_triangular_apply(drape_context *ctx, const drape_i_triangular *t, const double *r, double *h);
 int64_t drape_i_triangular_traffic(const drape_i_triangular *t);
 
+/* ---- 3x3 blocks, row by row, for those who make M: triangular.c ---- */
+
+/* out = a b */
+DRAPE_INLINE void drape_i_block_product(const double *a, const double *b, double *out) {
+    for (int32_t i = 0; i < 9; i += 3)
+        for (int32_t j = 0; j < 3; j++) out[i + j] = (a[i] * b[j] + a[i + 1] * b[3 + j]) + a[i + 2] * b[6 + j];
+}
+
+/* out = a^-1, symmetric to the bit where a is; false: a is singular, or as good as. */
+bool drape_i_block_inverse(const double a[9], double out[9]);
+/* Whether the symmetric part of a is positive definite. */
+bool drape_i_block_positive(const double a[9]);
+
+/* Which blocks may stand on the diagonal of M. */
+typedef enum drape_i_pivots {
+    DRAPE_I_PIVOTS_SYMMETRIC, /* of the block the symmetric part is taken, which must be positive definite */
+    DRAPE_I_PIVOTS_POSITIVE,  /* the symmetric part must be, the block may have another as well */
+    DRAPE_I_PIVOTS_REGULAR    /* any that has an inverse */
+} drape_i_pivots;
+
+/* out = the diagonal block of row i of A with its couplings, or of A^ with set. One that may not stand there, or is
+ * missing, is replaced by the identity times the mean of its diagonal's absolute values (1 if that is 0), as in
+ * block_diagonal.c. */
+void drape_i_usable_diagonal(const drape_bsr3 *A, const drape_constraints *set, const drape_i_couplings *couplings,
+                             int32_t i, drape_i_pivots kind, double out[9]);
+
+/* a = (a + a') / 2 */
+void drape_i_block_symmetrise(double a[9]);
+
 /* ---- Incomplete factorisation: triangular_factor.c ---- */
 
 typedef struct drape_i_factor drape_i_factor;
@@ -93,14 +124,6 @@ void drape_i_factor_destroy(drape_context *ctx, drape_i_factor *f);
 double drape_i_factor_refresh(drape_context *ctx, drape_i_factor *f, const drape_bsr3 *A,
                               const drape_constraints *set, const drape_i_couplings *couplings);
 const drape_i_triangular *drape_i_factor_triangular(const drape_i_factor *f);
-
-/* What ichol and ilu put into their tables: all but create is the same. */
-void drape_i_factor_precond_destroy(drape_context *ctx, void *state);
-drape_status drape_i_factor_precond_refresh(drape_context *ctx, void *state, const drape_problem *problem,
-                                            const drape_constraints *set, const drape_i_couplings *couplings,
-                                            double *shift);
-double drape_i_factor_precond_apply(drape_context *ctx, void *state, const double *r, double *h);
-int64_t drape_i_factor_precond_traffic(const void *state);
 
 /* ---- Kernels: triangular_simd.c ---- */
 

@@ -1,4 +1,5 @@
-/* triangular_factor.c: incomplete factorisation on the pattern of A, A ~ (D + L) D^-1 (D + U):
+/* triangular_factor.c: the preconditioners ichol and ilu: incomplete factorisation on the pattern of A, without fill,
+ * A ~ (D + L) D^-1 (D + U):
  *
  *     L_ij, U_ij = A_ij - sum_k L_ik G_k U_kj   where A has a block,   D_i = A_ii - sum_k L_ik G_k U_ki,   G = D^-1,
  *
@@ -17,7 +18,6 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "linear/precond/triangular.h"
-#include "linear/precond/triangular_block.h"
 #include "linear/prefilter.h"
 #include "sparse/multiply.h"
 
@@ -326,19 +326,63 @@ double drape_i_factor_refresh(drape_context *ctx, drape_i_factor *f, const drape
 
 /* ---- As a preconditioner ---- */
 
-void drape_i_factor_precond_destroy(drape_context *ctx, void *state) { drape_i_factor_destroy(ctx, state); }
+static void precond_destroy(drape_context *ctx, void *state) { drape_i_factor_destroy(ctx, state); }
 
-drape_status drape_i_factor_precond_refresh(drape_context *ctx, void *state, const drape_problem *problem,
-                                            const drape_constraints *set, const drape_i_couplings *couplings,
-                                            double *shift) {
+static drape_status precond_refresh(drape_context *ctx, void *state, const drape_problem *problem,
+                                    const drape_constraints *set, const drape_i_couplings *couplings, double *shift) {
     *shift = drape_i_factor_refresh(ctx, state, problem->A, set, couplings);
     return DRAPE_OK;
 }
 
-double drape_i_factor_precond_apply(drape_context *ctx, void *state, const double *r, double *h) {
+static double precond_apply(drape_context *ctx, void *state, const double *r, double *h) {
     return drape_i_triangular_apply(ctx, drape_i_factor_triangular(state), r, h);
 }
 
-int64_t drape_i_factor_precond_traffic(const void *state) {
+static int64_t precond_traffic(const void *state) {
     return drape_i_triangular_traffic(drape_i_factor_triangular(state));
 }
+
+/* Of A the blocks before the diagonal count, in the order of the sweeps. */
+static drape_status ichol_create(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
+                                 void **out) {
+    drape_i_factor *f;
+    (void)settings;
+    drape_status status = drape_i_factor_create(ctx, A, true, 0, &f);
+    *out = f;
+    return status;
+}
+
+const drape_i_precond drape_i_precond_ichol = {
+    .name = "ichol",
+    .about = "incomplete Cholesky of level 0, 3x3 blocks",
+    .symmetric = true,
+    .variant = &(const drape_i_variant){.setup = {18, 18, 38}, .iteration = 2.6, .share = 0.2, .fixed = 1},
+    .variants = 1,
+    .automatic = true,
+    .create = ichol_create,
+    .destroy = precond_destroy,
+    .refresh = precond_refresh,
+    .apply = precond_apply,
+    .traffic = precond_traffic};
+
+/* For A that is not symmetric. */
+static drape_status ilu_create(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
+                               void **out) {
+    drape_i_factor *f;
+    (void)settings;
+    drape_status status = drape_i_factor_create(ctx, A, false, 0, &f);
+    *out = f;
+    return status;
+}
+
+const drape_i_precond drape_i_precond_ilu = {.name = "ilu",
+                                             .about =
+                                                 "incomplete LU of level 0, 3x3 blocks, for A that is not symmetric",
+                                             .unsymmetric = true,
+                                             .variant = &(const drape_i_variant){.setup = {18, 18, 38}},
+                                             .variants = 1,
+                                             .create = ilu_create,
+                                             .destroy = precond_destroy,
+                                             .refresh = precond_refresh,
+                                             .apply = precond_apply,
+                                             .traffic = precond_traffic};
