@@ -1,8 +1,6 @@
 /* ode.c: creating an integrator, its state and its past. */
 #include "ode/ode.h"
 
-#include "ode/nodes.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

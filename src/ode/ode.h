@@ -1,6 +1,6 @@
 /* ode.h: an integrator from inside, and what a method is.
  *
- * To add a method: a file that fills a drape_i_ode_method (or a Butcher table in tableau.c), one line in registry.c.
+ * To add a method: a file that fills a drape_i_ode_method (or a Butcher table in one_step.c), one line in registry.c.
  *
  * The state is one vector of `length` numbers: y, or x and v one behind the other. Methods see the first order form
  * Y' = F(t, Y) only; that (x, v) is solved as one system for v is the business of newton.c. */

@@ -10,10 +10,72 @@
  */
 #include "ode/ode.h"
 
-#include "ode/roots.h"
-
+#include <float.h>
 #include <math.h>
 #include <string.h>
+
+/* ---- Zeros of small polynomials with complex coefficients ----
+ *
+ * All at once by Weierstrass' iteration (Durand and Kerner), z_i -= p(z_i) / prod_{j != i} (z_i - z_j), from points
+ * that no symmetry holds. Zeros that fall together come out to half the digits only, as they must. */
+
+enum { MOST_ROOTS = 6, MOST_ITERATIONS = 500 };
+
+typedef struct number {
+    double re, im;
+} number;
+
+static number times(number a, number b) { return (number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+static number minus(number a, number b) { return (number){a.re - b.re, a.im - b.im}; }
+static double modulus(number a) { return sqrt(a.re * a.re + a.im * a.im); }
+
+static number divided(number a, number b) {
+    double d = b.re * b.re + b.im * b.im;
+    number conjugate = {b.re, -b.im}, product = times(a, conjugate);
+    return (number){product.re / d, product.im / d};
+}
+
+static number evaluate(int32_t degree, const double (*c)[2], number z) {
+    number p = {1, 0};
+    for (int32_t j = degree - 1; j >= 0; j--) {
+        p = times(p, z);
+        p.re += c[j][0];
+        p.im += c[j][1];
+    }
+    return p;
+}
+
+/* One pass; the largest change. */
+static double improve(int32_t degree, const double (*c)[2], number *z) {
+    double largest = 0;
+    for (int32_t i = 0; i < degree; i++) {
+        number others = {1, 0};
+        for (int32_t j = 0; j < degree; j++)
+            if (j != i) others = times(others, minus(z[i], z[j]));
+        if (others.re == 0 && others.im == 0) continue; /* already together */
+        number change = divided(evaluate(degree, c, z[i]), others);
+        z[i] = minus(z[i], change);
+        if (modulus(change) > largest) largest = modulus(change);
+    }
+    return largest;
+}
+
+/* Largest modulus among the zeros of z^degree + sum_{j < degree} c[j] z^j; degree 1..6. */
+static double largest_root(int32_t degree, const double (*c)[2]) {
+    number z[MOST_ROOTS], turn = {0.4, 0.9};
+    double scale = 1, largest = 0; /* all zeros lie within 1 + the largest coefficient */
+    for (int32_t j = 0; j < degree; j++) {
+        double size = 1 + modulus((number){c[j][0], c[j][1]});
+        if (size > scale) scale = size;
+    }
+    z[0] = (number){0.5 * scale, 0.1 * scale};
+    for (int32_t i = 1; i < degree; i++) z[i] = times(z[i - 1], turn);
+    for (int32_t k = 0; k < MOST_ITERATIONS; k++)
+        if (improve(degree, c, z) <= DBL_EPSILON) break;
+    for (int32_t i = 0; i < degree; i++)
+        if (modulus(z[i]) > largest) largest = modulus(z[i]);
+    return largest;
+}
 
 /* ---- The test equations ---- */
 
@@ -114,7 +176,7 @@ static double companion_radius(const drape_ode_stability *s) {
     double coefficient[DRAPE_ODE_MOST_STEPS][2];
     for (int32_t j = 0; j < s->steps; j++)
         for (int32_t k = 0; k < 2; k++) coefficient[s->steps - 1 - j][k] = -s->factor[j][k];
-    return drape_i_ode_largest_root(s->steps, (const double(*)[2])coefficient);
+    return largest_root(s->steps, (const double(*)[2])coefficient);
 }
 
 static drape_status measure(drape_ode *ode, drape_ode_stability *out) {
@@ -161,7 +223,7 @@ static double matrix_radius(int32_t n, const double (*A)[MOST_STATES]) {
                 for (int32_t l = 0; l < n; l++) P[i][j] += A[i][l] * M[l][j];
         memcpy(M, P, sizeof M);
     }
-    return drape_i_ode_largest_root(n, (const double(*)[2])coefficient);
+    return largest_root(n, (const double(*)[2])coefficient);
 }
 
 static bool lags(const drape_ode *ode) { return ode->method.second_order_only; }

@@ -1,4 +1,4 @@
-/* vector.h: what integrators alone do with vectors; the rest is in base/vector.h. */
+/* vector.h: what integrators alone do with vectors, sums and interpolation; the rest is in base/vector.h. */
 #ifndef DRAPE_ODE_VECTOR_H
 #define DRAPE_ODE_VECTOR_H
 
@@ -21,5 +21,15 @@ void drape_i_ode_sum_form(drape_context *ctx, const drape_i_ode_sum *sum, int64_
 /* sum over i of (factor e_i / (atol + rtol |y_i|))^2 */
 double drape_i_ode_weighted(drape_context *ctx, int64_t n, double factor, const double *e, const double *y,
                             double rtol, double atol);
+
+/* ---- Weights of interpolation on points that need not be equidistant ---- */
+
+/* weight[j] = l_j(at): the polynomial through (x_j, Y_j) has the value sum weight[j] Y_j there. */
+void drape_i_ode_value_weights(int32_t count, const double *x, double at, double *weight);
+/* weight[j] = l_j'(x_e): its derivative at the node e is sum weight[j] Y_j. */
+void drape_i_ode_slope_weights(int32_t count, const double *x, int32_t e, double *weight);
+/* The same as the first, for the polynomial that also has the derivative S at the last node: sum weight[j] Y_j +
+ * (what is returned) S. */
+double drape_i_ode_hermite_weights(int32_t count, const double *x, double at, double *weight);
 
 #endif

@@ -278,7 +278,7 @@ wrong_includes_are_caught() {
     rejects src/sim/step.c '#include "drape/io.h"'
     rejects src/sim/integrate.c '#include "ode/ode.h"'
     rejects src/sim/integrate.h '#include "ode/vector.h"'
-    rejects src/io/report.c '#include "ode/nodes.h"'
+    rejects src/io/report.c '#include "ode/vector.h"'
     rejects src/kitchen/stove.c '#include "drape/base.h"'
     rejects include/drape/sparse.h '#include "drape/solve.h"'
     rejects include/drape/sparse.h '#include "base/context.h"'
