@@ -14,9 +14,7 @@
  * Half edge 3t + k goes from corner k of triangle t to the next corner. A triangle's quality is the square of the
  * sine of its smallest angle, negative where it is clockwise: no root, no arc.
  * Cost: some 5 us and 150 bytes of scratch memory a vertex. */
-#include "cloth/irregular.h"
-
-#include "base/arena.h"
+#include "cloth/grid.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #define DRAPE_CLOTH_MODEL_H
 
 #include "base/simd_level.h"
-#include "cloth/topology.h"
+#include "cloth/rest.h"
 #include "drape/cloth.h"
 #include "sparse/assembly.h"
 
@@ -35,18 +35,6 @@ typedef struct drape_i_term {
 } drape_i_term;
 
 enum { DRAPE_I_MODEL_TERMS = 4 };
-
-/* One piece's geometry at rest, in material space, made by rest.c. */
-typedef struct drape_i_rest_triangle {
-    double area;         /* m^2 */
-    double du[3], dv[3]; /* w_u = sum du_i x_i, w_v = sum dv_i x_i; 1/m */
-} drape_i_rest_triangle;
-
-typedef struct drape_i_rest_hinge {
-    double length2; /* squared length of the edge, m^2 */
-    double area;    /* of its two triangles, m^2 */
-    double angle;   /* at rest, rad */
-} drape_i_rest_hinge;
 
 /* What a model is made from. The arrays outlive the model, but for `rest_*`, which it copies from. */
 typedef struct drape_i_model_input {

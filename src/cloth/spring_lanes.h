@@ -14,7 +14,7 @@
 #define DRAPE_CLOTH_SPRING_LANES_H
 
 #include "cloth/lanes.h"
-#include "cloth/spring_model.h"
+#include "cloth/springs.h"
 
 typedef struct spring_shape {
     vd3 n;

@@ -1,6 +1,5 @@
 /* scene_cloth.c: `cloth:`, a list of pieces: a grid or a mesh file, its place, its material. */
 #include "base/elementary.h"
-#include "cloth/irregular.h"
 #include "io/mesh.h"
 #include "io/scene_reader.h"
 

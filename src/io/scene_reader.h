@@ -2,10 +2,10 @@
 #ifndef DRAPE_IO_SCENE_READER_H
 #define DRAPE_IO_SCENE_READER_H
 
+#include "cloth/grid.h"
 #include "drape/io.h"
 #include "io/quantity.h"
 #include "io/yaml.h"
-#include "sim/grid.h"
 
 enum { DRAPE_I_MOST_NAMES = 32 };                                      /* of a table of names */
 enum { DRAPE_I_LEAST_RESOLUTION = 2, DRAPE_I_MOST_RESOLUTION = 8192 }; /* of a grid, vertices along a side */

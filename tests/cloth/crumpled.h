@@ -10,7 +10,7 @@
 #include "base/attributes.h"
 #include "base/vec3.h"
 #include "cloth/cloth.h"
-#include "cloth/spring_model.h"
+#include "cloth/springs.h"
 #include "support/dense.h"
 #include "support/meshes.h"
 

@@ -1,9 +1,8 @@
 /* Irregular triangulations: of the same domain, Delaunay, without small angles, without order, the same bits for the
  * same seed. */
 #include "base/arena.h"
-#include "cloth/irregular.h"
-#include "cloth/topology.h"
-#include "sim/grid.h"
+#include "cloth/grid.h"
+#include "cloth/rest.h"
 #include "sparse/counting_allocator.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "support/own_springs.h"
 
 #include "cloth/cloth.h"
-#include "cloth/spring_model.h"
+#include "cloth/springs.h"
 #include "support/dense.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-#include "sim/grid.h"
+/* grid.c: regular grids. Vertices and cells run row by row; both triangles of a cell follow each other. */
+#include "cloth/grid.h"
 
 static bool has_cell(const drape_i_grid *g, int32_t i, int32_t j) {
     return i >= 0 && j >= 0 && i < g->nx - 1 && j < g->ny - 1 && (i < g->cut_x || j < g->cut_y);
@@ -8,7 +9,6 @@ static bool has_vertex(const drape_i_grid *g, int32_t i, int32_t j) {
     return has_cell(g, i, j) || has_cell(g, i - 1, j) || has_cell(g, i, j - 1) || has_cell(g, i - 1, j - 1);
 }
 
-/* Row by row; both triangles of a cell follow each other. */
 static void fill(drape_i_grid *g) {
     int32_t v = 0, t = 0;
     for (int32_t j = 0; j < g->ny; j++)

@@ -1,0 +1,41 @@
+/* grid.h: meshes of flat pieces: regular grids of right triangles, the diagonals all one way or as on a chessboard,
+ * and irregular triangulations out of regular ones. */
+#ifndef DRAPE_CLOTH_GRID_H
+#define DRAPE_CLOTH_GRID_H
+
+#include "base/arena.h"
+#include "drape/cloth.h"
+
+/* ---- grid.c ---- */
+
+/* A rectangle of nx x ny vertices in the plane z = 0, width along x (material u), height along y (material v), its
+ * centre at the origin. With cut_x < nx - 1 the cells whose lower corner is at or beyond (cut_x, cut_y) are left
+ * out, and so are the vertices that only they would have. number[i + nx j] is a vertex's number, -1 where
+ * there is none. */
+typedef struct drape_i_grid {
+    int32_t nx, ny, cut_x, cut_y;
+    double width, height; /* m */
+    bool alternating;     /* diagonals turn from cell to cell; else all go from lower left to upper right */
+    int32_t vertices, triangles;
+    int32_t *number;   /* nx ny */
+    double *rest, *uv; /* 3 and 2 a vertex */
+    int32_t (*triangle)[3];
+} drape_i_grid;
+
+/* A whole rectangle: cut_x = nx - 1, cut_y = ny - 1. The arrays come from the arena. */
+drape_status drape_i_grid_make(drape_context *ctx, drape_i_arena *arena, drape_i_grid *grid);
+
+/* ---- irregular.c ---- */
+
+/* Turns a triangulation of the plane (uv: 2 a vertex; triangles counter-clockwise) in place into an irregular one of
+ * the same domain with as many vertices and triangles. Vertices keep their numbers: inner ones move, those on a
+ * straight part of the boundary move along it in their order, corners stay. The result is Delaunay, the boundary
+ * being kept, and no angle is below 20 degrees or, where the input is worse than that, below the input's smallest.
+ * Triangles are ordered by their first corner, which is their lowest vertex. The result follows from the input and
+ * the seed to the last bit.
+ *
+ * DRAPE_ERROR_ARGUMENT: a triangle is clockwise, flat or names no vertex, or an edge has more than two triangles. */
+drape_status drape_i_irregular(drape_context *ctx, uint64_t seed, int32_t vertices, double *uv, int32_t triangles,
+                               int32_t (*triangle)[3]);
+
+#endif
