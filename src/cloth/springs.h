@@ -38,8 +38,7 @@ void drape_i_springs_clear(drape_context *ctx, drape_i_springs *springs);
 /* A straight spring's record: m, N/m, N s/m. */
 enum { SPRING_LENGTH, SPRING_STIFFNESS, SPRING_DAMPING, SPRING_SIZE };
 
-/* An arc's record; spring_simd.c says what they are. Length m, rigidity N m^2, stiffness N/m, energy J, damping N
- * s/m. */
+/* An arc's record, which spring_simd.c explains: m, N m^2, N/m, share of the length, J, N s/m. */
 enum { ARC_LENGTH, ARC_RIGIDITY, ARC_FIRST, ARC_SWITCH, ARC_OFFSET, ARC_DAMPING, ARC_SIZE };
 
 typedef struct drape_i_spring_data {

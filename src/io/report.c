@@ -1,7 +1,7 @@
 /* report.c: what a run was and what each step did, as JSON. docs/report.md lists the keys. */
 #include "base/file.h"
 #include "io/format.h"
-#include "sim/integrate.h"
+#include "sim/sim.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -14,10 +14,8 @@
  *
  * A reader knows the size before it reads, because it has the scene: memory does not depend on what the file claims.
  */
-#include "sim/checkpoint.h"
-
 #include "base/file.h"
-#include "sim/integrate.h"
+#include "sim/sim.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* integrate.c: a step of the scene by an integrator of drape/ode.h. */
-#include "sim/integrate.h"
+#include "sim/sim.h"
 
 #include "base/parallel.h"
 

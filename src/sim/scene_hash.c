@@ -1,7 +1,7 @@
 /* scene_hash.c: a number that tells one scene from another: of everything that the course of a simulation depends on,
  * and of nothing else (names, outputs, the number of frames). Field by field, because padding may hold anything. */
 #include "base/file.h"
-#include "sim/integrate.h"
+#include "sim/sim.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* sim.c: creating a simulation from a scene, looking at it, exporting its linear system. */
 #include "base/file.h"
-#include "sim/integrate.h"
+#include "sim/sim.h"
 
 #include <math.h>
 #include <string.h>

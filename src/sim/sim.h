@@ -18,9 +18,25 @@
 
 #include "base/context.h"
 #include "cloth/force.h"
+#include "drape/ode.h"
 #include "drape/sim.h"
 
-struct drape_i_integrator;
+/* What an integrator of drape/ode.h needs besides the simulation. */
+typedef struct drape_i_integrator {
+    drape_ode *ode;
+    drape_ode_settings settings;
+    drape_solver *mass_solver; /* of a consistent mass in explicit methods; else NULL */
+    bool same_matrix;          /* the solver has seen the matrix, with what is held now */
+    double constant_c;         /* s: sim->A is the matrix of that c wherever the cloth is; 0: it is not */
+    double constant_drag;      /* N s/m^3: the forces' air_drag in it */
+    double *held_before;       /* 3 doubles per pinned vertex: velocities before constrain() */
+    double *carried;           /* 3 doubles per vertex: (I-S) of the last residual */
+    double *change;            /* 3 doubles per vertex, linearised steps: the change up to where they linearise */
+    double *before[2];         /* 3 doubles per vertex: x and v before respond(); NULL where it does nothing */
+    double stiffest[2];        /* see stiffest.c */
+    int64_t stiffest_step;     /* of the scene, in which that was found; -1: never */
+    double *lanczos[3];        /* 3 doubles per vertex each; explicit methods only */
+} drape_i_integrator;
 
 /* What the parts of a step add to, for its certificate. */
 typedef struct drape_i_spent {
@@ -56,8 +72,8 @@ struct drape_sim {
 
     double matrix_c; /* s: the c of A = M + c D + c^2 K; 0: there is no system yet */
     drape_unknowns unknowns;
-    drape_matrix *mass_matrix;             /* NULL: lumped */
-    struct drape_i_integrator *integrator; /* NULL: linearised Euler steps */
+    drape_matrix *mass_matrix;      /* NULL: lumped */
+    drape_i_integrator *integrator; /* NULL: linearised Euler steps */
 
     /* The step under way, or the last one. */
     drape_i_spent spent;
@@ -122,17 +138,61 @@ bool drape_i_sim_responds(const drape_sim *sim);
  * Vertices that are held, in whatever directions, are not moved. */
 drape_status drape_i_sim_respond(drape_sim *sim, double h, double *x, double *v);
 
-/* ---- scene_hash.c ---- */
+/* ---- integrate.c: the integrators of drape/ode.h on a cloth ----
+ *
+ * A step of the scene is one call of drape_ode_advance on the system of cloth_system.c. What holds the cloth is the
+ * same for all of that step; a multistep method begins anew when that changes. */
 
-/* The same for scenes that are simulated alike, another for others. */
-uint64_t drape_i_scene_hash(const drape_scene *scene);
+/* Zeros in the integration of a scene become its defaults. */
+drape_integration drape_i_integration_resolve(const drape_integration *given);
+/* Whether that is "linearised-euler". */
+bool drape_i_integration_is_linearised(const drape_integration *s);
+/* How tightly linear systems are solved, mostly: what the solver chooses its preconditioner by. */
+double drape_i_integration_tolerance(const drape_scene *scene);
 
-/* ---- mass.c: the mass matrix of linear finite elements ---- */
+drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene);
+void drape_i_integrator_destroy(drape_sim *sim);
+/* Drops what was found in earlier steps and would be found again, but for the past of multistep methods. */
+void drape_i_integrator_forget(drape_i_integrator *it);
+/* Begins anew from the state of the simulation. */
+drape_status drape_i_integrator_start(drape_sim *sim);
+/* After a step that failed: goes on from the state of the simulation. */
+void drape_i_integrator_take_back(drape_sim *sim, drape_status status);
+/* From the state of the simulation to that one step of the scene later. */
+drape_status drape_i_integrate(drape_sim *sim, bool other_pins);
 
+/* ---- cloth_system.c: the cloth as a system of ode, and its mass matrix ---- */
+
+/* M x'' = f(x, v) of the cloth as a table of functions; user is the drape_sim. */
+drape_ode_system drape_i_cloth_system(drape_sim *sim, bool implicit);
+
+/* The mass matrix of linear finite elements, sim->mass_matrix. */
 drape_status drape_i_sim_mass_create(drape_sim *sim, const drape_scene *scene);
 /* A += factor (consistent - lumped) */
 void drape_i_sim_mass_correct(drape_sim *sim, double factor);
 /* out = M in, either mass matrix; returns in' M in. */
 double drape_i_sim_mass_times(drape_sim *sim, const double *in, double *out);
+
+/* ---- stiffest.c ---- */
+
+/* The eigenvalue that limits explicit steps, 1/s. */
+void drape_i_cloth_stiffest(void *user, double t, const double *x, const double *v, double lambda[2]);
+
+/* ---- scene_hash.c ---- */
+
+/* The same for scenes that are simulated alike, another for others. */
+uint64_t drape_i_scene_hash(const drape_scene *scene);
+
+/* ---- checkpoint.c: a checkpoint as bytes; docs/checkpoints.md has the layout ---- */
+
+/* Bytes of any checkpoint of this simulation. */
+int64_t drape_i_checkpoint_size(drape_sim *sim);
+/* Fills so many bytes. */
+void drape_i_checkpoint_make(drape_sim *sim, char *out);
+/* Takes the state over from `size` bytes, of which `have` are there: those beyond drape_i_checkpoint_size are not
+ * looked at. Anything wrong is DRAPE_ERROR_FORMAT with a message that begins with name, and changes nothing. */
+drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const void *data, int64_t have, int64_t size);
+/* Puts the right checksums into any bytes that are as long as a header and a checksum at least. */
+void drape_i_checkpoint_seal(char *data, int64_t size);
 
 #endif

@@ -9,10 +9,10 @@
  *
  *     (M/h^2 + D/h + K) dx = f + (M/h + D) v = f - h K v + A h v,   v <- dx/h,   x <- x + dx.
  *
- * Other integrators repeat the middle of the step (integrate.h). */
+ * Other integrators repeat the middle of the step (integrate.c). */
 #include "base/parallel.h"
 #include "base/timer.h"
-#include "sim/integrate.h"
+#include "sim/sim.h"
 #include "sparse/multiply.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
  * f: for fixed steps it is done again after so many steps only. */
 #include "base/parallel.h"
 #include "linear/constraints.h"
-#include "sim/integrate.h"
+#include "sim/sim.h"
 #include "sparse/multiply.h"
 
 #include <math.h>

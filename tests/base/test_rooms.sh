@@ -277,7 +277,7 @@ wrong_includes_are_caught() {
     rejects src/cloth/model.c '#include "sim/step.h"'
     rejects src/sim/step.c '#include "drape/io.h"'
     rejects src/sim/integrate.c '#include "ode/ode.h"'
-    rejects src/sim/integrate.h '#include "ode/vector.h"'
+    rejects src/sim/sim.h '#include "ode/vector.h"'
     rejects src/io/report.c '#include "ode/vector.h"'
     rejects src/kitchen/stove.c '#include "drape/base.h"'
     rejects include/drape/sparse.h '#include "drape/solve.h"'

@@ -4,7 +4,7 @@
  */
 #include "drape/io.h"
 #include "fuzz.h"
-#include "sim/checkpoint.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

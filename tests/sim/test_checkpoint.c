@@ -4,7 +4,7 @@
 #include "support/testing.h"
 
 #include "drape/io.h"
-#include "sim/checkpoint.h"
+#include "sim/sim.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Newton's method with Hauth's constant Jacobian of springs: it converges to what the true one converges to, and its
  * matrix, which is made once for each c, is the one that would be made anew. */
 #include "drape/io.h"
-#include "sim/integrate.h"
+#include "sim/sim.h"
 #include "support/testing.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Forces of a program's own in a simulation: springs move cloth as the built-in ones do, Newton's method converges
  * quadratically with their Jacobian, and everything else a step does knows of them. */
 #include "drape/io.h"
-#include "sim/integrate.h"
+#include "sim/sim.h"
 #include "support/dense.h"
 #include "support/meshes.h"
 #include "support/own_springs.h"

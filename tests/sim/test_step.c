@@ -1,7 +1,7 @@
 /* The step as a host sees it: the certificate's parts, zeros as defaults, setting the state and the forces, and what
  * a step that fails leaves behind. */
 #include "drape/io.h"
-#include "sim/integrate.h"
+#include "sim/sim.h"
 #include "support/strips.h"
 
 #include <math.h>
