@@ -1,5 +1,5 @@
-/* options.c: see options.h. One table says what there is, for the parser and for --help. */
-#include "options.h"
+/* options.c: see bench.h. One table says what there is, for the parser and for --help. */
+#include "bench.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* peers.h: what a solver of another library has to offer to be compared with. A library is one file, peers_NAME.c,
- * with one table, and one line in the list of peers.c. It is in the list also where it was not there at build time:
- * its table then has no functions, and the benchmark says so. */
+/* peers.h: what a solver of another library has to offer to be compared with. A library is one table, in
+ * peers_linked.c or in a file of its own, and one line in the list of peers.c. It is in the list also where it was
+ * not there at build time: its table then has no functions, and the benchmark says so. */
 #ifndef DRAPE_BENCH_PEERS_H
 #define DRAPE_BENCH_PEERS_H
 
@@ -25,7 +25,7 @@ typedef struct peer_result {
 
 typedef struct peer_library {
     const char *name;
-    uint32_t bit;               /* of bench_library, options.h; 0: it cannot be left out */
+    uint32_t bit;               /* of bench_library, bench.h; 0: it cannot be left out */
     const char *const *members; /* ways to solve, up to a NULL */
     /* What it uses processors by, one and several of them: each member runs with all and with one. NULL: a member
      * runs once, by whatever it has. */

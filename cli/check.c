@@ -6,11 +6,13 @@
  *       to do: remesh there ...
  *
  * The source line stands below the first finding of a place, advice below the last of a code. */
-#include "check.h"
+#include "cli.h"
 
 #include <string.h>
 
 enum { EXIT_WARNINGS = 1 };
+
+/* ---- Findings in words ---- */
 
 /* What was printed last, so that nothing is said twice in a row. */
 typedef struct printer {
@@ -77,6 +79,106 @@ static drape_status check_in_words(drape_context *ctx, const char *name, drape_c
     if (!status) print_summary(summary);
     return status;
 }
+
+/* ---- Findings for machines, printed as they come; the counts stand behind them ---- */
+
+/* Bytes of the character that begins here; 0 where it is no UTF-8. Long ways to write short ones pass: who reads them
+ * decides. */
+static size_t character(const unsigned char *c) {
+    size_t size = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < size; i++)
+        if ((c[i] & 0xc0) != 0x80) return 0;
+    return size;
+}
+
+/* In quotes; names of files may hold anything, and what is no text becomes question marks. */
+static void print_text(const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
+    putchar('"');
+    while (*c) {
+        size_t size = character(c);
+        if (*c == '"' || *c == '\\') printf("\\%c", *c);
+        else if (*c < ' ') printf("\\u%04x", *c);
+        else if (size) fwrite(c, 1, size, stdout);
+        else putchar('?');
+        c += size ? size : 1;
+    }
+    putchar('"');
+}
+
+static void text_or_null(const char *key, const char *text) {
+    printf("\"%s\": ", key);
+    if (text) print_text(text);
+    else printf("null");
+}
+
+static void place_or_null(const char *key, int32_t number) {
+    if (number > 0) printf(", \"%s\": %d", key, number);
+    else printf(", \"%s\": null", key);
+}
+
+static void number_list(const char *key, int32_t count, const int32_t *from) {
+    printf(", \"%s\": [", key);
+    for (int32_t i = 0; i < count; i++) printf("%s%d", i ? ", " : "", from[i]);
+    printf("]");
+}
+
+typedef struct json_printer {
+    const char *name;
+    bool begun; /* something was printed, so the object must be completed */
+    int64_t findings;
+} json_printer;
+
+static void begin_json(json_printer *p) {
+    if (p->begun) return;
+    printf("{");
+    text_or_null("file", p->name);
+    printf(",\n\"findings\": [");
+    p->begun = true;
+}
+
+static void print_finding_json(void *user, const drape_finding *f) {
+    json_printer *p = user;
+    begin_json(p);
+    printf("%s\n  {\"severity\": \"%s\", \"code\": \"%s\", ", p->findings++ ? "," : "",
+           drape_severity_name(f->severity), f->code);
+    text_or_null("file", f->file);
+    place_or_null("line", f->line);
+    place_or_null("column", f->column);
+    printf(", ");
+    text_or_null("piece", f->piece);
+    number_list("vertices", f->vertex_count, f->vertex);
+    number_list("triangles", f->triangle_count, f->triangle);
+    printf(", \"count\": %lld,\n   ", (long long)f->count);
+    text_or_null("message", f->message);
+    printf(",\n   ");
+    text_or_null("advice", f->advice);
+    printf("}");
+}
+
+static void end_json(const json_printer *p, const drape_check_summary *s) {
+    printf("%s],\n\"errors\": %lld, \"warnings\": %lld,\n\"pieces\": %d, \"vertices\": %lld, \"triangles\": %lld,\n",
+           p->findings ? "\n" : "", (long long)s->errors, (long long)s->warnings, s->pieces, (long long)s->vertices,
+           (long long)s->triangles);
+    if (s->step > 0) printf("\"step\": %.17g, ", s->step);
+    else printf("\"step\": null, ");
+    printf("\"fastest\": %.17g}\n", s->fastest);
+}
+
+/* Prints the findings as one JSON object (docs/doctor.md); nothing where it fails, and then the message says why.
+ * Sets the callback of the options. */
+static drape_status check_as_json(drape_context *ctx, const char *name, drape_check_options *how,
+                                  drape_check_summary *summary) {
+    json_printer p = {.name = name};
+    how->finding = print_finding_json;
+    how->user = &p;
+    drape_status status = drape_check(ctx, name, how, summary);
+    if (!status) begin_json(&p);
+    if (p.begun) end_json(&p, summary);
+    return status;
+}
+
+/* ---- The command ---- */
 
 static int check(const scene_arguments *a, bool all, bool json) {
     drape_context *ctx = make_context(a->threads);

@@ -95,7 +95,7 @@ parse_result parse_arguments(const command_line *line, int argc, char **argv);
 /* "drape: " and the text, on the error stream. */
 void complain(const char *format, ...);
 
-/* ---- scene_options.c: what `run` and `check` share ---- */
+/* Options that `run` and `check` share. */
 
 /* How a scene is read, from the command line. */
 typedef struct scene_arguments {
@@ -121,12 +121,12 @@ const drape_direct *direct_solver(void);
 /* False, after a complaint that begins with `what`, where the settings ask for one that is not there. */
 bool direct_is_there(const char *what, const drape_solve_settings *settings);
 
-/* ---- tuned.c: what a solver tried by the clock; nothing where it was not tuned ---- */
+/* ---- solve_output.c: what a solver tried by the clock; nothing where it was not tuned ---- */
 
 void print_tuned(const drape_solver *solver);
 void print_tuned_json(const drape_solver *solver); /* a key of an object, with a comma */
 
-/* ---- output_file.c: files that are complete or absent ---- */
+/* ---- output.c: files that are complete or absent ---- */
 
 /* Whether a file of this name can be made, as far as one can tell without making it; false after a complaint. No
  * path: nothing to make. */
@@ -142,7 +142,7 @@ typedef struct output_file {
 bool output_begin(output_file *file, const char *path);
 bool output_end(output_file *file);
 
-/* ---- progress.c ---- */
+/* How a run comes on. */
 
 typedef struct progress {
     bool quiet, terminal;

@@ -1,4 +1,5 @@
-/* list.c: the tables of names that the libraries have. The help texts, `drape list`, the manual page
+/* list.c: what there is to choose from: the tables of names that the libraries have, and the commands `drape list`,
+ * `drape scenes` and `drape fabrics`, which print them. The help texts, `drape list`, the manual page
  * (cmake/manual.cmake) and the completions take them from here, so that what is added to a table is in all of them.
  */
 #include "cli.h"
@@ -61,7 +62,7 @@ int32_t word_index(word_kind kind, const char *word) {
     return -1;
 }
 
-/* ---- The command ---- */
+/* ---- drape list ---- */
 
 /* The text as lines of a manual page: signs that roff would take for its own are protected. */
 static void print_roff(const char *text) {
@@ -143,5 +144,52 @@ int command_list(int argc, char **argv) {
     }
     if (table) print_table(table, "", roff);
     else print_all();
+    return EXIT_GOOD;
+}
+
+/* ---- drape scenes ---- */
+
+static int show_scene(const char *name) {
+    for (int32_t i = 0; drape_scene_name(i); i++)
+        if (strcmp(drape_scene_name(i), name) == 0) {
+            fputs(drape_scene_text(i), stdout);
+            return EXIT_GOOD;
+        }
+    complain("there is no scene %s; drape scenes lists them", name);
+    return EXIT_BAD_INPUT;
+}
+
+int command_scenes(int argc, char **argv) {
+    const char *shown = NULL;
+    word_choice scenes = {.value = &shown, .kind = WORDS_SCENES, .checked_later = true};
+    const option options[] = {
+        {"--show", NULL, "NAME", "print a scene file to start from", OPTION_WORD, &scenes, 0, 0}, {0}};
+    command_line line = {.usage = "drape scenes [--show NAME]",
+                         .about = "Lists the scenes that `drape run NAME` knows, or prints one of them.",
+                         .options = options};
+    parse_result parsed = parse_arguments(&line, argc, argv);
+    if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
+    if (shown) return show_scene(shown);
+    for (int32_t i = 0; drape_scene_name(i); i++)
+        printf("%-14s %s\n", drape_scene_name(i), drape_scene_description(i));
+    return EXIT_GOOD;
+}
+
+/* ---- drape fabrics ---- */
+
+int command_fabrics(int argc, char **argv) {
+    command_line line = {
+        .usage = "drape fabrics",
+        .about = "Lists the fabrics that `material: NAME` knows: density in kg/m^2, stretch along warp and "
+                 "weft and shear\nin N/m, bending rigidity in N m. docs/fabrics.md says where they come from."};
+    parse_result parsed = parse_arguments(&line, argc, argv);
+    if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
+    printf("%-10s %8s %8s %8s %8s %10s\n", "", "density", "warp", "weft", "shear", "bend");
+    for (int32_t i = 0; drape_fabric_name(i); i++) {
+        drape_material m;
+        drape_fabric_find(drape_fabric_name(i), &m);
+        printf("%-10s %8g %8g %8g %8g %10g\n", drape_fabric_name(i), m.density, m.stretch[0], m.stretch[1], m.shear,
+               m.bend);
+    }
     return EXIT_GOOD;
 }

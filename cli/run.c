@@ -4,6 +4,121 @@
 #include <signal.h>
 #include <stdlib.h>
 
+/* ---- What a run writes as it goes ---- */
+
+/* Whether everything that will be written can be, as far as one can tell; false after a complaint. */
+static bool can_write_all(const run *r) {
+    bool good = can_write(r->options.report) && can_write(r->options.export_path) && can_write(r->checkpoint_path);
+    for (int32_t i = 0; good && i < r->output_count; i++) good = can_write(r->outputs[i]);
+    return good;
+}
+
+static drape_status open_writers(run *r) {
+    drape_animation what = {.cloth = drape_sim_cloth(r->sim),
+                            .fps = 1 / (r->scene->step * r->scene->steps_per_frame),
+                            .title = r->scene->name,
+                            .pieces = r->scene->pieces};
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0; i < r->output_count && !status; i++)
+        status = drape_writer_open(r->ctx, r->outputs[i], &what, &r->writers[i]);
+    return status;
+}
+
+static drape_status write_positions(run *r, int64_t number, const double *x) {
+    double step_count = (double)number * r->scene->steps_per_frame;
+    const drape_frame frame = {
+        .positions = x, .has_time = true, .number = number, .time = step_count * r->scene->step};
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0; i < r->output_count && !status; i++) status = drape_writer_frame(r->writers[i], &frame);
+    return status;
+}
+
+/* The present state as the next frame of every output and of the journal. The journal last: a frame that it has is in
+ * the files, as far as these are on the disk at all. */
+static drape_status write_frame(run *r) {
+    int64_t number = drape_sim_steps(r->sim) / r->scene->steps_per_frame;
+    drape_status status = write_positions(r, number, drape_sim_positions(r->sim));
+    return status || !r->journal ? status : drape_journal_frame(r->journal);
+}
+
+/* Also after a failure or Ctrl-C: the frames that there are, are worth seeing. */
+static drape_status close_writers(run *r) {
+    drape_status first = DRAPE_OK;
+    for (int32_t i = 0; i < MOST_OUTPUTS; i++) {
+        drape_status status = drape_writer_close(r->writers[i]);
+        if (status && !first) first = status;
+        r->writers[i] = NULL;
+    }
+    return first;
+}
+
+/* ---- The journal that it can be resumed from ---- */
+
+/* Whether the journal fits what is asked for now. */
+static bool journal_suits(const run *r) {
+    const run_options *o = &r->options;
+    int32_t interval = drape_journal_interval(r->journal);
+    long long frame = (long long)drape_journal_frames(r->journal) - 1;
+    if (o->checkpoint > 0 && o->checkpoint != interval) {
+        complain("%s: was written with --checkpoint %d; with another number the rest would have other bits",
+                 r->checkpoint_path, interval);
+        return false;
+    }
+    if (frame > r->scene->frames) {
+        complain("%s: is at frame %lld already, and only %d are wanted", r->checkpoint_path, frame, r->scene->frames);
+        return false;
+    }
+    return true;
+}
+
+/* Every frame of the journal goes to the new files. */
+static drape_status replay(run *r) {
+    int64_t frames = drape_journal_frames(r->journal);
+    double *x = malloc(3 * (size_t)drape_cloth_vertices(drape_sim_cloth(r->sim)) * sizeof *x);
+    drape_status status = x ? DRAPE_OK : DRAPE_ERROR_MEMORY;
+    for (int64_t i = 0; i < frames && !status; i++) {
+        status = drape_journal_read(r->journal, i, x);
+        if (!status) status = write_positions(r, i, x);
+    }
+    free(x);
+    r->frames_done = (int32_t)frames - 1;
+    return status;
+}
+
+static bool resume_journal(run *r) {
+    drape_status status = drape_journal_resume(r->ctx, r->checkpoint_path, r->sim, &r->journal);
+    if (status) {
+        complain("--resume: %s", drape_message(r->ctx));
+        return false;
+    }
+    if (!journal_suits(r)) return false;
+    if (*drape_journal_note(r->journal)) complain("%s; going on from the one before", drape_journal_note(r->journal));
+    r->began = true;
+    status = replay(r);
+    if (status) {
+        complain("%s", status == DRAPE_ERROR_MEMORY ? "out of memory" : drape_message(r->ctx));
+        return false;
+    }
+    if (!r->options.quiet) printf("going on after frame %d of %d\n", r->frames_done, r->scene->frames);
+    return true;
+}
+
+static bool begin_journal(run *r) {
+    drape_status status = drape_journal_begin(r->ctx, r->checkpoint_path, r->sim, r->options.checkpoint, &r->journal);
+    r->began = !status;
+    if (!status) status = write_positions(r, 0, drape_sim_positions(r->sim));
+    if (!status) return true;
+    complain("%s", drape_message(r->ctx));
+    drape_journal_finish(r->journal); /* nothing has been done that would be lost */
+    r->journal = NULL;
+    return false;
+}
+
+/* Begins a journal, or brings simulation and writers to where the last run was; false after a complaint. */
+static bool open_journal(run *r) { return r->options.resume ? resume_journal(r) : begin_journal(r); }
+
+/* ---- The run ---- */
+
 /* Set by Ctrl-C; looked at between steps. */
 static volatile sig_atomic_t interrupted;
 
@@ -30,14 +145,14 @@ static drape_status load(run *r) {
 static bool check(run *r) {
     int64_t steps = (int64_t)r->scene->frames * r->scene->steps_per_frame;
     return run_parse_export(&r->options, steps) && direct_is_there("solver.method", &r->scene->solve) &&
-           run_name_checkpoint(r) && run_can_write(r);
+           run_name_checkpoint(r) && can_write_all(r);
 }
 
 /* The frame at the start, or all up to the checkpoint; false after a complaint. */
 static bool write_first_frames(run *r) {
-    if (r->checkpoint_path) return run_open_journal(r);
+    if (r->checkpoint_path) return open_journal(r);
     r->began = true;
-    drape_status status = run_write_frame(r);
+    drape_status status = write_frame(r);
     if (status) complain("%s", drape_message(r->ctx));
     return status == DRAPE_OK;
 }
@@ -56,7 +171,7 @@ static bool prepare(run *r) {
     bool read = !status;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
     bool no_cloth = read && status == DRAPE_ERROR_ARGUMENT;
-    if (!status) status = run_open_writers(r);
+    if (!status) status = open_writers(r);
     if (status) complain("%s%s", drape_message(r->ctx), no_cloth ? " (`drape check` lists all that is wrong)" : "");
     if (status || !write_first_frames(r)) return false;
     if (!o->report) return true;
@@ -82,7 +197,7 @@ static drape_status simulate_frame(run *r, drape_certificate *c, int64_t *iterat
         status = step(r, c);
         *iterations += c->linear.iterations;
     }
-    return status || interrupted ? status : run_write_frame(r);
+    return status || interrupted ? status : write_frame(r);
 }
 
 static drape_status simulate(run *r) {
@@ -134,7 +249,7 @@ static int finish(run *r, drape_status status) {
     if (interrupted)
         snprintf(outcome, sizeof outcome, "interrupted after frame %d of %d", r->frames_done, r->scene->frames);
     if (status || interrupted) say_what_is_kept(r, outcome, status);
-    drape_status written = run_close_writers(r);
+    drape_status written = close_writers(r);
     if (!written && r->report) written = drape_report_write(r->report, r->options.report, outcome);
     if (written) complain("%s", drape_message(r->ctx));
     else if (!status) say_what_was_written(r);
@@ -143,7 +258,7 @@ static int finish(run *r, drape_status status) {
 }
 
 static void release(run *r) {
-    run_close_writers(r);
+    close_writers(r);
     drape_journal_close(r->journal);
     drape_report_destroy(r->report);
     drape_sim_destroy(r->sim);

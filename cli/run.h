@@ -1,4 +1,4 @@
-/* run.h: drape run from inside: what was asked for, what a run holds, and its files. */
+/* run.h: drape run from inside: what was asked for, and what a run holds. */
 #ifndef DRAPE_CLI_RUN_H
 #define DRAPE_CLI_RUN_H
 
@@ -45,17 +45,5 @@ bool run_parse_export(run_options *o, int64_t steps);
 bool run_name_checkpoint(run *r);
 /* The command that goes on from the checkpoint, for the user to type; to be freed. */
 char *run_resume_command(const run_options *o);
-
-/* ---- run_files.c ---- */
-
-/* Whether everything that will be written can be, as far as one can tell; false after a complaint. */
-bool run_can_write(const run *r);
-drape_status run_open_writers(run *r);
-/* Begins a journal, or brings simulation and writers to where the last run was; false after a complaint. */
-bool run_open_journal(run *r);
-/* The present state as the next frame of every output and of the journal. */
-drape_status run_write_frame(run *r);
-/* Also after a failure or Ctrl-C: the frames that there are, are worth seeing. */
-drape_status run_close_writers(run *r);
 
 #endif

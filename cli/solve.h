@@ -48,11 +48,6 @@ void print_solve_list(void);
 bool write_history(const char *path, const drape_solve_result *result);
 bool write_doubles(const char *path, const double *x, int64_t count);
 
-/* ---- solve_explain.c: the levels of a solver's preconditioner ---- */
-
-void print_levels_text(const drape_solver *solver, const drape_bsr3 *A, double read_bandwidth);
-/* keys of the object, each with a comma */
-void print_levels_json(const drape_solver *solver, const drape_bsr3 *A, double read_bandwidth);
 /* Bytes per second with which as much memory can be read as a smoothing sweep of the finest level reads. */
 double measure_bandwidth(drape_context *ctx, const drape_solver *solver);
 

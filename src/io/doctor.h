@@ -29,7 +29,7 @@ typedef struct drape_i_about {
     const int32_t *triangle;
 } drape_i_about;
 
-/* ---- doctor_find.c ---- */
+/* ---- doctor.c: findings ---- */
 
 /* Notes one more; about may be NULL. The message gets the mesh file in front where a scene names it. */
 void drape_i_found(drape_i_doctor *d, drape_i_ailment *ailment, const drape_i_about *about, const char *format, ...)
@@ -42,9 +42,9 @@ void drape_i_found_all(drape_i_doctor *d, const drape_i_ailment *ailment);
 /* doctor_topology.c: edges, windings, fans, triangles twice, vertices of none or twice. Indices must be in range, and
  * no vertex twice in a triangle. DRAPE_ERROR_MEMORY is the only failure. */
 drape_status drape_i_examine_topology(drape_i_doctor *d, const drape_piece *p);
-/* doctor_shape.c: areas and angles, material space, size. */
+/* doctor_measures.c: areas and angles, material space, size. */
 void drape_i_examine_shape(drape_i_doctor *d, const drape_piece *p);
-/* doctor_material.c: numbers beside those of fabrics; raises summary->fastest. */
+/* doctor_measures.c: numbers beside those of fabrics; raises summary->fastest. */
 void drape_i_examine_material(drape_i_doctor *d, const drape_piece *p);
 
 #endif

@@ -8,7 +8,6 @@
  * Layout: header (magic, version 2, length), JSON chunk, binary chunk; little-endian, chunks padded to 4 bytes.
  * Lengths are 32 bits wide. Size: 24 bytes a vertex and frame, and 4 a pair of frames for the weights. */
 #include "io/glb.h"
-#include "io/binary.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,6 +35,78 @@ drape_i_glb_sizes drape_i_glb_size(const drape_i_glb *g, int64_t frames) {
     return s;
 }
 
+/* ---- vertices on seams: the doubles of a vertex hang on it in a list ---- */
+
+/* Vertices made so far; next: the next double of the same vertex, or -1. */
+typedef struct splitting {
+    int32_t count;
+    int32_t *source, *uv_source, *next;
+} splitting;
+
+/* The double of `vertex` (of the piece) with these texture coordinates; made where there is none yet. */
+static int32_t find_double(splitting *s, const drape_piece_range *range, int32_t vertex, int32_t uv) {
+    int32_t at = vertex;
+    if (s->uv_source[vertex] < 0) s->uv_source[vertex] = uv;
+    while (s->uv_source[at] != uv && s->next[at] >= 0) at = s->next[at];
+    if (s->uv_source[at] == uv) return at;
+    s->next[at] = s->count;
+    s->source[s->count] = range->first_vertex + vertex;
+    s->uv_source[s->count] = uv;
+    s->next[s->count] = -1;
+    return s->count++;
+}
+
+static void split_corners(splitting *s, const drape_cloth *cloth, drape_i_glb_piece *p, int32_t *corner) {
+    const int32_t *triangle = drape_cloth_triangle(cloth) + 3 * (int64_t)p->range->first_triangle;
+    s->count = p->range->vertices;
+    for (int32_t i = 0; i < s->count; i++) {
+        s->source[i] = p->range->first_vertex + i;
+        s->uv_source[i] = p->textured ? -1 : 0;
+        s->next[i] = -1;
+    }
+    for (int64_t i = 0; i < 3 * (int64_t)p->range->triangles; i++) {
+        int32_t vertex = triangle[i] - p->range->first_vertex;
+        corner[i] = p->textured ? find_double(s, p->range, vertex, p->texture.corner[i]) : vertex;
+    }
+    for (int32_t i = 0; i < s->count; i++)
+        if (s->uv_source[i] < 0) s->uv_source[i] = 0; /* of no triangle */
+}
+
+static drape_status make_piece(drape_context *ctx, drape_i_arena *arena, const drape_cloth *cloth,
+                               drape_i_glb_piece *p) {
+    int64_t corners = 3 * (int64_t)p->range->triangles, most = p->range->vertices + (p->textured ? corners : 0);
+    splitting s;
+    s.source = drape_i_arena_get(ctx, arena, most, sizeof *s.source);
+    s.uv_source = drape_i_arena_get(ctx, arena, most, sizeof *s.uv_source);
+    s.next = drape_i_arena_get(ctx, arena, most, sizeof *s.next);
+    int32_t *corner = drape_i_arena_get(ctx, arena, corners, sizeof *corner);
+    if (!s.source || !s.uv_source || !s.next || !corner) return DRAPE_ERROR_MEMORY;
+    split_corners(&s, cloth, p, corner);
+    p->vertices = s.count;
+    p->source = s.source;
+    p->corner = corner;
+    p->uv_source = p->textured ? s.uv_source : NULL;
+    return DRAPE_OK;
+}
+
+/* One per piece, in the arena. The first of a vertex's doubles has its number in the piece. O(corners), where few
+ * corners meet at a vertex. */
+static drape_status make_pieces(drape_context *ctx, drape_i_arena *arena, const drape_cloth *cloth,
+                                const drape_piece *pieces, drape_i_glb_piece **out) {
+    int32_t count = drape_cloth_pieces(cloth);
+    drape_status status = DRAPE_OK;
+    *out = drape_i_arena_get(ctx, arena, count, sizeof **out);
+    if (!*out) return DRAPE_ERROR_MEMORY;
+    for (int32_t i = 0; i < count && !status; i++) {
+        drape_i_glb_piece *p = &(*out)[i];
+        p->range = drape_cloth_piece(cloth, i);
+        p->texture = drape_i_texture_of(pieces, i);
+        p->textured = p->texture.uv != NULL;
+        status = make_piece(ctx, arena, cloth, p);
+    }
+    return status;
+}
+
 /* ---- opening ---- */
 
 static drape_status destroy(drape_context *ctx, drape_i_glb *g, drape_status status) {
@@ -50,7 +121,7 @@ static drape_status set_up(drape_context *ctx, drape_i_glb *g, const drape_i_ani
     g->base = drape_i_arena_get(ctx, &g->arena, numbers, sizeof *g->base);
     g->base_normal = drape_i_arena_get(ctx, &g->arena, numbers, sizeof *g->base_normal);
     if (!g->base || !g->base_normal) return DRAPE_ERROR_MEMORY;
-    drape_status status = drape_i_glb_pieces(ctx, &g->arena, what->cloth, what->pieces, &g->piece);
+    drape_status status = make_pieces(ctx, &g->arena, what->cloth, what->pieces, &g->piece);
     for (int32_t i = 0; i < g->pieces && !status; i++) {
         const drape_i_glb_piece *p = &g->piece[i];
         g->textured += p->textured;

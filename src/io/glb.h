@@ -2,8 +2,19 @@
 #ifndef DRAPE_IO_GLB_H
 #define DRAPE_IO_GLB_H
 
-#include "io/glb_mesh.h"
-#include "io/recording.h"
+#include "base/arena.h"
+#include "io/format_tools.h"
+
+/* The cloth as glTF wants it: a vertex has one pair of texture coordinates, so those on a seam are doubled. */
+typedef struct drape_i_glb_piece {
+    const drape_piece_range *range;
+    int32_t vertices;
+    const int32_t *source; /* the cloth's vertex that each stands for */
+    const int32_t *corner; /* 3 per triangle, into these vertices */
+    bool textured;
+    const int32_t *uv_source; /* into texture.uv; NULL without */
+    drape_i_texture texture;
+} drape_i_glb_piece;
 
 /* The frames of a run on their way to a file. What the file holds, in this order, with the counts below:
  *

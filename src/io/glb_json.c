@@ -1,6 +1,6 @@
 /* glb_json.c: the JSON chunk of a GLB file; glb.h says how accessors and views are numbered. */
+#include "io/format_tools.h"
 #include "io/glb.h"
-#include "io/html_text.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,30 +4,270 @@
  * are
  *
  *   <script id="drape-info">    JSON: title, fps, counts, origin and quantum, names and ranges of the pieces
- *   <script id="drape-mesh">    packed: seven columns of 32-bit words, one a triangle (see mesh_word)
- *   <script id="drape-motion">  packed: a record a frame (see html_motion.h); their number follows
- *                               from the length
+ *   <script id="drape-mesh">    packed: seven columns of 32-bit words, one per triangle (see mesh_word)
+ *   <script id="drape-motion">  packed: a record per frame (see "positions as small numbers" below); their number
+ *                               follows from the length
  *
- * "packed" is deflate and base64, see html_pack.h. Everything but the frames is written with the first frame, each
+ * "packed" is deflate and base64, see "packing". Everything but the frames is written with the first frame, each
  * frame when it comes, the rest of the page at the end. */
 #include "base/text.h"
 #include "cloth/cloth.h"
-#include "io/format.h"
-#include "io/html_motion.h"
-#include "io/html_pack.h"
-#include "io/html_text.h"
-#include "io/player.h"
+#include "io/format_tools.h"
 
 #include <math.h>
 #include <string.h>
+#include <zlib.h>
+
+/* The files of web/player, made part of the library by cmake/embed.cmake. */
+extern const unsigned char drape_i_player_html[], drape_i_player_css[], drape_i_player_js[];
+extern const size_t drape_i_player_html_size, drape_i_player_css_size, drape_i_player_js_size;
+
+/* ---- packing: bytes -> deflate (zlib format) -> base64 -> the file, in constant memory ----
+ *
+ *   pack_open(ctx, &file, &pack);
+ *   pack_put(&pack, data, bytes);          any number of times
+ *   pack_close(&pack);
+ *
+ * The base64 stands in lines that can each be decoded alone. A failure is kept and returned by close. */
+
+/* A line of 16384 letters: 3 bytes make 4 letters, so that only the last line can end in padding. */
+enum { PACK_BYTES = 12288, PACK_LETTERS = PACK_BYTES / 3 * 4 };
+
+typedef struct pack {
+    drape_context *ctx; /* NULL: not open */
+    drape_i_file *file;
+    drape_status status;
+    z_stream deflate;
+    unsigned char bytes[PACK_BYTES];
+    char letters[PACK_LETTERS + 1];
+} pack;
+
+enum { LEVEL = 6, WORDS_BUFFER = 4096 }; /* level 9 gains a few per cent and takes several times as long */
+
+/* zlib does not say the size again when it frees, so it stands in front; 64 bytes keep the alignment. */
+enum { FRONT = 64 };
+
+static voidpf get_memory(voidpf ctx, uInt items, uInt size) {
+    int64_t bytes = (int64_t)items * (int64_t)size + FRONT;
+    char *memory = drape_i_alloc(ctx, bytes, 1);
+    if (!memory) return Z_NULL;
+    memcpy(memory, &bytes, sizeof bytes);
+    return memory + FRONT;
+}
+
+static void free_memory(voidpf ctx, voidpf address) {
+    int64_t bytes;
+    char *memory = (char *)address - FRONT;
+    memcpy(&bytes, memory, sizeof bytes);
+    drape_i_free(ctx, memory, bytes, 1);
+}
+
+/* The pack must stay where it is until it is closed; so must the file. */
+static drape_status pack_open(drape_context *ctx, drape_i_file *file, pack *out) {
+    out->ctx = NULL;
+    out->file = file;
+    out->status = DRAPE_OK;
+    out->deflate = (z_stream){.zalloc = get_memory, .zfree = free_memory, .opaque = ctx};
+    if (deflateInit(&out->deflate, LEVEL) != Z_OK)
+        return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "%s: out of memory for compression", file->path);
+    out->ctx = ctx;
+    out->deflate.next_out = out->bytes;
+    out->deflate.avail_out = PACK_BYTES;
+    return DRAPE_OK;
+}
+
+static void write_line(pack *p) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    DRAPE_ASSERT(p->deflate.avail_out <= PACK_BYTES);
+    size_t bytes = PACK_BYTES - p->deflate.avail_out;
+    char *to = p->letters;
+    if (bytes == 0) return;
+    for (size_t i = 0; i < bytes; i += 3) {
+        size_t have = bytes - i;
+        uint32_t group = (uint32_t)p->bytes[i] << 16;
+        if (have > 1) group |= (uint32_t)p->bytes[i + 1] << 8;
+        if (have > 2) group |= p->bytes[i + 2];
+        *to++ = digits[group >> 18];
+        *to++ = digits[group >> 12 & 63];
+        *to++ = have > 1 ? digits[group >> 6 & 63] : '=';
+        *to++ = have > 2 ? digits[group & 63] : '=';
+    }
+    *to++ = '\n';
+    drape_i_file_write(p->file, p->letters, (size_t)(to - p->letters));
+    p->deflate.next_out = p->bytes;
+    p->deflate.avail_out = PACK_BYTES;
+}
+
+/* Runs deflate until it wants more input, or, with Z_FINISH, is done. */
+static void run_deflate(pack *p, int flush) {
+    int result = Z_OK;
+    do {
+        if (p->deflate.avail_out == 0) write_line(p);
+        result = deflate(&p->deflate, flush);
+    } while (result == Z_OK && (p->deflate.avail_out == 0 || flush == Z_FINISH));
+    if (result == Z_STREAM_ERROR)
+        p->status = drape_i_fail(p->ctx, DRAPE_ERROR_IO, "%s: compression failed", p->file->path);
+}
+
+static void pack_put(pack *p, const void *data, size_t bytes) {
+    const size_t most = (size_t)1 << 30; /* zlib counts with unsigned int */
+    const unsigned char *from = data;
+    while (bytes > 0 && p->status == DRAPE_OK) {
+        size_t now = bytes < most ? bytes : most;
+        p->deflate.next_in = (z_const Bytef *)from;
+        p->deflate.avail_in = (uInt)now;
+        run_deflate(p, Z_NO_FLUSH);
+        from += now;
+        bytes -= now;
+    }
+}
+
+/* `count` words of 32 bits in four planes: all lowest bytes, ..., all highest; word(user, i) gives the ith. */
+static void pack_words(pack *p, int64_t count, uint32_t (*word)(const void *user, int64_t i), const void *user) {
+    unsigned char buffer[WORDS_BUFFER];
+    for (int shift = 0; shift < 32; shift += 8) {
+        size_t used = 0;
+        for (int64_t i = 0; i < count; i++) {
+            buffer[used++] = (unsigned char)(word(user, i) >> shift & 255);
+            if (used == WORDS_BUFFER || i == count - 1) {
+                pack_put(p, buffer, used);
+                used = 0;
+            }
+        }
+    }
+}
+
+/* Ends the stream and frees its memory. A pack that is not open is fine. */
+static drape_status pack_close(pack *p) {
+    if (!p->ctx) return DRAPE_OK;
+    if (p->status == DRAPE_OK) run_deflate(p, Z_FINISH);
+    if (p->status == DRAPE_OK) write_line(p);
+    deflateEnd(&p->deflate);
+    p->ctx = NULL;
+    return p->status;
+}
+
+/* ---- positions as small numbers that compress well ----
+ *
+ * Frame f holds integers q(f, i) = round((x - origin) / quantum) for each vertex i and coordinate. What is written of
+ * a frame, coordinate by coordinate, is
+ *
+ *   s    = mean of q(f, i) - q(f-1, i)  the way of the whole, 32 bits; 0 in the first frame
+ *   d(i) = q(f, i) - q(f-1, i) - s      the rest of the change in time, 16 bits; q(-1, i) = 0
+ *   r(i) = d(i) - d(i-1)                the change of that along the vertices, modulo 2^16; d(-1) = 0
+ *   z(i) = 2 r, or -2 r - 1 for r < 0   with r taken as signed: small numbers have a zero high byte
+ *
+ * as a record of 12 + 6 vertices bytes: s of x, y, z, little-endian; the low bytes of z of all x, all y, all z; the
+ * high bytes. Cloth may leave the first frame's box as far and as fast as it likes; but a vertex that within one
+ * frame moves by more than 32767 quanta, half the box, against the mean of all lags behind and catches up in the
+ * next. The encoder knows what the decoder knows, so nothing adds up. (Second differences in time were tried: no
+ * better.)
+ *
+ * The quantum is as fine as 16 bits allow for the first frame: its box's diagonal / 65534, 22 um for a sheet of 1 m x
+ * 1 m. That is far less than a pixel; what shows first is what derives from edges, which a quantum turns and
+ * stretches by quantum/length: at 100 x 100 vertices by 0.002, an eighth of a degree of shading and 0.2 % of stretch
+ * at most. */
+
+typedef struct motion {
+    const drape_cloth *cloth;
+    double origin[3];     /* m, the middle of the first frame's box */
+    double quantum;       /* m */
+    bool first;           /* no frame yet */
+    int32_t *place;       /* q of the frame before, 3 per vertex */
+    int64_t size;         /* of a frame's record, bytes */
+    unsigned char *bytes; /* the present frame's record */
+} motion;
+
+enum { RECORD_HEAD = 12 }; /* bytes before the vertices' */
+
+static const double DIAGONAL = 65534;  /* quanta: half of it each way from the middle fits int16 */
+static const double SMALLEST = 1e-6;   /* m: for cloth that is one point */
+static const double FARTHEST = 0x1p29; /* quanta: differences stay within int32 */
+
+static void motion_clear(drape_context *ctx, motion *m) {
+    if (!m->cloth) return;
+    int64_t n = drape_cloth_vertices(m->cloth);
+    if (m->place) DRAPE_FREE(ctx, m->place, 3 * n);
+    if (m->bytes) DRAPE_FREE(ctx, m->bytes, m->size);
+    *m = (motion){0};
+}
+
+static drape_status motion_create(drape_context *ctx, const drape_cloth *cloth, motion *out) {
+    int64_t n = drape_cloth_vertices(cloth);
+    *out = (motion){.cloth = cloth, .size = RECORD_HEAD + 6 * n};
+    if (DRAPE_NEW(ctx, out->place, 3 * n) && DRAPE_NEW(ctx, out->bytes, out->size)) return DRAPE_OK;
+    motion_clear(ctx, out);
+    return DRAPE_ERROR_MEMORY;
+}
+
+/* Chooses origin and quantum; x is the first frame. */
+static void motion_begin(motion *m, const double *x) {
+    int64_t n = drape_cloth_vertices(m->cloth);
+    double squares = 0;
+    for (int k = 0; k < 3; k++) {
+        double low = n ? x[k] : 0, high = low;
+        for (int64_t i = 1; i < n; i++) {
+            low = fmin(low, x[3 * i + k]);
+            high = fmax(high, x[3 * i + k]);
+        }
+        m->origin[k] = low + 0.5 * (high - low);
+        squares += (high - low) * (high - low);
+    }
+    m->quantum = fmax(sqrt(squares) / DIAGONAL, SMALLEST);
+    m->first = true;
+}
+
+static int32_t nearest(const motion *m, double x, int64_t k) {
+    double quanta = (x - m->origin[k]) / m->quantum;
+    return (int32_t)floor(fmin(fmax(quanta, -FARTHEST), FARTHEST) + 0.5);
+}
+
+/* How far all vertices together go along coordinate k. */
+static int32_t mean_way(const motion *m, const double *x, int64_t k) {
+    int64_t n = drape_cloth_vertices(m->cloth), sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (int64_t)nearest(m, x[3 * i + k], k) - m->place[3 * i + k];
+    return n ? (int32_t)(sum / n) : 0;
+}
+
+static int32_t clamp16(int64_t d) { return (int32_t)(d < INT16_MIN ? INT16_MIN : d > INT16_MAX ? INT16_MAX : d); }
+
+/* r modulo 2^16, its sign folded into the lowest bit. */
+static uint32_t fold(int32_t r) {
+    uint32_t low = (uint32_t)r & 0xffff;
+    return low < 0x8000 ? 2 * low : 2 * (0xffff - low) + 1;
+}
+
+/* Fills bytes; x must be finite. */
+static void motion_frame(motion *m, const double *x) {
+    int64_t n = drape_cloth_vertices(m->cloth);
+    for (int64_t k = 0; k < 3; k++) {
+        int32_t way = m->first ? 0 : mean_way(m, x, k), before = 0;
+        unsigned char *low = m->bytes + RECORD_HEAD + k * n, *high = low + 3 * n;
+        for (int byte = 0; byte < 4; byte++)
+            m->bytes[4 * k + byte] = (unsigned char)((uint32_t)way >> 8 * byte & 255);
+        for (int64_t i = 0; i < n; i++) {
+            int32_t *place = &m->place[3 * i + k];
+            int32_t d = clamp16((int64_t)nearest(m, x[3 * i + k], k) - *place - way);
+            uint32_t z = fold(d - before);
+            DRAPE_ASSERT(z <= UINT16_MAX); /* two bytes hold it */
+            *place += way + d;
+            before = d;
+            low[i] = (unsigned char)(z & 255);
+            high[i] = (unsigned char)(z >> 8);
+        }
+    }
+    m->first = false;
+}
+
+/* ---- the page ---- */
 
 typedef struct page {
     const drape_cloth *cloth;
     double fps;
     char *title; /* owned */
     drape_i_file file;
-    drape_i_motion motion;
-    drape_i_pack pack;
+    motion motion;
+    pack pack;
     int64_t frames;
     drape_status status; /* of the first frame that failed */
     size_t done;         /* bytes of the template */
@@ -70,7 +310,7 @@ static void end_block(page *p) { fputs("</script>\n", p->file.stream); }
 
 static void write_info(page *p) {
     FILE *to = p->file.stream;
-    const drape_i_motion *m = &p->motion;
+    const motion *m = &p->motion;
     begin_block(p, "drape-info", "application/json");
     fprintf(to, "{\"format\":1,\"drape\":\"%s\",\"title\":", drape_version());
     drape_i_html_json(&p->file, p->title);
@@ -109,12 +349,12 @@ static uint32_t mesh_word(const void *user, int64_t t) {
 }
 
 static drape_status write_mesh(drape_context *ctx, page *p) {
-    drape_status status = drape_i_pack_open(ctx, &p->file, &p->pack);
+    drape_status status = pack_open(ctx, &p->file, &p->pack);
     if (status) return status;
     begin_block(p, "drape-mesh", "text/plain");
     for (int32_t column = 0; column < 7; column++)
-        drape_i_pack_words(&p->pack, drape_cloth_triangles(p->cloth), mesh_word, &(mesh_column){p->cloth, column});
-    status = drape_i_pack_close(&p->pack);
+        pack_words(&p->pack, drape_cloth_triangles(p->cloth), mesh_word, &(mesh_column){p->cloth, column});
+    status = pack_close(&p->pack);
     end_block(p);
     return status;
 }
@@ -122,9 +362,9 @@ static drape_status write_mesh(drape_context *ctx, page *p) {
 /* ---- the format ---- */
 
 static void destroy(drape_context *ctx, page *p) {
-    drape_i_pack_close(&p->pack);
+    pack_close(&p->pack);
     drape_i_file_abandon(ctx, &p->file);
-    drape_i_motion_clear(ctx, &p->motion);
+    motion_clear(ctx, &p->motion);
     if (p->title) DRAPE_FREE(ctx, p->title, (int64_t)strlen(p->title) + 1);
     DRAPE_FREE(ctx, p, 1);
 }
@@ -138,7 +378,7 @@ static drape_status open_page(drape_context *ctx, const char *path, const drape_
     drape_status status = DRAPE_NEW(ctx, p->title, (int64_t)strlen(what->title) + 1) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
     if (!status) {
         memcpy(p->title, what->title, strlen(what->title) + 1);
-        status = drape_i_motion_create(ctx, what->cloth, &p->motion);
+        status = motion_create(ctx, what->cloth, &p->motion);
     }
     if (!status) status = drape_i_file_create(ctx, path, &p->file);
     if (status) destroy(ctx, p);
@@ -150,12 +390,12 @@ static drape_status begin(drape_context *ctx, page *p, const double *positions) 
     drape_i_c_locale locale;
     drape_status status = drape_i_c_locale_enter(ctx, &locale);
     if (status) return status;
-    drape_i_motion_begin(&p->motion, positions);
+    motion_begin(&p->motion, positions);
     fill_until(p, "data");
     write_info(p);
     drape_i_c_locale_leave(&locale);
     status = write_mesh(ctx, p);
-    if (!status) status = drape_i_pack_open(ctx, &p->file, &p->pack);
+    if (!status) status = pack_open(ctx, &p->file, &p->pack);
     if (!status) begin_block(p, "drape-motion", "text/plain");
     return status;
 }
@@ -172,8 +412,8 @@ static drape_status add_frame(drape_context *ctx, page *p, const double *positio
     drape_status status = check(ctx, p, positions);
     if (!status && p->frames == 0) status = begin(ctx, p, positions);
     if (status) return status;
-    drape_i_motion_frame(&p->motion, positions);
-    drape_i_pack_put(&p->pack, p->motion.bytes, (size_t)p->motion.size);
+    motion_frame(&p->motion, positions);
+    pack_put(&p->pack, p->motion.bytes, (size_t)p->motion.size);
     if (p->pack.status) return p->pack.status;
     if (p->file.error)
         return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot write: %s", p->file.path, strerror(p->file.error));
@@ -191,7 +431,7 @@ static drape_status close_page(drape_context *ctx, void *state) {
     page *p = state;
     drape_status status = p->status;
     if (!status && p->frames > 0) {
-        status = drape_i_pack_close(&p->pack);
+        status = pack_close(&p->pack);
         end_block(p);
         fill_until(p, "");
         if (!status) status = drape_i_file_commit(ctx, &p->file);

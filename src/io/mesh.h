@@ -3,7 +3,9 @@
 #define DRAPE_IO_MESH_H
 
 #include "base/arena.h"
-#include "io/polygon.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* A named set of triangles, by their vertices. */
 typedef struct drape_i_mesh_group {
@@ -51,6 +53,25 @@ drape_status drape_i_ply_parse(drape_context *ctx, drape_i_arena *arena, const c
 
 /* ---- what the readers share ---- */
 
+enum { DRAPE_I_POLYGON_MOST = 1000 }; /* corners: the cost grows with their square */
+
+/* A polygon in space, to be cut into triangles. */
+typedef struct drape_i_polygon {
+    int32_t corners; /* 3..DRAPE_I_POLYGON_MOST */
+    double x[DRAPE_I_POLYGON_MOST][3];
+    int32_t triangle[DRAPE_I_POLYGON_MOST - 2][3]; /* out: corners - 2 of them, wound as the polygon is, each
+                                                      from its lowest corner */
+
+    double flat[DRAPE_I_POLYGON_MOST][2]; /* scratch, as all below: the corners in their plane, counter-clockwise */
+    int32_t next[DRAPE_I_POLYGON_MOST], previous[DRAPE_I_POLYGON_MOST];
+    bool ear[DRAPE_I_POLYGON_MOST];
+    double diagonal[DRAPE_I_POLYGON_MOST]; /* squared distance of the neighbours */
+} drape_i_polygon;
+
+/* Fills triangle from corners and x. A quad is cut along the shorter of the diagonals that lie inside, the one from
+ * its first corner where they are equal. A polygon that crosses itself is cut in some way. */
+void drape_i_polygon_cut(drape_i_polygon *p);
+
 /* A polygon of a file, its corners counted from 0. */
 typedef struct drape_i_mesh_face {
     int32_t corners; /* 3..DRAPE_I_POLYGON_MOST */
@@ -62,6 +83,20 @@ typedef struct drape_i_mesh_face {
 /* Cuts the face and puts its triangles behind the first *triangles of the mesh, where there is room for them, but for
  * those with a vertex twice. Returns the vertex that stands twice in the first of these, or -1. */
 int32_t drape_i_mesh_add_face(drape_i_mesh *mesh, drape_i_mesh_face *face, int64_t *triangles);
+
+/* A group's name that held over the triangles [first, end). */
+typedef struct drape_i_group_run {
+    const char *name; /* of `length` bytes, without a zero behind */
+    int64_t length;
+    int64_t order; /* place among all runs: the groups stand as their names first come */
+    int32_t first, end;
+} drape_i_group_run;
+
+/* Fills mesh->groups and mesh->group; the triangles must be there. Sorts the runs. O(n log n) in their number and the
+ * vertices under them. */
+drape_status drape_i_groups_build(drape_context *ctx, drape_i_arena *arena, drape_i_arena *scratch, int64_t runs,
+                                  drape_i_group_run *run, drape_i_mesh *mesh);
+
 /* What is known only when all is read: vertices of no triangle, and uv that is not complete, which goes with a
  * warning. */
 drape_status drape_i_mesh_finish(drape_context *ctx, drape_i_arena *scratch, const char *name, drape_i_mesh *mesh);

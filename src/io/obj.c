@@ -3,10 +3,8 @@
  * Positions and texture coordinates in m with 17 digits, so that reading them gives the same numbers; normals with 6;
  * z is up; corners count from 1; one object per piece, then one per mesh beside the cloth. Attributes are left out.
  */
-#include "io/obj.h"
 #include "base/text.h"
-#include "io/sequence.h"
-#include "io/surface.h"
+#include "io/format_tools.h"
 
 #include <string.h>
 

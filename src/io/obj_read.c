@@ -10,7 +10,7 @@
  * from 1, or back from the last one read so far where negative; one ahead of its vertex is fine, so long as the file
  * has it. A # begins a comment; a backslash at the end of a line continues it; blank space, blank lines, CRLF, CR
  * alone, a byte order mark and a last line without an end are all fine. Normals, materials, smoothing groups, lines
- * and points are passed over; so are words that are not known here, with a warning. Polygons are cut as in polygon.c.
+ * and points are passed over; so are words that are not known here, with a warning. Polygons are cut as in mesh.c.
  *
  * The file is gone through three times: counting, for vertices, for faces. So memory is taken once and no number of
  * the file decides how much: each vertex, corner and name was seen before. Names on one g line are limited, since
@@ -19,7 +19,6 @@
  * meanwhile. */
 #include "base/text.h"
 #include "io/mesh.h"
-#include "io/obj_groups.h"
 
 #include <math.h>
 #include <stdarg.h>

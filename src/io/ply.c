@@ -8,9 +8,7 @@
  *
  * Positions and texture coordinates in m, z up. PLY knows no objects: a comment says where each piece begins. Texture
  * coordinates are left out unless every piece has them, and so are meshes beside the cloth. */
-#include "io/binary.h"
-#include "io/sequence.h"
-#include "io/surface.h"
+#include "io/format_tools.h"
 
 static const char EXTENSION[] = ".ply";
 

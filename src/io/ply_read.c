@@ -5,7 +5,7 @@
  * list texcoord, which goes before those of the vertices
  *
  * Other properties and elements are passed over. In ascii files an element is a line; blank lines are fine. Polygons
- * are cut as in polygon.c.
+ * are cut as in mesh.c.
  *
  * The file is gone through three times: counting, vertices, faces. Before it goes through an element, its count is
  * held against the bytes that are left, so that no number of the file decides how much memory or time is taken. */

@@ -1,5 +1,6 @@
 /* scene_cloth.c: `cloth:`, a list of pieces: a grid or a mesh file, its place, its material. */
 #include "base/elementary.h"
+#include "cloth/grid.h"
 #include "io/mesh.h"
 #include "io/scene_reader.h"
 

@@ -1,9 +1,11 @@
-/* scene_fields.c: reading the values of keys: numbers with units, vectors, words; and saying what is wrong with them.
- */
+/* scene_fields.c: reading the values of keys: numbers with units, vectors, words, names of files; and saying what is
+ * wrong with them. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "io/scene_reader.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void *drape_i_scene_get(reader_t *r, int64_t count, size_t size) {
@@ -207,4 +209,41 @@ void drape_i_turn_up(const reader_t *r, double v[3]) {
     double y = v[1];
     v[1] = -v[2];
     v[2] = y;
+}
+
+/* ---- names of files ----
+ *
+ * Somebody else may have written the scene. It may read meshes in its own folder and below, and name outputs in the
+ * present folder and below. The words of a name are looked at first; then, of a mesh that is there, where it really
+ * lies, since a link in the folder may lead anywhere. */
+
+bool drape_i_path_climbs(const char *path) {
+    if (path[0] == '/') return true;
+    for (const char *word = path; word; word = strchr(word, '/')) {
+        if (*word == '/') word++;
+        if (strncmp(word, "..", 2) == 0 && (word[2] == '/' || !word[2])) return true;
+    }
+    return false;
+}
+
+/* "" is the present folder. */
+static char *real_folder(reader_t *r, const char *file) {
+    const char *slash = strrchr(file, '/');
+    size_t length = slash ? (size_t)(slash - file) + 1 : 0;
+    char *folder = drape_i_scene_get(r, (int64_t)length + 2, 1);
+    if (!folder) return NULL;
+    memcpy(folder, file, length);
+    folder[length] = '.';
+    return realpath(folder, NULL);
+}
+
+bool drape_i_path_leads_out(reader_t *r, const char *path) {
+    char *folder = real_folder(r, r->path), *real = realpath(path, NULL);
+    size_t length = folder ? strlen(folder) : 0;
+    bool root = length == 1; /* "/": everything is below it */
+    bool inside = folder && real && strncmp(real, folder, length) == 0 && (root || real[length] == '/');
+    bool there = real != NULL;
+    free(folder);
+    free(real);
+    return there && !inside;
 }

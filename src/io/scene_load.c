@@ -1,4 +1,4 @@
-/* scene_load.c: a scene from YAML text: the top level, and everything that is no cloth. */
+/* scene_load.c: a scene from YAML text: the top level, and everything that is no cloth; and the scenes that ship. */
 #include "base/file.h"
 #include "base/text.h"
 #include "io/scene_reader.h"
@@ -336,6 +336,37 @@ static drape_status read_file(drape_context *ctx, const char *path, const drape_
     return status;
 }
 
+/* ---- the scenes that ship with the program ----
+ *
+ * To add one: scenes/NAME.yaml, and two lines here. CMake embeds the files as drape_i_scene_NAME_yaml, ending in a
+ * zero. */
+
+extern const unsigned char drape_i_scene_pinned_yaml[], drape_i_scene_drooping_yaml[], drape_i_scene_reentrant_yaml[],
+    drape_i_scene_four_corners_yaml[], drape_i_scene_chen_yaml[], drape_i_scene_flag_yaml[],
+    drape_i_scene_curtain_yaml[], drape_i_scene_hammock_yaml[], drape_i_scene_banner_yaml[];
+
+static const struct entry {
+    const char *name, *description;
+    const unsigned char *text;
+} shipped[] = {
+    {"flag", "a flag of silk on its pole, in the wind", drape_i_scene_flag_yaml},
+    {"curtain", "a curtain on rings, drawn aside and let back", drape_i_scene_curtain_yaml},
+    {"hammock", "a hammock of denim under a canopy of cotton: two pieces", drape_i_scene_hammock_yaml},
+    {"banner", "denim against silk, side by side", drape_i_scene_banner_yaml},
+    {"pinned", "1 m x 1 m of cotton held at all edges sinks under gravity", drape_i_scene_pinned_yaml},
+    {"drooping", "1 m x 1 m of cotton held at two opposite edges sinks under gravity", drape_i_scene_drooping_yaml},
+    {"reentrant", "an L-shape of cotton held along its inner corner droops", drape_i_scene_reentrant_yaml},
+    {"four-corners", "four corners move up and down, no gravity (Ascher and Boxerman 2003)",
+     drape_i_scene_four_corners_yaml},
+    {"chen", "a small sheet held at its corners, pushed in the middle (Chen's MPCG report)", drape_i_scene_chen_yaml},
+};
+
+enum { SHIPPED = sizeof shipped / sizeof *shipped };
+
+const char *drape_scene_name(int32_t i) { return i >= 0 && i < SHIPPED ? shipped[i].name : NULL; }
+const char *drape_scene_description(int32_t i) { return i >= 0 && i < SHIPPED ? shipped[i].description : NULL; }
+const char *drape_scene_text(int32_t i) { return i >= 0 && i < SHIPPED ? (const char *)shipped[i].text : NULL; }
+
 static drape_status read_shipped(drape_context *ctx, const char *name, const drape_scene_options *options,
                                  const drape_i_scene_listener *listener, drape_loaded_scene **out) {
     const char *names[MOST_NAMES + 1] = {0};
@@ -349,6 +380,8 @@ static drape_status read_shipped(drape_context *ctx, const char *name, const dra
     return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no scene \"%s\"%s%s%s (`drape scenes` lists them)", name,
                         nearest ? "; do you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
 }
+
+/* ---- by name ---- */
 
 drape_status drape_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
                               drape_loaded_scene **out) {

@@ -54,7 +54,7 @@ typedef struct drape_i_scene_reader {
     drape_i_shape *shapes; /* one a piece */
     int32_t vertices;      /* of all pieces so far */
     bool y_up;
-    bool *picked; /* scratch of scene_pick.c, one a vertex */
+    bool *picked; /* scratch of scene_pins.c, one per vertex */
 } drape_i_scene_reader;
 
 typedef drape_i_scene_reader reader_t;
@@ -99,7 +99,7 @@ void *drape_i_scene_get(reader_t *r, int64_t count, size_t size); /* memory; NUL
 /* Notes the context's message as a problem at node (lack of memory without a place); always false. */
 bool drape_i_scene_failed(reader_t *r, const drape_i_node *node, drape_status status);
 
-/* ---- scene_paths.c: names of files in a scene ---- */
+/* Names of files in a scene. */
 
 /* Whether a name starts at the root or has ".." in it. */
 bool drape_i_path_climbs(const char *path);
@@ -123,10 +123,5 @@ bool drape_i_read_material(reader_t *r, const drape_i_node *node, drape_material
 void drape_i_read_integrator(reader_t *r, const drape_i_node *root);                    /* scene_integrator.c */
 void drape_i_read_pins(reader_t *r, const drape_i_node *cloth);  /* scene_pins.c; after all pieces are there */
 void drape_i_read_loads(reader_t *r, const drape_i_node *cloth); /* scene_pins.c */
-/* Vertices (numbered over all pieces) that the keys where, at, vertices, box and group of the map pick, each once. */
-int32_t drape_i_pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece,
-                              const int32_t **out); /* scene_pick.c */
-
-#define DRAPE_I_PICK_KEYS "where", "at", "vertices", "box", "group"
 
 #endif

@@ -8,8 +8,7 @@
  * know no time; it stands behind them since three.js forgets the one that comes first.
  *
  * Samples of one attribute stand together, so the frames are read once for each of them and each piece. */
-#include "io/recording.h"
-#include "io/surface.h"
+#include "io/format_tools.h"
 
 #include <math.h>
 #include <stdlib.h>

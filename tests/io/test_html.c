@@ -204,7 +204,7 @@ static uint32_t little(const unsigned char *b) {
     return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* One frame on, as src/io/html_motion.h describes it. */
+/* One frame on, as src/io/html.c describes it. */
 static void decode(const fixture *f, const unsigned char *record, int32_t *place) {
     for (int64_t k = 0; k < 3; k++) {
         int32_t way = (int32_t)little(record + 4 * k);

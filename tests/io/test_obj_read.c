@@ -2,7 +2,6 @@
  * back to the bit. */
 #include "drape/io.h"
 #include "io/mesh.h"
-#include "io/polygon.h"
 #include "sparse/counting_allocator.h"
 #include "support/meshes.h"
 

@@ -35,7 +35,7 @@ fragments_are_few() { [ "$(grep -c '^# fragment' "$page")" -le 2 ]; }
 # Words in the reader's lists of keys.
 keys() {
     awk '/static const char \*const (keys|wind_keys|names|kinds|mesh_only)\[\] = \{/ { inside = 1 }
-         inside || /define DRAPE_I_PICK_KEYS/
+         inside || /define PICK_KEYS/
          /\};/ { inside = 0 }' "$source_dir"/src/io/scene_*.[ch] | grep -oE '"[a-z_]+"' | tr -d '"' | sort -u
 }
 
@@ -48,7 +48,7 @@ every_key_is_described() {
 # Names for `where`, fabrics, methods, preconditioners, models, formats.
 every_name_is_described() {
     local name
-    for name in $(sed -nE '/\} places\[\] = \{/,/\};/p' "$source_dir/src/io/scene_pick.c" | grep -oE '"[a-z-]+"' | tr -d '"'); do
+    for name in $(sed -nE '/\} places\[\] = \{/,/\};/p' "$source_dir/src/io/scene_pins.c" | grep -oE '"[a-z-]+"' | tr -d '"'); do
         grep -qE "(^|[^a-z-])$name([^a-z-]|\$)" "$page" || fail "no word about the place $name"
     done
     for name in $("$program" fabrics | awk 'NR > 1 {print $1}'); do

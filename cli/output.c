@@ -1,0 +1,129 @@
+/* output.c: what commands put out: files that are complete or absent, written under a temporary name beside their own
+ * and then renamed; and how a run comes on, as a bar that stays in its line on a terminal, or a line per frame in a
+ * pipe. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- Files ---- */
+
+enum { SUFFIX = 48 }; /* ".part-", a number, and the end */
+
+/* Why a file of this name cannot be made, or NULL. Renaming over a device would take it away. */
+static const char *obstacle(const char *path, const char *folder) {
+    struct stat info;
+    if (access(folder, W_OK | X_OK) != 0) return strerror(errno);
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode)) return NULL;
+    return S_ISDIR(info.st_mode) ? strerror(EISDIR) : "there is something that is no regular file";
+}
+
+bool can_write(const char *path) {
+    if (!path) return true;
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
+    const char *why = folder ? obstacle(path, folder) : strerror(errno);
+    if (why) complain("%s: cannot write: %s", path, why);
+    free(folder);
+    return !why;
+}
+
+/* Not mkstemp: its files have mode 600, whatever the umask. */
+static FILE *open_temporary(char *temporary, const char *path) {
+    snprintf(temporary, strlen(path) + SUFFIX, "%s.part-%ld", path, (long)getpid());
+    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    if (descriptor >= 0 && !stream) {
+        close(descriptor);
+        unlink(temporary);
+    }
+    return stream;
+}
+
+bool output_begin(output_file *file, const char *path) {
+    *file = (output_file){.path = path, .temporary = malloc(strlen(path) + SUFFIX)};
+    if (file->temporary) file->stream = open_temporary(file->temporary, path);
+    if (file->stream) return true;
+    complain("%s: cannot write: %s", path, strerror(errno));
+    free(file->temporary);
+    return false;
+}
+
+bool output_end(output_file *file) {
+    bool good = !ferror(file->stream) && fflush(file->stream) == 0 && fsync(fileno(file->stream)) == 0;
+    int why = errno;
+    if (fclose(file->stream) != 0 && good) {
+        good = false;
+        why = errno;
+    }
+    if (good && rename(file->temporary, file->path) != 0) {
+        good = false;
+        why = errno;
+    }
+    if (!good) {
+        complain("%s: cannot write: %s", file->path, strerror(why));
+        unlink(file->temporary);
+    }
+    free(file->temporary);
+    return good;
+}
+
+/* ---- Progress ---- */
+
+enum { BAR_WIDTH = 24 };
+
+double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+progress progress_begin(int32_t before, int32_t frames, bool quiet) {
+    return (progress){.quiet = quiet,
+                      .terminal = isatty(STDOUT_FILENO),
+                      .frames = frames,
+                      .before = before,
+                      .begin = seconds_now()};
+}
+
+static double energy(const drape_certificate *c) { return c->energy.kinetic + c->energy.elastic + c->energy.weight; }
+
+/* Not converged, or not with what was tried first: worth a word on every line it happens in. */
+static const char *trouble(const drape_certificate *c) {
+    if (c->linear.reason != DRAPE_CONVERGED) return drape_reason_name(c->linear.reason);
+    return c->linear.fallbacks > 0 ? "fell back" : "";
+}
+
+static void print_bar(const progress *p, const frame_summary *f) {
+    char bar[BAR_WIDTH + 1];
+    int filled = (int)((int64_t)BAR_WIDTH * f->frame / p->frames);
+    for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < filled ? '=' : i == filled ? '>' : ' ';
+    bar[BAR_WIDTH] = 0;
+    double passed = seconds_now() - p->begin, each = passed / (f->frame - p->before);
+    printf("\r[%s] %d/%d  iterations %lld  energy %+.3e J  %.2f s a frame  %.0f s left  %s\033[K", bar, f->frame,
+           p->frames, (long long)f->iterations, energy(f->last), f->seconds, each * (p->frames - f->frame),
+           trouble(f->last));
+}
+
+static void print_line(const progress *p, const frame_summary *f) {
+    printf("frame %4d/%d  t %8.4f s  iterations %6lld  energy %+.6e J  stretch %.4f  %7.3f s%s%s\n", f->frame,
+           p->frames, f->last->time, (long long)f->iterations, energy(f->last), f->last->stretch, f->seconds,
+           *trouble(f->last) ? "  " : "", trouble(f->last));
+}
+
+void progress_frame(const progress *p, const frame_summary *f) {
+    if (p->quiet) return;
+    if (p->terminal) print_bar(p, f);
+    else print_line(p, f);
+    fflush(stdout);
+}
+
+void progress_end(const progress *p) {
+    if (!p->quiet && p->terminal && p->frames > 0) putchar('\n');
+    fflush(stdout);
+}
