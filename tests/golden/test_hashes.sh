@@ -7,13 +7,17 @@ source_dir=$1
 hashes=$(dirname "$2")/tests/golden-hashes
 kept=$source_dir/tests/golden/hashes.txt
 
-# compare KEPT FOUND: says of every line that differs what it is about, and what to do.
+# only_in A B: lines of A that B has not.
+only_in() { grep -vxF -f "$2" "$1" | grep -v '^#' || true; }
+
+# compare KEPT FOUND: says of every kept line that is not found what it is about, and what to do. A line that is found but not
+# kept belongs to a changed one, or to a new row of a table, for which no bits are kept yet.
 compare() {
-    local wrong
-    wrong=$(diff <(grep -v '^#' "$1") "$2" | sed -n 's/^< /  kept:  /p; s/^> /  found: /p')
-    [ -n "$wrong" ] || return 0
+    local missing
+    missing=$(only_in "$1" "$2")
+    [ -n "$missing" ] || return 0
     echo "other bits than those in tests/golden/hashes.txt:"
-    echo "$wrong"
+    { sed 's/^/  kept:  /' <<<"$missing"; only_in "$2" "$1" | sed 's/^/  found: /'; } | sort -k 2
     echo "If the change is intended: tests/golden/renew writes them anew; say in the commit why they changed."
     return 1
 }
@@ -41,6 +45,21 @@ one_changed_digit_is_found() {
     expect_failure "kept:  scene $scene" compare "$kept" "$scratch/changed"
 }
 
+a_new_row_is_no_failure() {
+    grep -v '^#' "$kept" >"$scratch/more"
+    echo "scene drooping model=jelly 5 steps: 0123456789abcdef" >>"$scratch/more"
+    compare "$kept" "$scratch/more"
+    [ "$(only_in "$scratch/more" "$kept")" = "scene drooping model=jelly 5 steps: 0123456789abcdef" ]
+}
+
+# Rows whose bits nobody holds yet, where there are some.
+every_row_is_kept() {
+    local new
+    [ -s "$scratch/found" ] || skip "nothing was computed"
+    new=$(only_in "$scratch/found" "$kept")
+    [ -z "$new" ] || skip "tests/golden/hashes.txt does not keep these; tests/golden/renew adds them:"$'\n'"$new"
+}
+
 hashes_differ_from_each_other() {
     local scenes different
     scenes=$(grep -c '^scene' "$kept")
@@ -58,11 +77,13 @@ clang_keeps_the_hashes() {
 }
 
 run_test one_changed_digit_is_found one_changed_digit_is_found
+run_test a_new_row_is_no_failure a_new_row_is_no_failure
 run_test hashes_differ_from_each_other hashes_differ_from_each_other
 for threads in 1 2 3; do
     for simd in sse2 avx2 avx512; do
         run_test "${threads}_threads_${simd}_keep_the_hashes" hashes_are_kept "$hashes" "$threads" "$simd"
     done
 done
+run_test every_row_is_kept every_row_is_kept
 run_test clang_keeps_the_hashes clang_keeps_the_hashes
 finish_tests
