@@ -86,6 +86,4 @@ const drape_i_model *drape_i_model_find(const char *name);
 /* Names of the models for which `has` is true, or all where it is NULL, for messages: "a, b". */
 void drape_i_model_list(bool (*has)(const drape_i_model *model), char *out, size_t size);
 
-extern const drape_i_model drape_i_baraff_witkin, drape_i_choi_ko, drape_i_provot;
-
 #endif

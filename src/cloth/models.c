@@ -5,11 +5,15 @@
 #include <string.h>
 
 /* The first is the default. */
-static const drape_i_model *const models[] = {
-    &drape_i_baraff_witkin,
-    &drape_i_choi_ko,
-    &drape_i_provot,
-};
+#define MODELS(ROW)                                                                                                  \
+    ROW(baraff_witkin)                                                                                               \
+    ROW(choi_ko)                                                                                                     \
+    ROW(provot)
+
+#define DECLARE(name) extern const drape_i_model drape_i_##name;
+#define LIST(name)    &drape_i_##name,
+MODELS(DECLARE)
+static const drape_i_model *const models[] = {MODELS(LIST)};
 
 enum { COUNT = sizeof models / sizeof *models };
 

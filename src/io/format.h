@@ -23,7 +23,4 @@ typedef struct drape_i_format {
     drape_status (*close)(drape_context *ctx, void *state);
 } drape_i_format;
 
-extern const drape_i_format drape_i_format_obj, drape_i_format_html, drape_i_format_pc2, drape_i_format_mdd,
-    drape_i_format_ply, drape_i_format_usda, drape_i_format_glb;
-
 #endif

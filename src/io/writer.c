@@ -9,10 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static const drape_i_format *const formats[] = {
-    &drape_i_format_obj, &drape_i_format_html, &drape_i_format_pc2, &drape_i_format_mdd,
-    &drape_i_format_ply, &drape_i_format_usda, &drape_i_format_glb,
-};
+/* In the order in which they are listed. */
+#define FORMATS(ROW)                                                                                                 \
+    ROW(obj)                                                                                                         \
+    ROW(html)                                                                                                        \
+    ROW(pc2)                                                                                                         \
+    ROW(mdd)                                                                                                         \
+    ROW(ply)                                                                                                         \
+    ROW(usda)                                                                                                        \
+    ROW(glb)
+
+#define DECLARE(name) extern const drape_i_format drape_i_format_##name;
+#define LIST(name)    &drape_i_format_##name,
+FORMATS(DECLARE)
+static const drape_i_format *const formats[] = {FORMATS(LIST)};
 
 enum { COUNT = sizeof formats / sizeof *formats, LIST_SIZE = 128, LONGEST_NAME = 63, MOST_COMPONENTS = 4 };
 
