@@ -1,8 +1,8 @@
 # drape_add_objects(NAME SOURCES...): an object library. A source named *_simd.c is compiled once per
 # instruction set, each time with its own DRAPE_VARIANT (see src/base/simd.h); which one runs is decided at
-# run time. On anything but x86-64 there is the baseline alone.
+# run time. On anything but x86-64, and with DRAPE_BASELINE_ONLY, there is the baseline alone.
 set(DRAPE_SIMD_VARIANTS baseline)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT DRAPE_BASELINE_ONLY)
   list(APPEND DRAPE_SIMD_VARIANTS avx2 avx512)
 endif()
 set(DRAPE_SIMD_FLAGS_avx2 -mavx2 -DDRAPE_VARIANT_IS_AVX2)

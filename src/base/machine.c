@@ -61,7 +61,7 @@ void drape_i_processors_avoid(const drape_i_processors *allowed, int32_t process
 
 bool drape_i_simd_available(drape_simd level) {
     if (level == DRAPE_SIMD_BASELINE) return true;
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(DRAPE_BASELINE_ONLY)
     if (level == DRAPE_SIMD_AVX2) return __builtin_cpu_supports("avx2");
     if (level == DRAPE_SIMD_AVX512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&

@@ -18,7 +18,7 @@ drape_simd drape_i_simd_best(void);
 /* A kernel that is compiled once per level: declares its variants and a table to pick from.
  *   DRAPE_I_KERNEL(void, drape_i_thing, (int n, double *x));
  *   drape_i_thing_at[ctx->simd](n, x); */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(DRAPE_BASELINE_ONLY) /* an option of CMakeLists.txt */
 #define DRAPE_I_KERNEL(result, name, parameters)                                                                     \
     result name##_baseline parameters;                                                                               \
     result name##_avx2 parameters;                                                                                   \

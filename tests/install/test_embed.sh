@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Projects of others that take drape by FetchContent, by add_subdirectory, by find_package and by pkg-config. Each solves a
-# linear system to the same bits; what they have set up for themselves stays as it was.
+# linear system to the same bits; what they have set up for themselves stays as it was. Drape is compiled twice here, with
+# kernels for the baseline alone and little optimisation, which is quick and changes no bit; the others take what is installed.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 source_dir=$1
@@ -65,7 +66,7 @@ END
 built() {
     local folder=$1
     shift
-    cmake -S "$folder" -B "$folder/build" -G Ninja "${launcher[@]}" "$@"
+    cmake -S "$folder" -B "$folder/build" -G Ninja -DDRAPE_BASELINE_ONLY=ON "${launcher[@]}" "$@"
     cmake --build "$folder/build" -- --quiet
     "$folder/build/host" >"$folder/out"
     grep '^converged' "$folder/out"
@@ -91,18 +92,31 @@ brings_libraries_only() {
     [ ! -e "$1/prefix/include" ] || fail "installs drape's headers"
 }
 
-# Without a build type drape's own objects are optimised, as far as the bits allow. The integrators come without jansson.
+# The integrators come without jansson.
 by_fetch_content() {
     local folder=$scratch/fetch
     project "$folder" 'include(FetchContent)' 'set(DRAPE_PROGRAM OFF)' \
         "FetchContent_Declare(drape SOURCE_DIR $source_dir)" 'FetchContent_MakeAvailable(drape)' \
         "add_executable(integrate $source_dir/examples/integrate-fetchcontent/integrate.c)" \
         'target_link_libraries(integrate PRIVATE drape::solve m)'
-    built "$folder" -DCMAKE_C_FLAGS=-ffast-math
+    built "$folder" -DCMAKE_C_FLAGS='-ffast-math -O1'
     keeps_the_contract "$folder"
     brings_libraries_only "$folder"
     ! grep -q jansson "$folder/build/build.ninja" || fail "asks for jansson"
     "$folder/build/integrate" | grep -q '^done at 10 s after 1000 steps'
+}
+
+# Without a build type, and without an -O in the flags, drape's own objects are optimised, and there are kernels for all
+# instruction sets. This needs no build.
+defaults_are_fast() {
+    local folder=$scratch/defaults
+    project "$folder" 'set(DRAPE_PROGRAM OFF)' "add_subdirectory($source_dir drape)"
+    cmake -S "$folder" -B "$folder/build" -G Ninja
+    ninja -C "$folder/build" -t compdb >"$scratch/commands"
+    grep '"command".* -c [^ ]*/src/linear/' "$scratch/commands" >"$scratch/own"
+    [ "$(wc -l <"$scratch/own")" -gt 20 ]
+    ! grep -vq -- ' -O3 ' "$scratch/own" || fail "not optimised: $(grep -v -- ' -O3 ' "$scratch/own" | head -n 1)"
+    if [ "$(uname -m)" = x86_64 ]; then grep -q -- '-DDRAPE_VARIANT=avx512' "$scratch/own"; fi
 }
 
 # With warnings of its own as errors, and the whole of drape.
@@ -156,7 +170,7 @@ all_have_the_same_bits() {
     for output in "${outputs[@]}"; do cmp "${outputs[0]}" "$output"; done
 }
 
-for test in by_fetch_content by_add_subdirectory by_find_package by_pkg_config all_have_the_same_bits; do
+for test in defaults_are_fast by_fetch_content by_add_subdirectory by_find_package by_pkg_config all_have_the_same_bits; do
     run_test $test $test
 done
 finish_tests
