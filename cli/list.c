@@ -35,7 +35,7 @@ static const struct table {
 } tables[] = {
     [WORDS_METHODS] = {"methods", "drape solve --method", drape_method_name, drape_method_about},
     [WORDS_PRECONDS] = {"preconditioners", "drape solve --precond", drape_precond_name, drape_precond_about},
-    [WORDS_MODELS] = {"models", "the key model of a scene", drape_model_name, NULL},
+    [WORDS_MODELS] = {"models", "the key model of a scene", drape_model_name, drape_model_about},
     [WORDS_INTEGRATORS] = {"integrators", "drape run --integrator", drape_integrator_name, integrator_about},
     [WORDS_FORMATS] = {"formats", "drape run --output", drape_writer_extension, drape_writer_description},
     [WORDS_FABRICS] = {"fabrics", "the key material of a scene", drape_fabric_name, NULL},

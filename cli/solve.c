@@ -227,8 +227,9 @@ static int solve(solving *s) {
     (s->options.json ? print_solve_json : print_solve_text)(&summary);
     bool written = write_files(s, &result);
     if (result.reason == DRAPE_CONVERGED) return written ? EXIT_GOOD : EXIT_RUN_FAILED;
-    complain("%s: not solved: %s after %d iteration%s%s", s->options.file, drape_reason_name(result.reason),
-             result.iterations, result.iterations == 1 ? "" : "s",
+    const char *detail = solve_detail(&result);
+    complain("%s: not solved: %s after %d iteration%s%s%s%s", s->options.file, drape_reason_name(result.reason),
+             result.iterations, result.iterations == 1 ? "" : "s", detail ? ": " : "", detail ? detail : "",
              s->options.output && !is_worth_writing(result.reason) ? "; x is not written" : "");
     return EXIT_RUN_FAILED;
 }

@@ -40,6 +40,8 @@ typedef struct solve_summary {
     const char *simd;
 } solve_summary;
 
+/* What of the input kept it from being solved, without the library's "solve: "; NULL where it does not tell. */
+const char *solve_detail(const drape_solve_result *result);
 void print_solve_json(const solve_summary *s);
 void print_solve_text(const solve_summary *s);
 void print_solve_list(void);

@@ -153,6 +153,12 @@ void print_tuned_json(const drape_solver *solver) {
     printf("],\n");
 }
 
+const char *solve_detail(const drape_solve_result *r) {
+    static const char prefix[] = "solve: ";
+    size_t length = sizeof prefix - 1;
+    return r->detail && strncmp(r->detail, prefix, length) == 0 ? r->detail + length : r->detail;
+}
+
 /* ---- JSON; docs/man/drape.1.in lists the keys ---- */
 
 static void json_text(const char *key, const char *value) { printf("  \"%s\": \"%s\",\n", key, value); }
@@ -188,6 +194,7 @@ void print_solve_json(const solve_summary *s) {
     json_whole("blocks", A->rowptr[A->rows]);
     json_whole("constrained", count_held(s->system));
     json_text("reason", drape_reason_name(r->reason));
+    if (solve_detail(r)) json_text("detail", solve_detail(r));
     json_whole("iterations", r->iterations);
     json_real("residual", r->residual);
     json_real("relative_residual", r->true_residual);

@@ -463,6 +463,24 @@ no_solution() {
     done
 }
 
+# What of the input is to blame stands in the message and in the object. (A NaN and a missing diagonal block are found before,
+# where the file is read.)
+failures_are_explained() {
+    local why="all numbers of the input are finite, but they overflow on the way"
+    laplacian 30 >a.mtx
+    { printf '%%%%MatrixMarket matrix array real general\n30 1\n' && yes 1e200 | head -n 30; } >huge.mtx
+    solve 1 a.mtx --rhs huge.mtx --method cg --precond none --json -o x.bin
+    [[ $(json detail) == "$why"* ]] || fail "$(cat "$scratch/out")"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$(cat "$scratch/err")"
+    grep -qF "a.mtx: not solved: not finite after 0 iterations: $why" "$scratch/err" || fail "$(cat "$scratch/err")"
+    grep -q '; x is not written$' "$scratch/err"
+    # What converges, and what merely needs more iterations, has nothing to explain.
+    solve 0 a.mtx --json
+    ! grep -q '"detail"' "$scratch/out" || fail "$(cat "$scratch/out")"
+    solve 1 a.mtx --json --max-iterations 2 --tol 1e-12
+    ! grep -q '"detail"' "$scratch/out" || fail "$(cat "$scratch/out")"
+}
+
 # ---- Bad input ----
 
 bad_options() {
@@ -673,7 +691,7 @@ hostile_files_are_refused() {
 for test in every_method_solves every_pair_solves every_stop_holds no_rows_are_solved names_do_not_matter \
     right_hand_sides threads_change_no_bit unsymmetric_matrices_are_solved summary_is_short json_holds_everything \
     history_is_written levels_are_explained amg_settings_are_used amg_smoothers_and_cycles list_names_everything \
-    help_of_solve not_converged no_solution bad_options bad_files \
+    help_of_solve not_converged no_solution failures_are_explained bad_options bad_files \
     bad_right_hand_sides unsymmetric_matrices_are_refused unwritable_outputs old_files_stay methods_of_a_run \
     choice_is_printed tuning_is_printed \
     outside_matrices_are_solved hostile_files_are_refused; do
