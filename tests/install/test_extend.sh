@@ -10,7 +10,10 @@ program=$tree/build/drape
 unset DESTDIR DRAPE_SIMD CFLAGS
 
 # These go over all rows of a table; each is named after its module.
-table_tests=(linear.contract io.writers ode.orders ode.memory ode.save cloth.derivatives cloth.psd cloth.invariance)
+table_tests=(linear.contract io.writers ode.orders ode.memory ode.save cloth.derivatives cloth.psd cloth.invariance
+    cloth.fabrics)
+# So do these, of the names in documentation and messages.
+script_tests=(io/test_scene_docs.sh io/test_wrong_scenes.sh)
 
 # at_most_four_files PATCH: and one of them is documentation.
 at_most_four_files() {
@@ -120,7 +123,13 @@ integrator_runs() {
 table_test() {
     [ -x "$tree/build/tests/test.$1" ] || skip "was not built"
     "$tree/build/tests/test.$1" >"$scratch/out" 2>&1 || fail "$(tail -n 30 "$scratch/out")"
-    case $1 in cloth.*) grep -q '^model stiffening' "$scratch/out" ;; esac
+    case $1 in cloth.fabrics) ;; cloth.*) grep -q '^model stiffening' "$scratch/out" ;; esac
+}
+
+# script_test FILE
+script_test() {
+    built
+    bash "$tree/tests/$1" "$tree" "$program" >"$scratch/out" 2>&1 || fail "$(grep -v -e RUN -e OK "$scratch/out")"
 }
 
 for patch in model precond format integrator; do run_test ${patch}_takes_at_most_four_files at_most_four_files $patch; done
@@ -128,4 +137,5 @@ run_test copy_the_tree copy_the_tree
 for patch in model precond format integrator; do run_test ${patch}_applies applies $patch; done
 for test in builds names_are_everywhere model_runs precond_solves format_writes integrator_runs; do run_test $test $test; done
 for test in "${table_tests[@]}"; do run_test "table_test_$test" table_test "$test"; done
+for test in "${script_tests[@]}"; do run_test "script_test_$test" script_test "$test"; done
 finish_tests
