@@ -267,7 +267,7 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     take_sections(&from, list, count);
     sim->steps = sim->steps_before = head.steps;
     sim->constraint_force = NULL;
-    drape_i_sim_regrip(sim);
+    drape_i_sim_restore_active_pins(sim);
     forget(sim);
     return sim->integrator && !stands_here(sim) ? drape_i_integrator_start(sim) : DRAPE_OK;
 }

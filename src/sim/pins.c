@@ -67,7 +67,7 @@ static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, doubl
     }
 }
 
-bool drape_i_sim_grip(drape_sim *sim) {
+bool drape_i_sim_update_active_pins(drape_sim *sim) {
     double now = (double)sim->steps * sim->h, t = (double)(sim->steps + 1) * sim->h;
     bool changed = false;
     for (int32_t p = 0, first = 0; p < sim->pin_count; first += sim->pins[p++].count) {
@@ -80,7 +80,7 @@ bool drape_i_sim_grip(drape_sim *sim) {
     return changed;
 }
 
-void drape_i_sim_regrip(drape_sim *sim) {
+void drape_i_sim_restore_active_pins(drape_sim *sim) {
     double now = (double)sim->steps * sim->h;
     for (int32_t p = 0; p < sim->pin_count; p++) sim->holding[p] = sim->steps > 0 && holds(sim, &sim->pins[p], now);
 }

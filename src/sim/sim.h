@@ -102,9 +102,9 @@ DRAPE_INLINE bool drape_i_sim_solves_for_positions(const drape_sim *sim) {
 /* ---- pins.c: constrain ---- */
 
 /* Finds out which pins hold in the step from the present time on; true where others did in the step before. */
-bool drape_i_sim_grip(drape_sim *sim);
+bool drape_i_sim_update_active_pins(drape_sim *sim);
 /* Which pins held in the step that led to the present time; for a state that was restored. */
-void drape_i_sim_regrip(drape_sim *sim);
+void drape_i_sim_restore_active_pins(drape_sim *sim);
 
 /* Where what is held must be: anchor + displacement at t. */
 typedef struct drape_i_aim {

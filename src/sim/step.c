@@ -30,7 +30,7 @@ static bool begin(drape_sim *sim) {
     memcpy(sim->v_old, sim->v, bytes_of(sim));
     sim->spent = (drape_i_spent){0};
     sim->solved = (drape_solve_result){.reason = DRAPE_CONVERGED, .method = "none", .precond = "none"};
-    return drape_i_sim_grip(sim);
+    return drape_i_sim_update_active_pins(sim);
 }
 
 /* ---- constrain ---- */
