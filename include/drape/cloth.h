@@ -40,6 +40,7 @@ typedef struct drape_material {
     double spring_bend;    /* choi_ko: rigidity of an arc, N m^2; provot: of a flexion spring, N/m; >= 0; default 0 */
     double strain_limit;   /* >= 0: no spring of stretch or shear stays longer than 1 + this times its length at rest
                               after a step (drape_cloth_limit_strain); default 0: no limit */
+    uint64_t reserved[8];  /* zero: room for later fields */
 } drape_material;
 
 DRAPE_API drape_material drape_material_defaults(void); /* cotton, see below */
@@ -65,6 +66,7 @@ typedef struct drape_piece {
     int32_t uv_vertices;        /* how many there are in uv; ignored with uv_triangle NULL */
     const double *mass;         /* kg, one per vertex, > 0; NULL: a third of density times area from each triangle */
     drape_material material;
+    uint64_t reserved[8]; /* zero: room for later fields */
 } drape_piece;
 
 typedef enum drape_jacobian {

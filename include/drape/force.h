@@ -29,6 +29,7 @@ typedef struct drape_forces {
                              each triangle, vn the air's velocity along its normal; default 0 */
     double air_drag;      /* N s/m^3, >= 0: force per area and relative velocity, in all directions; default 0 */
     const double *vertex; /* a load on each vertex, N, 3 doubles per vertex; NULL: none */
+    uint64_t reserved[8]; /* zero: room for later fields */
 } drape_forces;
 
 /* Every field at the default that stands beside it. */

@@ -52,6 +52,7 @@ typedef struct drape_motion {
     drape_motion_function *function; /* with DRAPE_MOTION_CALLBACK; a checkpoint does not know which function it was:
                                         restore it with the same one */
     void *user;                      /* its first argument; must outlive the simulation */
+    uint64_t reserved[4];            /* zero: room for later fields */
 } drape_motion;
 
 #define DRAPE_FOREVER 1e300 /* s */
@@ -63,8 +64,9 @@ typedef struct drape_pin {
     int32_t directions;      /* 1..3; 3: held in all */
     double direction[3][3];  /* any length but zero; not looked at with 3 */
     drape_motion motion;
-    double from, until; /* s: held in steps that end in (from, until]; until 0 means DRAPE_FOREVER. A pin that takes
-                           hold later holds its vertices where they are then, and moves them from there */
+    double from, until;   /* s: held in steps that end in (from, until]; until 0 means DRAPE_FOREVER. A pin that takes
+                             hold later holds its vertices where they are then, and moves them from there */
+    uint64_t reserved[4]; /* zero: room for later fields */
 } drape_pin;
 
 /* What the linear systems of implicit steps are solved for. */
@@ -136,10 +138,11 @@ typedef struct drape_certificate_ode {
     int32_t substeps, rejected; /* steps of a control that were kept, and those that were not */
     int32_t evaluations;        /* of the forces */
     int32_t newton_iterations;
-    int32_t cuts;        /* corrections halved by the line search */
-    int32_t unconverged; /* stages that were kept though Newton's iteration had not converged */
-    double newton_error; /* what it left, estimated, over its tolerance; -1: not estimated, as after one
-                            iteration */
+    int32_t cuts;         /* corrections halved by the line search */
+    int32_t unconverged;  /* stages that were kept though Newton's iteration had not converged */
+    double newton_error;  /* what it left, estimated, over its tolerance; -1: not estimated, as after one
+                             iteration */
+    uint64_t reserved[4]; /* zero, here and below: room for later fields */
 } drape_certificate_ode;
 
 /* What a force holds of energy, see drape_assembler_energy. */
@@ -154,10 +157,12 @@ typedef struct drape_certificate_energy {
     double weight;                   /* J: - sum m g.(x - x at the start) */
     int32_t force_count;             /* that of drape_sim_force_count */
     const drape_force_energy *force; /* one per force; lives until the next step */
+    uint64_t reserved[8];
 } drape_certificate_energy;
 
 typedef struct drape_certificate_contact {
     int32_t count; /* of contacts that acted in the step: 0, there is no contact yet */
+    uint64_t reserved[16];
 } drape_certificate_contact;
 
 /* Where the time of the step went. */
@@ -166,6 +171,7 @@ typedef struct drape_certificate_seconds {
     double precondition; /* setting up preconditioners */
     double solve;        /* linear systems, without that */
     double update;       /* all the rest, this certificate among it */
+    uint64_t reserved[8];
 } drape_certificate_seconds;
 
 /* What a step did, and how well. */

@@ -150,14 +150,14 @@ typedef struct drape_problem {
                          what was made from them is kept: preconditioner, factor. It is not checked. b, z and tol may
                          differ.
                          false, the default: everything is computed from A; a first solve does so in any case */
-    const drape_operator *op; /* A as a function; then A is NULL, and the preconditioner of the settings "auto" or
-                                 "none": P is the operator's own. The method "auto" is "ppcg". Default NULL */
-    drape_couplings couplings; /* C: wherever this header says A, A + C is solved with; not beside `op`. They may differ in
-                                  every solve at no cost but their own: nothing that was made for A's pattern is lost, and
-                                  memory grows only where the list does. {0}, the default: none. A vertex out of range or
-                                  named twice, a negative k, a number that is not finite, blocks that are not
-                                  symmetric: an error that names the coupling */
-    uint64_t reserved[8];     /* zero: room for later fields */
+    const drape_operator *op;  /* A as a function; then A is NULL, and the preconditioner of the settings "auto" or
+                                  "none": P is the operator's own. The method "auto" is "ppcg". Default NULL */
+    drape_couplings couplings; /* C: wherever this header says A, A + C is solved with; not beside `op`. They may
+                                  differ in every solve at no cost but their own: nothing that was made for A's
+                                  pattern is lost, and memory grows only where the list does. {0}, the default: none.
+                                  A vertex out of range or named twice, a negative k, a number that is not finite,
+                                  blocks that are not symmetric: an error that names the coupling */
+    uint64_t reserved[8];      /* zero: room for later fields */
 } drape_problem;
 
 /* Why the iteration stopped: not an error, an answer. */

@@ -105,7 +105,7 @@ static drape_status check_forces(drape_context *ctx, const drape_forces *f) {
     if (!isfinite(f->drag) || f->drag < 0 || !isfinite(f->air_drag) || f->air_drag < 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "forces: drag is %g and air_drag %g; both must be 0 or more",
                             f->drag, f->air_drag);
-    return DRAPE_OK;
+    return drape_i_check_reserved(ctx, "drape_forces", f->reserved, 8);
 }
 
 drape_status drape_assembler_create(const drape_cloth *cloth, const drape_forces *forces, drape_assembler **out) {

@@ -67,6 +67,9 @@ static drape_status check_corners(drape_context *ctx, int32_t piece, const drape
 
 drape_status drape_i_piece_check(drape_context *ctx, int32_t piece, const drape_piece *p) {
     int64_t where = 0;
+    drape_status status = drape_i_check_reserved(ctx, "drape_piece", p->reserved, 8);
+    if (!status) status = drape_i_check_reserved(ctx, "drape_material", p->material.reserved, 8);
+    if (status) return status;
     if (p->vertices < 1 || p->triangles < 0 || !p->rest || (p->triangles > 0 && !p->triangle))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "piece %d: %d vertices and %d triangles, or an array missing",
                             piece, p->vertices, p->triangles);
@@ -80,7 +83,7 @@ drape_status drape_i_piece_check(drape_context *ctx, int32_t piece, const drape_
         if (!isfinite(p->mass[i]) || !(p->mass[i] > 0))
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "piece %d: vertex %d has mass %g; it must be above 0",
                                 piece, i, p->mass[i]);
-    drape_status status = check_corners(ctx, piece, p);
+    status = check_corners(ctx, piece, p);
     return status ? status : check_material(ctx, piece, &p->material);
 }
 

@@ -171,6 +171,9 @@ static drape_status check_motion(drape_context *ctx, int32_t p, const drape_moti
 }
 
 static drape_status check_pin(drape_context *ctx, int32_t p, const drape_pin *pin) {
+    drape_status status = drape_i_check_reserved(ctx, "drape_pin", pin->reserved, 4);
+    if (!status) status = drape_i_check_reserved(ctx, "drape_motion", pin->motion.reserved, 4);
+    if (status) return status;
     if (pin->count < 0 || (pin->count > 0 && !pin->vertices))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: no list of %d vertices", p, pin->count);
     if (pin->directions < 1 || pin->directions > 3)

@@ -11,11 +11,11 @@
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), "a field of " #type " is not hashed")
 #define FIELDS_BEFORE_RESERVED_ARE_HASHED(type, bytes)                                                               \
     _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
-FIELDS_ARE_HASHED(drape_piece, 176);
-FIELDS_ARE_HASHED(drape_material, 104);
-FIELDS_ARE_HASHED(drape_motion, 104); /* but for the callback, whose address says nothing */
-FIELDS_ARE_HASHED(drape_pin, 216);
-FIELDS_ARE_HASHED(drape_forces, 72);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 240);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 104);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion, 104); /* but for the callback, whose address says nothing */
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_pin, 248);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_forces, 72);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 16);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 40);
@@ -23,7 +23,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 240);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 168);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 48);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 760);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 824);
 
 static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
 
@@ -46,7 +46,7 @@ static uint64_t hash_piece(uint64_t hash, const drape_piece *p) {
     hash = reals(hash, p->uv, 2 * (int64_t)uv);
     hash = indices(hash, p->uv_triangle, 3 * (int64_t)p->triangles);
     hash = reals(hash, p->mass, p->vertices);
-    return drape_i_hash(hash, &p->material, sizeof p->material); /* doubles only: no padding */
+    return drape_i_hash(hash, &p->material, offsetof(drape_material, reserved)); /* doubles only: no padding */
 }
 
 static uint64_t hash_motion(uint64_t hash, const drape_motion *m) {

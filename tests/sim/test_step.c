@@ -147,6 +147,20 @@ static void room_for_later_is_zero(void **state) {
     assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "drape_integration.reserved"));
     scene->integration.reserved[0] = 0;
+    struct {
+        uint64_t *reserved;
+        const char *message;
+    } const others[] = {{scene->pieces[0].reserved, "drape_piece.reserved"},
+                        {scene->pieces[0].material.reserved, "drape_material.reserved"},
+                        {scene->pins[0].reserved, "drape_pin.reserved"},
+                        {scene->pins[0].motion.reserved, "drape_motion.reserved"},
+                        {scene->forces.reserved, "drape_forces.reserved"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        others[i].reserved[1] = 1;
+        assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
+        assert_non_null(strstr(drape_message(ctx), others[i].message));
+        others[i].reserved[1] = 0;
+    }
     scene->integration.ode.method = "leap-dog";
     assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "known: linearised-euler, explicit-euler, "));
