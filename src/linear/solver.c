@@ -36,7 +36,7 @@ void drape_i_solver_leave(drape_solver *solver, int32_t index) {
     if (slot->state) slot->is.precond->destroy(solver->ctx, slot->state);
     slot->state = NULL;
     slot->ready = false;
-    if (index != DRAPE_I_NAMED) solver->choice.built[index] = false;
+    if (index < DRAPE_I_MOST_CANDIDATES) solver->choice.built[index] = false;
 }
 
 /* What was made for a pattern. */
