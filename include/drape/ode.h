@@ -118,11 +118,11 @@ typedef struct drape_ode_system {
     /* Changes the state after a step, where the equations alone do not keep it admissible: a limit of strain, a
      * contact. Called once for each step that is kept, before it becomes the state; with DRAPE_ERROR_NUMBER the step
      * has failed. One-step methods go on from the changed state, and explicit ones evaluate f there again. BDF
-     * methods, implicit Euler among them, also use the states before it: they begin anew, as after drape_ode_start,
+     * methods, implicit Euler among them, also use the states before it: they restart, as after drape_ode_start,
      * where change[0] or change[1] is above the Euclidean norm of the estimated local error of x or of v. With
      * DRAPE_ODE_ERROR that is the estimate that controls the step. Otherwise it is the same estimate, from the
      * difference of predictor and corrector; while the past is short, the difference to a result of one order less;
-     * and where there is neither, as in the first step of implicit Euler, every change begins anew. */
+     * and where there is neither, as in the first step of implicit Euler, every change is a restart. */
     drape_status (*project)(void *user, drape_ode_projection *state);
     /* The eigenvalue (real, imaginary part, 1/s) of the first order form that limits explicit steps: one with the
      * largest modulus among those that do not grow. Explicit methods then refuse steps beyond their limit. */

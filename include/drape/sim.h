@@ -198,8 +198,8 @@ DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
 
 /* One step of the scene, by its integrator: one linearised backward Euler step, or one of another method, or as many
  * as a control takes. Which pins hold is decided at its beginning; where others hold than in the step before,
- * multistep methods begin anew. After each step of the integrator the limit of strain is applied, where a material
- * has one; multistep methods begin anew where it moved the cloth by more than their error (drape_ode_system.project).
+ * multistep methods restart. After each step of the integrator the limit of strain is applied, where a material
+ * has one; multistep methods restart where it moved the cloth by more than their error (drape_ode_system.project).
  * certificate may be NULL. Allocates nothing from the second step on, except where the solver builds or turns to
  * something new (drape_solver_solve). DRAPE_ERROR_NUMBER: the state is no longer finite, the step is too long for an
  * explicit method, or Newton's iteration does not converge; the message names step and vertex or says why. After any
@@ -217,7 +217,7 @@ DRAPE_API const double *drape_sim_velocities(const drape_sim *sim); /* m/s, like
 DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim);
 
 /* Changes the state between two steps: 3 doubles per vertex, copied; NULL: that part stays. The time stays, and pins
- * lead back to their motion. Multistep methods forget the states before and begin anew, even with the same numbers;
+ * lead back to their motion. Multistep methods forget the states before and restart, even with the same numbers;
  * a control finds its step length again. DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */
 DRAPE_API drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v);
 

@@ -26,7 +26,7 @@ typedef struct drape_i_ode_method {
     bool implicit, second_order_only;
     bool multistep; /* of a family that uses states of the past: for the step, or (implicit Euler, its first member)
                        for the error. Under error control it begins with low order; a state that was changed behind
-                       its back makes it begin anew */
+                       its back makes it restart */
     bool estimates; /* has an error estimate of its own; the others are stepped twice */
     const drape_ode_tableau *tableau; /* of explicit Runge-Kutta methods */
     drape_i_ode_stepper *step;
@@ -125,7 +125,7 @@ drape_status drape_i_ode_derivative(drape_ode *ode, double t, double *Y, double 
 void drape_i_ode_push(drape_ode *ode, double h);
 void drape_i_ode_pop(drape_ode *ode);
 
-/* Forgets all states but the present one: multistep methods begin anew. */
+/* Forgets all states but the present one: multistep methods restart. */
 void drape_i_ode_forget(drape_ode *ode);
 
 /* ---- Implicit stages (newton.c) ---- */

@@ -141,7 +141,7 @@ drape_status drape_i_sim_respond(drape_sim *sim, double h, double *x, double *v)
 /* ---- integrate.c: the integrators of drape/ode.h on a cloth ----
  *
  * A step of the scene is one call of drape_ode_advance on the system of cloth_system.c. What holds the cloth is the
- * same for all of that step; a multistep method begins anew when that changes. */
+ * same for all of that step; a multistep method restarts when that changes. */
 
 /* Zeros in the integration of a scene become its defaults. */
 drape_integration drape_i_integration_resolve(const drape_integration *given);

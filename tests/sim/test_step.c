@@ -175,7 +175,7 @@ static int32_t newton_of_step(drape_context *ctx, drape_sim *sim) {
     return c.ode.newton_iterations;
 }
 
-/* bdf3 begins with six implicit Euler steps: at least as many corrections. The same numbers begin anew, too. */
+/* bdf3 begins with six implicit Euler steps: at least as many corrections. The same numbers restart it, too. */
 static void set_state_restarts_multistep_methods(void **state) {
     drape_context *ctx = *state;
     drape_loaded_scene *loaded = load(ctx, "bdf3");
@@ -239,7 +239,7 @@ static void set_forces_acts_from_the_next_step(void **state) {
 
 /* ---- The response ---- */
 
-/* A stiff limit on a soft sheet: bdf2 begins anew where the limit moved it by more than its error, and keeps its past
+/* A stiff limit on a soft sheet: bdf2 restarts where the limit moved it by more than its error, and keeps its past
  * in steps in which the limit did nothing. */
 static void strain_limit_restarts_where_it_acts(void **state) {
     drape_context *ctx = *state;
