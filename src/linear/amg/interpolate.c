@@ -154,9 +154,19 @@ static void orthonormalise_chunk(void *data, int64_t begin, int64_t end) {
     for (int64_t a = begin; a < end; a++) orthonormalise(data, (int32_t)a);
 }
 
+/* Rows in no aggregate: nothing is made from them, but kernels multiply what follows the block before, and denormal
+ * numbers would slow them down. Those for blocks of 3x3 load no more than the block. */
+static void clear_special_rows(void *data, int64_t begin, int64_t end) {
+    const orthonormalising *o = data;
+    const int64_t size = (int64_t)o->level->A.r * o->modes;
+    for (int64_t i = begin; i < end; i++)
+        if (o->level->aggregate[i] < 0) memset(o->Q + size * i, 0, (size_t)size * sizeof *o->Q);
+}
+
 void drape_i_tentative(drape_context *ctx, const drape_i_amg_input *in, const drape_i_level *level, float *tentative,
                        float *coarse, float *inverse) {
     orthonormalising o = {in, level, level->P.c, tentative, coarse, inverse};
+    if (o.modes > 3) drape_i_loop(ctx, level->A.rows, ROW_GRAIN, clear_special_rows, &o);
     drape_i_loop(ctx, level->P.cols, AGGREGATE_GRAIN, orthonormalise_chunk, &o);
 }
 
