@@ -135,13 +135,20 @@ typedef struct drape_assembly {
     double *force;                   /* f(time, x, v), N; NULL: not wanted */
     double *stiff_v;                 /* K v, N/s; NULL: not wanted */
     double time;                     /* s; matters only to forces of your own that look at it */
-    uint64_t reserved[4];            /* zero: room for later fields */
+    const double *lagged_x;          /* positions at which the geometry of damping and wind is taken, m; NULL: at x */
+    uint64_t reserved[3];            /* zero: room for later fields */
 } drape_assembly;
 
 /* A may be NULL: vectors only. A must come from drape_assembler_matrix of the same assembler. Allocates nothing.
  * D is symmetric, and so is K, but for DRAPE_DAMPING_FULL and forces of your own that are not. The wind's dependence
  * on x is left out of K. With DRAPE_JACOBIAN_FULL and DRAPE_DAMPING_FULL the rest of K is exact. The bits depend
- * neither on the number of threads nor on the vector instructions. */
+ * neither on the number of threads nor on the vector instructions.
+ *
+ * The damping of a condition C(x) is the force -c (g.v) g with g = dC/dx, and the wind presses along a triangle's
+ * normal with its area. lagged_x gives these vectors and areas. The built-in forces then have a potential: with V
+ * their energy and R a function of v alone, f = -dV/dx - dR/dv. K is d2V/dx2, D is d2R/dv2, both are symmetric
+ * and DRAPE_DAMPING_FULL changes nothing. An integrator that passes positions extrapolated from earlier steps keeps
+ * its order where the extrapolation has it. Forces of your own do not see lagged_x. */
 DRAPE_API drape_status drape_assembler_run(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A);
 
 #ifdef __cplusplus

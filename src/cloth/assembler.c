@@ -311,7 +311,7 @@ static void run(drape_assembler *a, const drape_assembly *what, const drape_i_ev
     drape_i_batch_fn kernels[DRAPE_I_ASSEMBLY_SETS];
     const void *data[DRAPE_I_ASSEMBLY_SETS];
     bool unsymmetric[DRAPE_I_ASSEMBLY_SETS];
-    const bool full = at->damping_jacobian == DRAPE_DAMPING_FULL && at->jacobian != DRAPE_JACOBIAN_LINEAR;
+    const bool full = drape_i_damping_of(at) == DRAPE_I_DAMPING_FULL && at->jacobian != DRAPE_JACOBIAN_LINEAR;
     int32_t set = 0;
     for (int32_t i = 0; i < a->count; i++)
         for (int32_t t = 0; t < a->force[i].term_count; t++, set++) {
@@ -339,7 +339,7 @@ static drape_status check_run(const drape_assembler *a, const drape_assembly *wh
             a->ctx, DRAPE_ERROR_ARGUMENT,
             "assemble: the matrix was not made by drape_assembler_matrix of this assembler, or a force "
             "was added since");
-    return drape_i_check_reserved(a->ctx, "drape_assembly", what->reserved, 4);
+    return drape_i_check_reserved(a->ctx, "drape_assembly", what->reserved, 3);
 }
 
 drape_status drape_i_assembler_run(drape_assembler *a, const drape_assembly *what, drape_matrix *A) {
@@ -349,6 +349,7 @@ drape_status drape_i_assembler_run(drape_assembler *a, const drape_assembly *wha
     const drape_i_evaluation at = {.time = what->time,
                                    .x = what->x,
                                    .v = what->v,
+                                   .lagged_x = what->lagged_x,
                                    .damping = what->damping,
                                    .stiffness = what->stiffness,
                                    .jacobian = s->jacobian,

@@ -28,6 +28,19 @@ typedef struct drape_i_bw_data {
     double *records;
 } drape_i_bw_data;
 
+/* Calls evaluate(d, at, e, lane, psd, damping, out) with constants in place of the variables psd and damping, so that
+ * each combination is compiled by itself. */
+#define BW_DISPATCH(d, at, e, lane, out)                                                                             \
+    do {                                                                                                             \
+        if (damping == DRAPE_I_DAMPING_SYMMETRIC && psd)                                                             \
+            evaluate(d, at, e, lane, 1, DRAPE_I_DAMPING_SYMMETRIC, out);                                             \
+        else if (damping == DRAPE_I_DAMPING_SYMMETRIC) evaluate(d, at, e, lane, 0, DRAPE_I_DAMPING_SYMMETRIC, out);  \
+        else if (damping == DRAPE_I_DAMPING_LAGGED && psd) evaluate(d, at, e, lane, 1, DRAPE_I_DAMPING_LAGGED, out); \
+        else if (damping == DRAPE_I_DAMPING_LAGGED) evaluate(d, at, e, lane, 0, DRAPE_I_DAMPING_LAGGED, out);        \
+        else if (psd) evaluate(d, at, e, lane, 1, DRAPE_I_DAMPING_FULL, out);                                        \
+        else evaluate(d, at, e, lane, 0, DRAPE_I_DAMPING_FULL, out);                                                 \
+    } while (0)
+
 DRAPE_I_KERNEL(void, drape_i_bw_triangle,
                (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
 DRAPE_I_KERNEL(void, drape_i_bw_triangle_energy,

@@ -24,6 +24,9 @@
  *
  * The gradient is the exact one; with frozen edge length it would differ by sin cos grad ln|e|.
  *
+ * Lagged damping takes dtheta/dx from other positions, which are given: s is then k (theta - theta0) alone, and K
+ * that of the energy.
+ *
  * DRAPE_DAMPING_FULL adds to K what Baraff and Witkin leave out, c dtheta/dx (dthetadot/dx)', never clamped. It is
  * of rank one: dthetadot/dx = (Hessian of theta) v is the form whose coefficients are the derivatives of
  * 2 Q(u, r; 3) - 2 Q(w, r; 2) polarised with the u, w, r of v.
@@ -51,12 +54,12 @@ DRAPE_INLINE vd3 unit(vd3 a, vd least, vd *length) {
     return vd3_scale(vd_set1(1) / *length, a);
 }
 
-DRAPE_INLINE hinge load_hinge(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *elements) {
+DRAPE_INLINE hinge load_hinge(const drape_i_bw_data *d, const double *x, const int32_t *elements) {
     hinge h;
-    vd3 x0 = lanes_gather(at->x, d->nodes, 4, 0, elements);
-    vd3 a = vd3_sub(lanes_gather(at->x, d->nodes, 4, 1, elements), x0);
-    vd3 b = vd3_sub(lanes_gather(at->x, d->nodes, 4, 2, elements), x0);
-    vd3 c = vd3_sub(lanes_gather(at->x, d->nodes, 4, 3, elements), x0);
+    vd3 x0 = lanes_gather(x, d->nodes, 4, 0, elements);
+    vd3 a = vd3_sub(lanes_gather(x, d->nodes, 4, 1, elements), x0);
+    vd3 b = vd3_sub(lanes_gather(x, d->nodes, 4, 2, elements), x0);
+    vd3 c = vd3_sub(lanes_gather(x, d->nodes, 4, 3, elements), x0);
     h.e = unit(a, vd_set1(1e-150), &h.length);
     vd least = vd_set1(1e-12) * h.length; /* of a height: below it there is but rounding */
     vd along2 = vd3_dot(b, h.e), along3 = vd3_dot(c, h.e);
@@ -83,6 +86,12 @@ DRAPE_INLINE form make_form(const hinge *h, vd3 c_u, vd3 c_w, vd3 c_r) {
     f.g[1] = vd3_sub(r, vd3_add(vd3_scale(h->t3, f.g[3]), vd3_scale(h->t2, f.g[2])));
     f.g[0] = vd3_scale(vd_set1(-1), vd3_add(f.g[1], vd3_add(f.g[2], f.g[3])));
     return f;
+}
+
+/* dtheta/dx */
+DRAPE_INLINE form angle_gradient(const hinge *h) {
+    const vd zero = vd_set1(0);
+    return make_form(h, h->n3, vd3_scale(vd_set1(-1), h->n2), (vd3){zero, zero, zero});
 }
 
 DRAPE_INLINE vd apply_form(const form *f, const vd3 v[4]) {
@@ -200,29 +209,37 @@ DRAPE_INLINE void add_dropped_blocks(const form *g, const form *y, vd scale, int
 }
 
 DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
-                           int psd, int unsymmetric, drape_i_batch *out) {
-    const vd zero = vd_set1(0), minus = vd_set1(-1);
+                           int psd, drape_i_damping damping, drape_i_batch *out) {
+    const vd zero = vd_set1(0);
+    const int lagged = damping == DRAPE_I_DAMPING_LAGGED;
     const vd3 none = {zero, zero, zero};
     sums s;
     for (int i = 0; i < 10; i++) s.block[i] = vd33_zero();
     for (int i = 0; i < 4; i++) s.product[i] = none, s.v[i] = lanes_gather(at->v, d->nodes, 4, i, e);
-    hinge h = load_hinge(d, at, e);
+    hinge h = load_hinge(d, at->x, e);
     vd k = lanes_field(d->records, BW_HINGE_SIZE, BW_BEND, e);
     vd c = lanes_field(d->records, BW_HINGE_SIZE, BW_DAMP_BEND, e);
     vd rest = lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
-    form gradient = make_form(&h, h.n3, vd3_scale(minus, h.n2), none);
-    vd tension = k * (angle_of(&h) - rest) + c * apply_form(&gradient, s.v);
+    form gradient = angle_gradient(&h), damped = gradient;
+    if (lagged) {
+        hinge there = load_hinge(d, at->lagged_x, e);
+        damped = angle_gradient(&there);
+    }
+    vd tension = k * (angle_of(&h) - rest), resistance = c * apply_form(&damped, s.v);
+    if (!lagged) tension = tension + resistance;
     add_stiffness(&s, &h, k, tension, vd_set1(at->stiffness), psd);
-    add_rank_one(&s, &gradient, vd_set1(at->damping) * c, zero);
+    add_rank_one(&s, &damped, vd_set1(at->damping) * c, zero);
     for (int pair = 0; pair < 10; pair++) lanes_store_block(out->blocks, pair, lane, s.block[pair]);
-    if (unsymmetric) {
+    if (damping == DRAPE_I_DAMPING_FULL) {
         form rate = rate_form(&h, s.v);
         vd along = c * apply_form(&rate, s.v);
         add_dropped_blocks(&gradient, &rate, vd_set1(at->stiffness) * c, lane, out);
         for (int i = 0; i < 4; i++) s.product[i] = vd3_add(s.product[i], vd3_scale(along, gradient.g[i]));
     }
     for (int i = 0; i < 4; i++) {
-        lanes_store_vector(out->vectors[0], i, lane, vd3_scale(-tension, gradient.g[i]));
+        vd3 force = vd3_scale(-tension, gradient.g[i]);
+        if (lagged) force = vd3_sub(force, vd3_scale(resistance, damped.g[i]));
+        lanes_store_vector(out->vectors[0], i, lane, force);
         lanes_store_vector(out->vectors[1], i, lane, s.product[i]);
     }
 }
@@ -230,13 +247,9 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
 void DRAPE_NAME(drape_i_bw_hinge)(const void *data, const void *where, const int32_t *elements, drape_i_batch *out) {
     const drape_i_bw_data *d = data;
     const drape_i_evaluation *at = where;
-    const int psd = at->jacobian == DRAPE_JACOBIAN_PSD, unsymmetric = at->damping_jacobian == DRAPE_DAMPING_FULL;
-    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
-        if (psd && !unsymmetric) evaluate(d, at, elements + lane, lane, 1, 0, out);
-        else if (psd) evaluate(d, at, elements + lane, lane, 1, 1, out);
-        else if (!unsymmetric) evaluate(d, at, elements + lane, lane, 0, 0, out);
-        else evaluate(d, at, elements + lane, lane, 0, 1, out);
-    }
+    const int psd = at->jacobian == DRAPE_JACOBIAN_PSD;
+    const drape_i_damping damping = drape_i_damping_of(at);
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) BW_DISPATCH(d, at, elements + lane, lane, out);
 }
 
 void DRAPE_NAME(drape_i_bw_hinge_energy)(const void *data, const drape_i_evaluation *at, const int32_t *elements,
@@ -244,7 +257,7 @@ void DRAPE_NAME(drape_i_bw_hinge_energy)(const void *data, const drape_i_evaluat
     const drape_i_bw_data *d = data;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
         const int32_t *e = elements + lane;
-        hinge h = load_hinge(d, at, e);
+        hinge h = load_hinge(d, at->x, e);
         vd bend = angle_of(&h) - lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
         vd_store(energy + lane, vd_set1(0.5) * lanes_field(d->records, BW_HINGE_SIZE, BW_BEND, e) * bend * bend);
     }

@@ -23,6 +23,8 @@
  * closed form; for s = k C_s its eigenvalues are those of Kim 2020, k/2 (I_2 +- sqrt(I_2^2 + 12 I_6^2)).
  *
  * The damping's tension enters s and is clamped with it, so K stays positive semidefinite whatever the velocity.
+ * Lagged damping takes dC/dw from other positions, which are given: its force and its D = a c dC/dx dC/dx' come from
+ * there, s is k C alone, and K is that of the energy.
  *
  * What Baraff and Witkin leave out (below their eq. 12) since it is not symmetric: -df/dx of the damping force has
  * besides c Cdot d2C/dx2 the part c dC/dx (dCdot/dx)'. With Cdot = dC/dw . wdot, dCdot/dw = d2C/dw2 wdot, in blocks
@@ -38,6 +40,11 @@ typedef struct triangle {
     vd3 wu, wv;         /* columns of the deformation gradient */
     vd3 wu_dot, wv_dot; /* their rates */
 } triangle;
+
+/* dC/dw of the conditions that damping goes by: n_u, n_v, and (w_v, w_u) of the shear. */
+typedef struct damping_frame {
+    vd3 nu, nv, wu, wv;
+} damping_frame;
 
 /* The 6x6 matrix in (w_u, w_v), by blocks; the missing one is uv transposed. */
 typedef struct gradient_matrix {
@@ -58,11 +65,18 @@ DRAPE_INLINE vd3 direction(vd3 a, vd *length) {
 
 DRAPE_INLINE vd3 combine(vd s, vd3 a, vd t, vd3 b) { return vd3_add(vd3_scale(s, a), vd3_scale(t, b)); }
 
-DRAPE_INLINE void load_shape(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, triangle *t) {
+/* sum_i du_i y_i and sum_i dv_i y_i, y a vector over all vertices. */
+DRAPE_INLINE void load_columns(const drape_i_bw_data *d, const double *y, const int32_t *e, const triangle *t,
+                               vd3 *along_u, vd3 *along_v) {
+    vd3 y0 = lanes_gather(y, d->nodes, 3, 0, e);
+    vd3 e1 = vd3_sub(lanes_gather(y, d->nodes, 3, 1, e), y0);
+    vd3 e2 = vd3_sub(lanes_gather(y, d->nodes, 3, 2, e), y0);
+    *along_u = combine(t->du1, e1, t->du2, e2);
+    *along_v = combine(t->dv1, e1, t->dv2, e2);
+}
+
+DRAPE_INLINE void load_shape(const drape_i_bw_data *d, const double *x, const int32_t *e, triangle *t) {
     const double *r = d->records;
-    vd3 x0 = lanes_gather(at->x, d->nodes, 3, 0, e);
-    vd3 e1 = vd3_sub(lanes_gather(at->x, d->nodes, 3, 1, e), x0);
-    vd3 e2 = vd3_sub(lanes_gather(at->x, d->nodes, 3, 2, e), x0);
     t->area = lanes_field(r, BW_TRIANGLE_SIZE, BW_AREA, e);
     t->du1 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DU1, e);
     t->du2 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DU2, e);
@@ -71,20 +85,30 @@ DRAPE_INLINE void load_shape(const drape_i_bw_data *d, const drape_i_evaluation 
     t->ku = lanes_field(r, BW_TRIANGLE_SIZE, BW_STRETCH_U, e);
     t->kv = lanes_field(r, BW_TRIANGLE_SIZE, BW_STRETCH_V, e);
     t->ks = lanes_field(r, BW_TRIANGLE_SIZE, BW_SHEAR, e);
-    t->wu = combine(t->du1, e1, t->du2, e2);
-    t->wv = combine(t->dv1, e1, t->dv2, e2);
+    load_columns(d, x, e, t, &t->wu, &t->wv);
 }
 
-DRAPE_INLINE void load_motion(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, triangle *t) {
+DRAPE_INLINE void load_motion(const drape_i_bw_data *d, const double *v, const int32_t *e, triangle *t) {
     const double *r = d->records;
-    vd3 v0 = lanes_gather(at->v, d->nodes, 3, 0, e);
-    vd3 e1 = vd3_sub(lanes_gather(at->v, d->nodes, 3, 1, e), v0);
-    vd3 e2 = vd3_sub(lanes_gather(at->v, d->nodes, 3, 2, e), v0);
     t->cu = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_U, e);
     t->cv = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_V, e);
     t->cs = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_SHEAR, e);
-    t->wu_dot = combine(t->du1, e1, t->du2, e2);
-    t->wv_dot = combine(t->dv1, e1, t->dv2, e2);
+    load_columns(d, v, e, t, &t->wu_dot, &t->wv_dot);
+}
+
+DRAPE_INLINE damping_frame load_frame(const drape_i_bw_data *d, const double *x, const int32_t *e,
+                                      const triangle *t) {
+    damping_frame f;
+    vd length;
+    load_columns(d, x, e, t, &f.wu, &f.wv);
+    f.nu = direction(f.wu, &length);
+    f.nv = direction(f.wv, &length);
+    return f;
+}
+
+/* The rate of the shear condition. */
+DRAPE_INLINE vd shear_rate(const triangle *t, vd3 wu, vd3 wv) {
+    return vd3_dot(t->wu_dot, wv) + vd3_dot(wu, t->wv_dot);
 }
 
 /* k n n' + s/|w| (I - n n') */
@@ -134,7 +158,7 @@ DRAPE_INLINE void add_shear(const triangle *t, vd tension, int psd, gradient_mat
 }
 
 /* stiffness H + damping (c_u n_u n_u' ... + c_s g g') */
-DRAPE_INLINE gradient_matrix add_damping(const triangle *t, vd3 nu, vd3 nv, vd stiffness, vd damping,
+DRAPE_INLINE gradient_matrix add_damping(const triangle *t, const damping_frame *f, vd stiffness, vd damping,
                                          const gradient_matrix *H) {
     gradient_matrix T;
     for (int i = 0; i < 9; i++) {
@@ -143,9 +167,9 @@ DRAPE_INLINE gradient_matrix add_damping(const triangle *t, vd3 nu, vd3 nv, vd s
         T.vv.m[i] = stiffness * H->vv.m[i];
     }
     vd cs = damping * t->cs;
-    T.uu = vd33_add_outer(vd33_add_outer(T.uu, damping * t->cu, nu, nu), cs, t->wv, t->wv);
-    T.uv = vd33_add_outer(T.uv, cs, t->wv, t->wu);
-    T.vv = vd33_add_outer(vd33_add_outer(T.vv, damping * t->cv, nv, nv), cs, t->wu, t->wu);
+    T.uu = vd33_add_outer(vd33_add_outer(T.uu, damping * t->cu, f->nu, f->nu), cs, f->wv, f->wv);
+    T.uv = vd33_add_outer(T.uv, cs, f->wv, f->wu);
+    T.vv = vd33_add_outer(vd33_add_outer(T.vv, damping * t->cv, f->nv, f->nv), cs, f->wu, f->wu);
     return T;
 }
 
@@ -230,24 +254,29 @@ DRAPE_INLINE void store_corners(const triangle *t, double scale, vd3 tu, vd3 tv,
 }
 
 DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
-                           int psd, int unsymmetric, drape_i_batch *out) {
+                           int psd, drape_i_damping damping, drape_i_batch *out) {
     const vd one = vd_set1(1);
+    const int lagged = damping == DRAPE_I_DAMPING_LAGGED;
     triangle t;
     vd lu, lv;
-    load_shape(d, at, e, &t);
-    load_motion(d, at, e, &t);
+    load_shape(d, at->x, e, &t);
+    load_motion(d, at->v, e, &t);
     vd3 nu = direction(t.wu, &lu), nv = direction(t.wv, &lv);
-    vd su = t.ku * (lu - one) + t.cu * vd3_dot(nu, t.wu_dot);
-    vd sv = t.kv * (lv - one) + t.cv * vd3_dot(nv, t.wv_dot);
-    vd ss = t.ks * vd3_dot(t.wu, t.wv) + t.cs * (vd3_dot(t.wu_dot, t.wv) + vd3_dot(t.wu, t.wv_dot));
+    damping_frame f = lagged ? load_frame(d, at->lagged_x, e, &t) : (damping_frame){nu, nv, t.wu, t.wv};
+    vd ru = t.cu * vd3_dot(f.nu, t.wu_dot), rv = t.cv * vd3_dot(f.nv, t.wv_dot);
+    vd rs = t.cs * shear_rate(&t, f.wu, f.wv);
+    vd su = t.ku * (lu - one), sv = t.kv * (lv - one), ss = t.ks * vd3_dot(t.wu, t.wv);
+    if (!lagged) su = su + ru, sv = sv + rv, ss = ss + rs;
     gradient_matrix H = {stretch_matrix(t.ku, su, lu, nu, psd), vd33_zero(), stretch_matrix(t.kv, sv, lv, nv, psd)};
     add_shear(&t, ss, psd, &H);
-    store_corners(&t, -1, combine(su, nu, ss, t.wv), combine(sv, nv, ss, t.wu), lane, out->vectors[0]);
+    vd3 tu = combine(su, nu, ss, t.wv), tv = combine(sv, nv, ss, t.wu);
+    if (lagged) tu = vd3_add(tu, combine(ru, f.nu, rs, f.wv)), tv = vd3_add(tv, combine(rv, f.nv, rs, f.wu));
+    store_corners(&t, -1, tu, tv, lane, out->vectors[0]);
     vd3 Hv_u = vd3_add(vd33_times(H.uu, t.wu_dot), vd33_times(H.uv, t.wv_dot));
     vd3 Hv_v = vd3_add(vd33_times(vd33_transpose(H.uv), t.wu_dot), vd33_times(H.vv, t.wv_dot));
-    gradient_matrix T = add_damping(&t, nu, nv, vd_set1(at->stiffness), vd_set1(at->damping), &H);
+    gradient_matrix T = add_damping(&t, &f, vd_set1(at->stiffness), vd_set1(at->damping), &H);
     store_blocks(&t, &T, lane, out);
-    if (unsymmetric) {
+    if (damping == DRAPE_I_DAMPING_FULL) {
         damping_matrix R = dropped_part(&t, nu, lu, nv, lv);
         add_dropped_blocks(&t, &R, at->stiffness, lane, out);
         Hv_u = vd3_add(Hv_u, vd3_add(vd33_times(R.uu, t.wu_dot), vd33_times(R.uv, t.wv_dot)));
@@ -260,13 +289,9 @@ void DRAPE_NAME(drape_i_bw_triangle)(const void *data, const void *where, const 
                                      drape_i_batch *out) {
     const drape_i_bw_data *d = data;
     const drape_i_evaluation *at = where;
-    const int psd = at->jacobian == DRAPE_JACOBIAN_PSD, unsymmetric = at->damping_jacobian == DRAPE_DAMPING_FULL;
-    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
-        if (psd && !unsymmetric) evaluate(d, at, elements + lane, lane, 1, 0, out);
-        else if (psd) evaluate(d, at, elements + lane, lane, 1, 1, out);
-        else if (!unsymmetric) evaluate(d, at, elements + lane, lane, 0, 0, out);
-        else evaluate(d, at, elements + lane, lane, 0, 1, out);
-    }
+    const int psd = at->jacobian == DRAPE_JACOBIAN_PSD;
+    const drape_i_damping damping = drape_i_damping_of(at);
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) BW_DISPATCH(d, at, elements + lane, lane, out);
 }
 
 void DRAPE_NAME(drape_i_bw_triangle_energy)(const void *data, const drape_i_evaluation *at, const int32_t *elements,
@@ -274,7 +299,7 @@ void DRAPE_NAME(drape_i_bw_triangle_energy)(const void *data, const drape_i_eval
     const drape_i_bw_data *d = data;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
         triangle t;
-        load_shape(d, at, elements + lane, &t);
+        load_shape(d, at->x, elements + lane, &t);
         vd cu = vd_sqrt(vd3_dot(t.wu, t.wu)) - vd_set1(1), cv = vd_sqrt(vd3_dot(t.wv, t.wv)) - vd_set1(1);
         vd cs = vd3_dot(t.wu, t.wv);
         vd twice = (t.ku * cu * cu + t.kv * cv * cv) + t.ks * cs * cs;

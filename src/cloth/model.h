@@ -15,11 +15,29 @@
 typedef struct drape_i_evaluation {
     double time;               /* s */
     const double *x, *v;       /* 3 doubles per vertex; an energy does not look at v */
+    const double *lagged_x;    /* where the geometry of damping and wind is taken; NULL: at x */
     double damping, stiffness; /* element matrix = damping D + stiffness K */
     drape_jacobian jacobian;
     drape_damping_jacobian damping_jacobian;
     bool matrix, stiff_v; /* whether blocks, and K v, are wanted; kernels may give them in any case */
 } drape_i_evaluation;
+
+/* How a kernel treats the damping of a condition C, whose force is -c (g.v) g with g = dC/dx. */
+typedef enum drape_i_damping {
+    DRAPE_I_DAMPING_SYMMETRIC, /* g at x; of -df/dx the part c (g.v) d2C/dx2 is in K */
+    DRAPE_I_DAMPING_FULL,      /* g at x; all of -df/dx is in K, and the batches have a `lower` */
+    DRAPE_I_DAMPING_LAGGED     /* g at lagged_x, which does not depend on x: none of it is in K */
+} drape_i_damping;
+
+static inline drape_i_damping drape_i_damping_of(const drape_i_evaluation *at) {
+    if (at->lagged_x) return DRAPE_I_DAMPING_LAGGED;
+    return at->damping_jacobian == DRAPE_DAMPING_FULL ? DRAPE_I_DAMPING_FULL : DRAPE_I_DAMPING_SYMMETRIC;
+}
+
+/* Where the geometry of damping and wind is taken. */
+static inline const double *drape_i_damping_x(const drape_i_evaluation *at) {
+    return at->lagged_x ? at->lagged_x : at->x;
+}
 
 /* Energies of eight elements, J. */
 typedef void (*drape_i_energy_fn)(const void *data, const drape_i_evaluation *at,

@@ -7,9 +7,10 @@
  *     K:  B = phi'' n n' + T/l (I - n n') + c n (w - (n.w) n)'/l        D:  B = c n n'
  * The last part of K is not symmetric and only there with DRAPE_DAMPING_FULL. DRAPE_JACOBIAN_PSD takes T/l where it
  * is positive alone: a spring that pushes would make the system indefinite (Choi and Ko 2002; phi'' is
- * never negative here). DRAPE_JACOBIAN_LINEAR has B = k I, k constant, and B = c I in D: f is taken as
- * -k (x1 - x0), Hauth's eq. 50 with the sign that it lacks, which bounds both from above.
- * Cost: some 120 flops a spring. */
+ * never negative here). Lagged damping takes n of the damping's force and of D from other positions, which are given;
+ * T of K is then phi' alone, and K that of the energy. DRAPE_JACOBIAN_LINEAR has B = k I, k constant, and B = c I in
+ * D: f is taken as -k (x1 - x0), Hauth's eq. 50 with the sign that it lacks, which bounds both from above. Cost: some
+ * 120 flops a spring. */
 #ifndef DRAPE_CLOTH_SPRING_LANES_H
 #define DRAPE_CLOTH_SPRING_LANES_H
 
@@ -31,13 +32,18 @@ typedef struct spring_law {
 
 /* Ends that are in one point have no direction, and count as endlessly far apart where something is divided by l;
  * *actual is their distance in any case. */
-DRAPE_INLINE spring_shape spring_load(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e,
-                                      vd *actual) {
-    vd3 a = vd3_sub(lanes_gather(at->x, d->nodes, 2, 1, e), lanes_gather(at->x, d->nodes, 2, 0, e));
+DRAPE_INLINE spring_shape spring_load_at(const drape_i_spring_data *d, const double *x, const int32_t *e,
+                                         vd *actual) {
+    vd3 a = vd3_sub(lanes_gather(x, d->nodes, 2, 1, e), lanes_gather(x, d->nodes, 2, 0, e));
     vd l = vd_sqrt(vd3_dot(a, a));
     *actual = l;
     vd length = vd_select(l > vd_set1(1e-150), l, vd_set1(1e150));
     return (spring_shape){vd3_scale(vd_set1(1) / length, a), length};
+}
+
+DRAPE_INLINE spring_shape spring_load(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e,
+                                      vd *actual) {
+    return spring_load_at(d, at->x, e, actual);
 }
 
 /* B becomes the element matrix; Bw is B w of each part alone, for K v. */
@@ -66,14 +72,20 @@ DRAPE_INLINE vd3 spring_add_unsymmetric(const spring_shape *s, vd c, vd3 w, vd r
     return vd3_scale(c * vd3_dot(q, w), s->n);
 }
 
-/* Force, element matrix and K v from the law. jacobian and unsymmetric are known where it is inlined. */
+/* Force, element matrix and K v from the law. jacobian and damped are constants where it is inlined. */
 DRAPE_INLINE void spring_store(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e,
                                const spring_shape *s, const spring_law *law, int lane, drape_jacobian jacobian,
-                               int unsymmetric, drape_i_batch *out) {
+                               drape_i_damping damped, drape_i_batch *out) {
     const vd zero = vd_set1(0), stiffness = vd_set1(at->stiffness), damping = vd_set1(at->damping);
     vd3 w = vd3_sub(lanes_gather(at->v, d->nodes, 2, 1, e), lanes_gather(at->v, d->nodes, 2, 0, e));
-    vd rate = vd3_dot(s->n, w), tension = law->pull + law->damping * rate;
-    spring_store_pair(out->vectors[0], lane, vd3_scale(-tension, s->n));
+    const int lagged = damped == DRAPE_I_DAMPING_LAGGED;
+    vd ignored, rate = vd3_dot(s->n, w);
+    vd3 n = lagged ? spring_load_at(d, at->lagged_x, e, &ignored).n : s->n; /* of the damping */
+    vd resistance = law->damping * vd3_dot(n, w);
+    vd tension = lagged ? law->pull : law->pull + resistance;
+    vd3 force = vd3_scale(-tension, s->n);
+    if (lagged) force = vd3_sub(force, vd3_scale(resistance, n));
+    spring_store_pair(out->vectors[0], lane, force);
     if (jacobian == DRAPE_JACOBIAN_LINEAR) {
         spring_store_blocks(vd33_add_identity(vd33_zero(), stiffness * law->linear + damping * law->damping), lane,
                             out);
@@ -84,25 +96,37 @@ DRAPE_INLINE void spring_store(const drape_i_spring_data *d, const drape_i_evalu
     if (jacobian == DRAPE_JACOBIAN_PSD) across = vd_max(across, zero);
     vd along = law->stiffness - across;
     vd33 B = vd33_add_identity(vd33_zero(), stiffness * across);
-    spring_store_blocks(vd33_add_outer(B, stiffness * along + damping * law->damping, s->n, s->n), lane, out);
+    B = vd33_add_outer(B, lagged ? stiffness * along : stiffness * along + damping * law->damping, s->n, s->n);
+    if (lagged) B = vd33_add_outer(B, damping * law->damping, n, n);
+    spring_store_blocks(B, lane, out);
     vd3 Kw = vd3_add(vd3_scale(across, w), vd3_scale(along * rate, s->n));
-    if (unsymmetric) Kw = vd3_add(Kw, spring_add_unsymmetric(s, law->damping, w, rate, at->stiffness, lane, out));
+    if (damped == DRAPE_I_DAMPING_FULL)
+        Kw = vd3_add(Kw, spring_add_unsymmetric(s, law->damping, w, rate, at->stiffness, lane, out));
     spring_store_pair(out->vectors[1], lane, Kw);
 }
 
-/* Calls evaluate(data, at, elements, lane, jacobian, unsymmetric, out) for all lanes, with as much known as can be.
- */
+/* Calls evaluate(data, at, elements, lane, jacobian, damped, out) for all lanes, with constants for jacobian and
+ * damped, so that each combination is compiled by itself. */
 #define SPRING_DISPATCH(evaluate, data, where, elements, out)                                                        \
     do {                                                                                                             \
-        const drape_i_spring_data *d_ = (data);                                                                      \
         const drape_i_evaluation *at_ = (where);                                                                     \
-        const int full_ = at_->damping_jacobian == DRAPE_DAMPING_FULL;                                               \
+        const drape_i_damping damped_ = drape_i_damping_of(at_);                                                     \
+        if (damped_ == DRAPE_I_DAMPING_SYMMETRIC)                                                                    \
+            SPRING_DISPATCH_JACOBIAN(evaluate, data, at_, elements, DRAPE_I_DAMPING_SYMMETRIC, out);                 \
+        else if (damped_ == DRAPE_I_DAMPING_LAGGED)                                                                  \
+            SPRING_DISPATCH_JACOBIAN(evaluate, data, at_, elements, DRAPE_I_DAMPING_LAGGED, out);                    \
+        else SPRING_DISPATCH_JACOBIAN(evaluate, data, at_, elements, DRAPE_I_DAMPING_FULL, out);                     \
+    } while (0)
+
+#define SPRING_DISPATCH_JACOBIAN(evaluate, data, at, elements, damped, out)                                          \
+    do {                                                                                                             \
         for (int lane_ = 0; lane_ < DRAPE_I_LANES; lane_ += DRAPE_W) {                                               \
             const int32_t *e_ = (elements) + lane_;                                                                  \
-            if (at_->jacobian == DRAPE_JACOBIAN_LINEAR) evaluate(d_, at_, e_, lane_, DRAPE_JACOBIAN_LINEAR, 0, out); \
-            else if (at_->jacobian == DRAPE_JACOBIAN_PSD)                                                            \
-                evaluate(d_, at_, e_, lane_, DRAPE_JACOBIAN_PSD, full_, out);                                        \
-            else evaluate(d_, at_, e_, lane_, DRAPE_JACOBIAN_FULL, full_, out);                                      \
+            if ((at)->jacobian == DRAPE_JACOBIAN_PSD)                                                                \
+                evaluate(data, at, e_, lane_, DRAPE_JACOBIAN_PSD, damped, out);                                      \
+            else if ((at)->jacobian == DRAPE_JACOBIAN_FULL)                                                          \
+                evaluate(data, at, e_, lane_, DRAPE_JACOBIAN_FULL, damped, out);                                     \
+            else evaluate(data, at, e_, lane_, DRAPE_JACOBIAN_LINEAR, damped, out);                                  \
         }                                                                                                            \
     } while (0)
 

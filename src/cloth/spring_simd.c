@@ -11,7 +11,7 @@
  * A slack thread is damped all the same. */
 
 DRAPE_INLINE void evaluate_straight(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e,
-                                    int lane, drape_jacobian jacobian, int unsymmetric, int thread,
+                                    int lane, drape_jacobian jacobian, drape_i_damping damped, int thread,
                                     drape_i_batch *out) {
     const vd zero = vd_set1(0);
     vd l, k = lanes_field(d->records, SPRING_SIZE, SPRING_STIFFNESS, e);
@@ -20,7 +20,7 @@ DRAPE_INLINE void evaluate_straight(const drape_i_spring_data *d, const drape_i_
     spring_law law = {.linear = k, .damping = lanes_field(d->records, SPRING_SIZE, SPRING_DAMPING, e)};
     law.stiffness = thread ? vd_select(longer >= zero, k, zero) : k;
     law.pull = law.stiffness * longer;
-    spring_store(d, at, e, &s, &law, lane, jacobian, unsymmetric, out);
+    spring_store(d, at, e, &s, &law, lane, jacobian, damped, out);
 }
 
 DRAPE_INLINE void straight_energies(const drape_i_spring_data *d, const drape_i_evaluation *at,
@@ -36,13 +36,13 @@ DRAPE_INLINE void straight_energies(const drape_i_spring_data *d, const drape_i_
 }
 
 DRAPE_INLINE void evaluate_spring(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e,
-                                  int lane, drape_jacobian jacobian, int unsymmetric, drape_i_batch *out) {
-    evaluate_straight(d, at, e, lane, jacobian, unsymmetric, 0, out);
+                                  int lane, drape_jacobian jacobian, drape_i_damping damped, drape_i_batch *out) {
+    evaluate_straight(d, at, e, lane, jacobian, damped, 0, out);
 }
 
 DRAPE_INLINE void evaluate_thread(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e,
-                                  int lane, drape_jacobian jacobian, int unsymmetric, drape_i_batch *out) {
-    evaluate_straight(d, at, e, lane, jacobian, unsymmetric, 1, out);
+                                  int lane, drape_jacobian jacobian, drape_i_damping damped, drape_i_batch *out) {
+    evaluate_straight(d, at, e, lane, jacobian, damped, 1, out);
 }
 
 void DRAPE_NAME(drape_i_spring)(const void *data, const void *at, const int32_t *elements, drape_i_batch *out) {
@@ -95,7 +95,7 @@ DRAPE_INLINE bend load_bend(const drape_i_spring_data *d, const int32_t *e, vd l
 }
 
 DRAPE_INLINE void evaluate_arc(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
-                               drape_jacobian jacobian, int unsymmetric, drape_i_batch *out) {
+                               drape_jacobian jacobian, drape_i_damping damped, drape_i_batch *out) {
     const vd zero = vd_set1(0), two = vd_set1(2);
     vd l;
     spring_shape s = spring_load(d, at, e, &l);
@@ -106,7 +106,7 @@ DRAPE_INLINE void evaluate_arc(const drape_i_spring_data *d, const drape_i_evalu
                       .stiffness = vd_select(bent, scale * b.a.second / b.L, straight),
                       .linear = vd_set1(6) * scale / b.L,
                       .damping = lanes_field(d->records, ARC_SIZE, ARC_DAMPING, e)};
-    spring_store(d, at, e, &s, &law, lane, jacobian, unsymmetric, out);
+    spring_store(d, at, e, &s, &law, lane, jacobian, damped, out);
 }
 
 void DRAPE_NAME(drape_i_arc)(const void *data, const void *at, const int32_t *elements, drape_i_batch *out) {

@@ -4,7 +4,8 @@
  * velocity W meets vn = (W - V).n along its normal and feels the force (drag/2) a |vn| vn n, a third at each corner.
  * Its derivative in V is -drag a |vn| n n', so each of the nine blocks of D is (drag a |vn| / 9) n n': positive
  * semidefinite. The dependence on x through a and n is left out of K: it is not symmetric, and small against
- * the elastic terms. Tangential friction is what air_drag is for. */
+ * the elastic terms. Where a and n are taken at lagged positions, there is none. Tangential friction is what air_drag
+ * is for. */
 #include "cloth/force.h"
 
 #include "cloth/lanes.h"
@@ -13,9 +14,10 @@ DRAPE_INLINE void evaluate(const drape_i_wind_data *d, const drape_i_evaluation 
                            drape_i_batch *out) {
     const double *w = d->forces->wind;
     const vd half = vd_set1(0.5), third = vd_set1(1.0 / 3), ninth = vd_set1(1.0 / 9), tiny = vd_set1(1e-300);
-    vd3 x0 = lanes_gather(at->x, d->nodes, 3, 0, e);
-    vd3 N = vd3_cross(vd3_sub(lanes_gather(at->x, d->nodes, 3, 1, e), x0),
-                      vd3_sub(lanes_gather(at->x, d->nodes, 3, 2, e), x0));
+    const double *x = drape_i_damping_x(at);
+    vd3 x0 = lanes_gather(x, d->nodes, 3, 0, e);
+    vd3 N =
+        vd3_cross(vd3_sub(lanes_gather(x, d->nodes, 3, 1, e), x0), vd3_sub(lanes_gather(x, d->nodes, 3, 2, e), x0));
     vd3 v = vd3_add(vd3_add(lanes_gather(at->v, d->nodes, 3, 0, e), lanes_gather(at->v, d->nodes, 3, 1, e)),
                     lanes_gather(at->v, d->nodes, 3, 2, e));
     vd3 relative = vd3_sub((vd3){vd_set1(w[0]), vd_set1(w[1]), vd_set1(w[2])}, vd3_scale(third, v));

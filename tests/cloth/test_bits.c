@@ -11,6 +11,7 @@ enum { CELLS = 40 };
 typedef struct scene {
     test_mesh mesh;
     double *x, *v;
+    double *lagged; /* positions for damping and wind; NULL: x */
 } scene;
 
 static scene scene_create(void) {
@@ -27,7 +28,7 @@ static scene scene_create(void) {
 }
 
 static void scene_destroy(scene *s) {
-    free(s->x), free(s->v);
+    free(s->x), free(s->v), free(s->lagged);
     test_mesh_clear(&s->mesh);
 }
 
@@ -57,7 +58,7 @@ static answer evaluate(drape_context *ctx, const scene *s, drape_cloth_settings 
     drape_bsr3 view = drape_matrix_view(A);
     answer_allocate(&a, &view);
     drape_assembly what = {.x = s->x, .v = s->v, .mass = 1, .damping = 0.02, .stiffness = 4e-4};
-    what.force = a.f, what.stiff_v = a.stiff_v;
+    what.force = a.f, what.stiff_v = a.stiff_v, what.lagged_x = s->lagged;
     ASSERT_OK(ctx, drape_assembler_run(assembler, &what, A));
     memcpy(a.A, view.val, (size_t)a.values * sizeof *a.A);
     a.measures[0] = drape_cloth_energy(cloth, s->x);
@@ -105,8 +106,7 @@ static void check_level(const scene *s, drape_cloth_settings settings, const ans
 
 static const char *model; /* of all cloths here */
 
-static void check_jacobian(drape_jacobian jacobian, drape_damping_jacobian damping) {
-    scene s = scene_create();
+static void check_scene(scene s, drape_jacobian jacobian, drape_damping_jacobian damping) {
     drape_cloth_settings settings = {.model = model, .jacobian = jacobian, .damping_jacobian = damping};
     drape_context *ctx = make_context(1, DRAPE_SIMD_BASELINE);
     assert_non_null(ctx);
@@ -117,6 +117,10 @@ static void check_jacobian(drape_jacobian jacobian, drape_damping_jacobian dampi
     answer_clear(&want);
     drape_context_destroy(ctx);
     scene_destroy(&s);
+}
+
+static void check_jacobian(drape_jacobian jacobian, drape_damping_jacobian damping) {
+    check_scene(scene_create(), jacobian, damping);
 }
 
 static void test_psd_jacobian(void **state) {
@@ -135,6 +139,16 @@ static void test_full_damping(void **state) {
     check_jacobian(DRAPE_JACOBIAN_FULL, DRAPE_DAMPING_FULL);
 }
 
+static void test_lagged(void **state) {
+    (void)state;
+    for (int psd = 0; psd < 2; psd++) {
+        scene s = scene_create();
+        s.lagged = dense_new(3 * s.mesh.vertices);
+        for (int32_t i = 0; i < 3 * s.mesh.vertices; i++) s.lagged[i] = s.x[i] + 0.002 * s.v[i];
+        check_scene(s, psd ? DRAPE_JACOBIAN_PSD : DRAPE_JACOBIAN_FULL, DRAPE_DAMPING_SYMMETRIC);
+    }
+}
+
 /* The whole damping is of no account there: nothing but identities is left. */
 static void test_linear_jacobian(void **state) {
     (void)state;
@@ -146,9 +160,8 @@ static void test_linear_jacobian(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_psd_jacobian),
-        cmocka_unit_test(test_full_jacobian),
-        cmocka_unit_test(test_full_damping),
+        cmocka_unit_test(test_psd_jacobian),    cmocka_unit_test(test_full_jacobian),
+        cmocka_unit_test(test_full_damping),    cmocka_unit_test(test_lagged),
         cmocka_unit_test(test_linear_jacobian),
     };
     int failed = 0;
