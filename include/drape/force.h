@@ -122,6 +122,12 @@ DRAPE_API const char *drape_assembler_name(const drape_assembler *assembler, int
  * drape_cloth_rest. NaN: it has none, or does not act. DRAPE_ERROR_NUMBER: an energy of your own is not finite. */
 DRAPE_API drape_status drape_assembler_energy(drape_assembler *assembler, int32_t index, double time, const double *x,
                                               double *out);
+/* Power that one force takes out of the cloth, W, for a balance of energy: of the model that of its damping alone,
+ * >= 0; of air_drag and wind -force.v, negative where they drive the cloth. lagged_x is that of drape_assembly: where
+ * the geometry is taken; NULL: at x. NaN: the force has an energy in its place, is your own, or does not act. */
+DRAPE_API drape_status drape_assembler_dissipation(drape_assembler *assembler, int32_t index, double time,
+                                                   const double *x, const double *v, const double *lagged_x,
+                                                   double *power);
 
 /* A matrix with the pattern that the forces' Jacobians need; the caller destroys it, before or after the assembler.
  */

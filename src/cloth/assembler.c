@@ -387,21 +387,42 @@ drape_status drape_assembler_energy(drape_assembler *a, int32_t index, double ti
     return f->energy && is_active(f) ? tell(a, find_energy(a, index, &at, out)) : DRAPE_OK;
 }
 
-bool drape_i_assembler_has_potential(const drape_assembler *a) {
+drape_status drape_assembler_dissipation(drape_assembler *a, int32_t index, double time, const double *x,
+                                         const double *v, const double *lagged_x, double *power) {
+    if (power) *power = NAN;
+    if (!a) return DRAPE_ERROR_ARGUMENT;
+    if (!x || !v || !power || index < 0 || index >= a->count)
+        return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT,
+                            "dissipation of force %d of %d: positions, velocities or the result are missing, or "
+                            "there is no such force",
+                            index, a->count);
+    const drape_i_evaluation at = {.time = time, .x = x, .v = v, .lagged_x = lagged_x};
+    const drape_i_force *f = &a->force[index];
+    if (f->power && is_active(f)) *power = f->power(f, a->ctx, &at);
+    return DRAPE_OK;
+}
+
+static bool has_potential(const drape_i_force *f, bool lagged) {
+    return lagged ? f->has_lagged_potential : f->has_potential;
+}
+
+bool drape_i_assembler_has_potential(const drape_assembler *a, bool lagged) {
     bool all = true;
-    for (int32_t i = 0; i < a->count; i++) all &= !is_active(&a->force[i]) || a->force[i].has_potential;
+    for (int32_t i = 0; i < a->count; i++) all &= !is_active(&a->force[i]) || has_potential(&a->force[i], lagged);
     return all;
 }
 
 drape_status drape_i_assembler_potential(drape_assembler *a, double time, double c, const double *x, const double *v,
-                                         double *out) {
-    const drape_i_evaluation at = {.time = time, .x = x, .v = v, .jacobian = a->cloth->settings.jacobian};
+                                         const double *lagged_x, double *out) {
+    const drape_i_evaluation at = {
+        .time = time, .x = x, .v = v, .lagged_x = lagged_x, .jacobian = a->cloth->settings.jacobian};
     double energies = 0, dissipations = 0, energy;
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < a->count && !status; i++) {
         const drape_i_force *f = &a->force[i];
         if (f->energy && is_active(f) && !(status = find_energy(a, i, &at, &energy))) energies += energy;
-        if (f->dissipation && is_active(f)) dissipations += f->dissipation(f, a->ctx, &at);
+        if (f->dissipation && is_active(f) && has_potential(f, lagged_x != NULL))
+            dissipations += f->dissipation(f, a->ctx, &at);
     }
     *out = energies + c * dissipations;
     return status;

@@ -60,11 +60,13 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
     terms[0] = (drape_i_term){.elements = {3, s->triangles, s->triangle.nodes},
                               .batch = drape_i_bw_triangle_at,
                               .energy = drape_i_bw_triangle_energy_at,
+                              .dissipation = drape_i_bw_triangle_dissipation_at,
                               .data = &s->triangle,
                               .damped = true};
     terms[1] = (drape_i_term){.elements = {4, s->hinges, s->hinge.nodes},
                               .batch = drape_i_bw_hinge_at,
                               .energy = drape_i_bw_hinge_energy_at,
+                              .dissipation = drape_i_bw_hinge_dissipation_at,
                               .data = &s->hinge,
                               .damped = true};
     *term_count = 2;

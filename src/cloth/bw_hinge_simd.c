@@ -24,8 +24,8 @@
  *
  * The gradient is the exact one; with frozen edge length it would differ by sin cos grad ln|e|.
  *
- * Lagged damping takes dtheta/dx from other positions, which are given: s is then k (theta - theta0) alone, and K
- * that of the energy.
+ * Lagged damping takes dtheta/dx from other positions, which are given: s is then k (theta - theta0) alone, and K is
+ * that of the energy. Its force is minus the gradient of the dissipation c thetadot^2/2 by v.
  *
  * DRAPE_DAMPING_FULL adds to K what Baraff and Witkin leave out, c dtheta/dx (dthetadot/dx)', never clamped. It is
  * of rank one: dthetadot/dx = (Hessian of theta) v is the form whose coefficients are the derivatives of
@@ -260,5 +260,19 @@ void DRAPE_NAME(drape_i_bw_hinge_energy)(const void *data, const drape_i_evaluat
         hinge h = load_hinge(d, at->x, e);
         vd bend = angle_of(&h) - lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
         vd_store(energy + lane, vd_set1(0.5) * lanes_field(d->records, BW_HINGE_SIZE, BW_BEND, e) * bend * bend);
+    }
+}
+
+void DRAPE_NAME(drape_i_bw_hinge_dissipation)(const void *data, const drape_i_evaluation *at, const int32_t *elements,
+                                              double *dissipation) {
+    const drape_i_bw_data *d = data;
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
+        const int32_t *e = elements + lane;
+        hinge h = load_hinge(d, drape_i_damping_x(at), e);
+        form gradient = angle_gradient(&h);
+        vd3 v[4];
+        for (int i = 0; i < 4; i++) v[i] = lanes_gather(at->v, d->nodes, 4, i, e);
+        vd rate = apply_form(&gradient, v), c = lanes_field(d->records, BW_HINGE_SIZE, BW_DAMP_BEND, e);
+        vd_store(dissipation + lane, vd_set1(0.5) * c * rate * rate);
     }
 }

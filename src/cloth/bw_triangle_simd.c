@@ -24,7 +24,8 @@
  *
  * The damping's tension enters s and is clamped with it, so K stays positive semidefinite whatever the velocity.
  * Lagged damping takes dC/dw from other positions, which are given: its force and its D = a c dC/dx dC/dx' come from
- * there, s is k C alone, and K is that of the energy.
+ * there, s is k C alone, and K is that of the energy. Its force is minus the gradient of the dissipation
+ * R = a/2 (c_u Cdot_u^2 + c_v Cdot_v^2 + c_s Cdot_s^2) by v, half the power that it takes out.
  *
  * What Baraff and Witkin leave out (below their eq. 12) since it is not symmetric: -df/dx of the damping force has
  * besides c Cdot d2C/dx2 the part c dC/dx (dCdot/dx)'. With Cdot = dC/dw . wdot, dCdot/dw = d2C/dw2 wdot, in blocks
@@ -304,5 +305,20 @@ void DRAPE_NAME(drape_i_bw_triangle_energy)(const void *data, const drape_i_eval
         vd cs = vd3_dot(t.wu, t.wv);
         vd twice = (t.ku * cu * cu + t.kv * cv * cv) + t.ks * cs * cs;
         vd_store(energy + lane, vd_set1(0.5) * t.area * twice);
+    }
+}
+
+void DRAPE_NAME(drape_i_bw_triangle_dissipation)(const void *data, const drape_i_evaluation *at,
+                                                 const int32_t *elements, double *dissipation) {
+    const drape_i_bw_data *d = data;
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
+        triangle t;
+        load_shape(d, drape_i_damping_x(at), elements + lane, &t);
+        load_motion(d, at->v, elements + lane, &t);
+        vd ignored, cu = vd3_dot(direction(t.wu, &ignored), t.wu_dot),
+                    cv = vd3_dot(direction(t.wv, &ignored), t.wv_dot);
+        vd cs = shear_rate(&t, t.wu, t.wv);
+        vd twice = (t.cu * cu * cu + t.cv * cv * cv) + t.cs * cs * cs;
+        vd_store(dissipation + lane, vd_set1(0.5) * t.area * twice);
     }
 }

@@ -230,9 +230,9 @@ const drape_piece_range *drape_cloth_piece(const drape_cloth *c, int32_t index) 
 /* ---- numbers about a state ---- */
 
 typedef struct energy_job {
-    const drape_i_term *term;
+    drape_i_energy_fn kernel;
+    const void *data;
     const drape_i_evaluation *at;
-    drape_simd simd;
 } energy_job;
 
 /* Chunks start at multiples of eight, so element e always sums into lane e modulo 8. */
@@ -242,22 +242,25 @@ static void sum_energy(void *data, int64_t begin, int64_t end, double *sums) {
     for (int64_t first = begin; first < end; first += DRAPE_I_LANES) {
         int32_t elements[DRAPE_I_LANES];
         for (int32_t l = 0; l < DRAPE_I_LANES; l++) elements[l] = (int32_t)(first + l < end ? first + l : end - 1);
-        job->term->energy[job->simd](job->term->data, job->at, elements, energy);
+        job->kernel(job->data, job->at, elements, energy);
         for (int32_t l = 0; l < DRAPE_I_LANES && first + l < end; l++) lanes[l] += energy[l];
     }
     for (int32_t l = 0; l < DRAPE_I_LANES; l++) sums[0] += lanes[l];
 }
 
+double drape_i_term_sum(drape_context *ctx, const drape_i_term *term, const drape_i_energy_fn *kernel,
+                        const drape_i_evaluation *at) {
+    if (!kernel) return 0;
+    energy_job job = {kernel[ctx->simd], term->data, at};
+    double sum;
+    drape_i_sum(ctx, term->elements.count, DRAPE_I_GRAIN, sum_energy, &job, 1, &sum);
+    return sum;
+}
+
 double drape_i_terms_energy(drape_context *ctx, const drape_i_term *terms, int32_t count,
                             const drape_i_evaluation *at) {
     double total = 0;
-    for (int32_t t = 0; t < count; t++) {
-        if (!terms[t].energy) continue;
-        energy_job job = {&terms[t], at, ctx->simd};
-        double energy;
-        drape_i_sum(ctx, terms[t].elements.count, DRAPE_I_GRAIN, sum_energy, &job, 1, &energy);
-        total += energy;
-    }
+    for (int32_t t = 0; t < count; t++) total += drape_i_term_sum(ctx, &terms[t], terms[t].energy, at);
     return total;
 }
 

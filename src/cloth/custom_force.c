@@ -221,7 +221,7 @@ static void fill_row(drape_i_custom *c, drape_i_force *out) {
     } else {
         out->energy = f->all_energy ? all_energy : NULL;
     }
-    out->has_potential = out->energy && !f->velocity_dependent;
+    out->has_potential = out->has_lagged_potential = out->energy && !f->velocity_dependent;
 }
 
 drape_status drape_i_custom_create(drape_context *ctx, const drape_force *force, int32_t vertices,

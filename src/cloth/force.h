@@ -32,9 +32,13 @@ struct drape_i_force {
     void (*add_rows)(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows);
     /* J; NULL: it has none. */
     double (*energy)(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at);
-    /* W: half the power that the force takes out; its derivative by v is minus the force. NULL: none. */
+    /* W: its derivative by v is minus the part of the force that depends on v. Where that is linear in v, half the
+     * power that it takes out. NULL: none. */
     double (*dissipation)(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at);
-    bool has_potential;     /* force = -d energy/dx - d dissipation/dv, exactly */
+    /* W: the power that this part takes out, -force.v. NULL: not known. */
+    double (*power)(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at);
+    /* force = -d energy/dx - d dissipation/dv, exactly: with its geometry at x, and at lagged_x. */
+    bool has_potential, has_lagged_potential;
     bool constant_jacobian; /* K and D are the same at every state */
 };
 
@@ -46,6 +50,10 @@ typedef struct drape_i_wind_data {
 } drape_i_wind_data;
 
 DRAPE_I_KERNEL(void, drape_i_wind, (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_wind_dissipation,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *dissipation));
+DRAPE_I_KERNEL(void, drape_i_wind_power,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *power));
 
 /* What the built-in forces look at; it stays where it is. */
 typedef struct drape_i_outside {
@@ -68,6 +76,9 @@ enum {
 void drape_i_forces_fill(drape_i_outside *outside, const drape_cloth *cloth,
                          drape_i_force out[DRAPE_I_BUILT_IN_FORCES]);
 
+/* Sum over the elements of a term of what the kernel gives, 0 where that is NULL. */
+double drape_i_term_sum(drape_context *ctx, const drape_i_term *term, const drape_i_energy_fn *kernel,
+                        const drape_i_evaluation *at);
 /* Sum of the energies of elements, term after term. */
 double drape_i_terms_energy(drape_context *ctx, const drape_i_term *terms, int32_t count,
                             const drape_i_evaluation *at);
@@ -117,11 +128,13 @@ enum { DRAPE_I_CARRIED = 2 };
  * the same values on the new pattern. On failure everything is as before. */
 drape_status drape_i_assembler_add(drape_assembler *assembler, const drape_force *force,
                                    drape_matrix **const matrices[], int32_t count);
-/* Whether all forces have a potential (a drape_i_force says what that is), for the line search. */
-bool drape_i_assembler_has_potential(const drape_assembler *assembler);
-/* *out = sum of the energies + c times the dissipations: its gradient by v at x = x0 + c v is -c f. */
+/* Whether all forces have a potential (a drape_i_force says what that is), for the line search; `lagged`: where
+ * lagged_x is given. */
+bool drape_i_assembler_has_potential(const drape_assembler *assembler, bool lagged);
+/* *out = sum of the energies + c times the dissipations. Where there is a potential and lagged_x does not change with
+ * v, its gradient by v at x = x0 + c v is -c f. lagged_x is that of drape_assembly, and may be NULL as there. */
 drape_status drape_i_assembler_potential(drape_assembler *assembler, double time, double c, const double *x,
-                                         const double *v, double *out);
+                                         const double *v, const double *lagged_x, double *out);
 /* drape_assembler_run without a message where it gives DRAPE_ERROR_NUMBER, for those who may try elsewhere. */
 drape_status drape_i_assembler_run(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A);
 /* What was not finite in the last run or potential; NULL: nothing. */

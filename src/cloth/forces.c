@@ -5,7 +5,8 @@
  *   air_drag   k a_i (w - v_i)                  dissipation k a_i |v_i - w|^2/2, D = k a_i I
  *   load       given, per vertex                energy -load_i.(x_i - rest_i)
  *
- * with m_i mass and a_i area of vertex i, w the wind. */
+ * with m_i mass and a_i area of vertex i, w the wind. Dissipations of the model and of the wind are exact where their
+ * geometry is at given positions (lagged_x). */
 #include "base/parallel.h"
 #include "cloth/force.h"
 
@@ -17,6 +18,24 @@ drape_forces drape_forces_defaults(void) { return (drape_forces){.gravity = {0, 
 
 static double model_energy(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
     return drape_i_terms_energy(ctx, force->terms, force->term_count, at);
+}
+
+static double model_dissipation(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    double total = 0;
+    if (!((const drape_i_outside *)force->data)->cloth->damped) return 0;
+    for (int32_t t = 0; t < force->term_count; t++)
+        total += drape_i_term_sum(ctx, &force->terms[t], force->terms[t].dissipation, at);
+    return total;
+}
+
+static double model_power(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    return 2 * model_dissipation(force, ctx, at);
+}
+
+static bool has_model_potential(const drape_cloth *cloth) {
+    bool all = true;
+    for (int32_t t = 0; t < cloth->term_count; t++) all &= !cloth->terms[t].damped || cloth->terms[t].dissipation;
+    return all || !cloth->damped;
 }
 
 /* ---- gravity, loads ---- */
@@ -108,6 +127,29 @@ static double air_dissipation(const drape_i_force *force, drape_context *ctx, co
     return sum_vertices(force, ctx, at, sum_air_drag);
 }
 
+/* -force.v */
+static void sum_air_power(void *data, int64_t begin, int64_t end, double *sums) {
+    const sum_job *j = data;
+    const drape_forces *f = &j->outside->forces;
+    for (int64_t i = begin; i < end; i++)
+        for (int32_t k = 0; k < 3; k++) {
+            double v = j->at->v[3 * i + k];
+            sums[0] += f->air_drag * j->outside->cloth->area[i] * (v - f->wind[k]) * v;
+        }
+}
+
+static double air_power(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    return sum_vertices(force, ctx, at, sum_air_power);
+}
+
+static double wind_dissipation(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    return drape_i_term_sum(ctx, force->terms, force->terms->dissipation, at);
+}
+
+static double wind_power(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    return drape_i_term_sum(ctx, force->terms, drape_i_wind_power_at, at);
+}
+
 static bool has_drag(const drape_i_force *force) { return ((const drape_i_outside *)force->data)->forces.drag != 0; }
 
 /* ---- all of them ---- */
@@ -115,33 +157,48 @@ static bool has_drag(const drape_i_force *force) { return ((const drape_i_outsid
 void drape_i_forces_fill(drape_i_outside *o, const drape_cloth *cloth, drape_i_force out[DRAPE_I_BUILT_IN_FORCES]) {
     o->cloth = cloth;
     o->wind = (drape_i_wind_data){cloth->triangle[0], &o->forces};
-    o->wind_term = (drape_i_term){
-        .elements = {3, cloth->triangles, cloth->triangle[0]}, .batch = drape_i_wind_at, .data = &o->wind};
+    o->wind_term = (drape_i_term){.elements = {3, cloth->triangles, cloth->triangle[0]},
+                                  .batch = drape_i_wind_at,
+                                  .dissipation = drape_i_wind_dissipation_at,
+                                  .data = &o->wind};
     const drape_i_force forces[DRAPE_I_BUILT_IN_FORCES] = {
         [DRAPE_I_FORCE_MODEL] = {.name = cloth->model->name,
                                  .term_count = cloth->term_count,
                                  .terms = cloth->terms,
                                  .energy = model_energy,
+                                 .dissipation = model_dissipation,
+                                 .power = model_power,
                                  .has_potential = !cloth->damped,
+                                 .has_lagged_potential = has_model_potential(cloth),
                                  .constant_jacobian = cloth->settings.jacobian == DRAPE_JACOBIAN_LINEAR},
         [DRAPE_I_FORCE_GRAVITY] = {.name = "gravity",
                                    .add_rows = add_gravity,
                                    .energy = gravity_energy,
                                    .has_potential = true,
+                                   .has_lagged_potential = true,
                                    .constant_jacobian = true},
         [DRAPE_I_FORCE_AIR_DRAG] = {.name = "air_drag",
                                     .is_active = has_air_drag,
                                     .add_rows = add_air_drag,
                                     .dissipation = air_dissipation,
+                                    .power = air_power,
                                     .has_potential = true,
+                                    .has_lagged_potential = true,
                                     .constant_jacobian = true},
         [DRAPE_I_FORCE_LOAD] = {.name = "load",
                                 .is_active = has_load,
                                 .add_rows = add_load,
                                 .energy = load_energy,
                                 .has_potential = true,
+                                .has_lagged_potential = true,
                                 .constant_jacobian = true},
-        [DRAPE_I_FORCE_WIND] = {.name = "wind", .term_count = 1, .terms = &o->wind_term, .is_active = has_drag},
+        [DRAPE_I_FORCE_WIND] = {.name = "wind",
+                                .term_count = 1,
+                                .terms = &o->wind_term,
+                                .is_active = has_drag,
+                                .dissipation = wind_dissipation,
+                                .power = wind_power,
+                                .has_lagged_potential = true},
     };
     for (int32_t i = 0; i < DRAPE_I_BUILT_IN_FORCES; i++) {
         out[i] = forces[i];

@@ -39,7 +39,7 @@ static inline const double *drape_i_damping_x(const drape_i_evaluation *at) {
     return at->lagged_x ? at->lagged_x : at->x;
 }
 
-/* Energies of eight elements, J. */
+/* A number for each of eight elements: energies, J, or dissipations, W. */
 typedef void (*drape_i_energy_fn)(const void *data, const drape_i_evaluation *at,
                                   const int32_t elements[DRAPE_I_LANES], double energy[DRAPE_I_LANES]);
 
@@ -47,9 +47,12 @@ typedef struct drape_i_term {
     drape_elements elements;
     const drape_i_batch_fn *batch;   /* a variant per SIMD level; `at` is a drape_i_evaluation */
     const drape_i_energy_fn *energy; /* likewise; NULL: the term has none */
-    const void *data;                /* handed to both */
-    bool damped;                     /* with DRAPE_DAMPING_FULL its batches have a `lower` */
-    bool unsymmetric;                /* its batches always have one */
+    /* Likewise; NULL: the term has none. R(v) with the geometry at drape_i_damping_x: with lagged_x the force is
+     * -d energy/dx - d dissipation/dv, exactly. */
+    const drape_i_energy_fn *dissipation;
+    const void *data; /* handed to all */
+    bool damped;      /* with DRAPE_DAMPING_FULL its batches have a `lower` */
+    bool unsymmetric; /* its batches always have one */
 } drape_i_term;
 
 enum { DRAPE_I_MODEL_TERMS = 4 };

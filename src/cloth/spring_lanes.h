@@ -8,7 +8,8 @@
  * The last part of K is not symmetric and only there with DRAPE_DAMPING_FULL. DRAPE_JACOBIAN_PSD takes T/l where it
  * is positive alone: a spring that pushes would make the system indefinite (Choi and Ko 2002; phi'' is
  * never negative here). Lagged damping takes n of the damping's force and of D from other positions, which are given;
- * T of K is then phi' alone, and K that of the energy. DRAPE_JACOBIAN_LINEAR has B = k I, k constant, and B = c I in
+ * T of K is then phi' alone, and K that of the energy; the damping's force is minus the gradient of the dissipation
+ * R = c (n.w)^2/2 by v. DRAPE_JACOBIAN_LINEAR has B = k I, k constant, and B = c I in
  * D: f is taken as -k (x1 - x0), Hauth's eq. 50 with the sign that it lacks, which bounds both from above. Cost: some
  * 120 flops a spring. */
 #ifndef DRAPE_CLOTH_SPRING_LANES_H
@@ -103,6 +104,16 @@ DRAPE_INLINE void spring_store(const drape_i_spring_data *d, const drape_i_evalu
     if (damped == DRAPE_I_DAMPING_FULL)
         Kw = vd3_add(Kw, spring_add_unsymmetric(s, law->damping, w, rate, at->stiffness, lane, out));
     spring_store_pair(out->vectors[1], lane, Kw);
+}
+
+/* R of W springs of damping c. */
+DRAPE_INLINE vd spring_dissipation(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e,
+                                   vd c) {
+    vd ignored;
+    spring_shape s = spring_load_at(d, drape_i_damping_x(at), e, &ignored);
+    vd3 w = vd3_sub(lanes_gather(at->v, d->nodes, 2, 1, e), lanes_gather(at->v, d->nodes, 2, 0, e));
+    vd rate = vd3_dot(s.n, w);
+    return vd_set1(0.5) * c * rate * rate;
 }
 
 /* Calls evaluate(data, at, elements, lane, jacobian, damped, out) for all lanes, with constants for jacobian and

@@ -82,6 +82,7 @@ static drape_status create_provot(drape_context *ctx, const drape_i_model_input 
     terms[0] = (drape_i_term){.elements = {2, m->straight_count, m->straight.nodes},
                               .batch = drape_i_spring_at,
                               .energy = drape_i_spring_energy_at,
+                              .dissipation = drape_i_spring_dissipation_at,
                               .data = &m->straight,
                               .damped = true};
     *term_count = 1;
@@ -164,11 +165,13 @@ static drape_status create_choi_ko(drape_context *ctx, const drape_i_model_input
     terms[0] = (drape_i_term){.elements = {2, m->straight_count, m->straight.nodes},
                               .batch = drape_i_thread_at,
                               .energy = drape_i_thread_energy_at,
+                              .dissipation = drape_i_spring_dissipation_at,
                               .data = &m->straight,
                               .damped = true};
     terms[1] = (drape_i_term){.elements = {2, m->arc_count, m->arcs.nodes},
                               .batch = drape_i_arc_at,
                               .energy = drape_i_arc_energy_at,
+                              .dissipation = drape_i_arc_dissipation_at,
                               .data = &m->arcs,
                               .damped = true};
     *term_count = 2;

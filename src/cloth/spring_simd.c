@@ -63,6 +63,16 @@ void DRAPE_NAME(drape_i_thread_energy)(const void *data, const drape_i_evaluatio
     straight_energies(data, at, elements, 1, energy);
 }
 
+void DRAPE_NAME(drape_i_spring_dissipation)(const void *data, const drape_i_evaluation *at, const int32_t *elements,
+                                            double *dissipation) {
+    const drape_i_spring_data *d = data;
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
+        const int32_t *e = elements + lane;
+        vd c = lanes_field(d->records, SPRING_SIZE, SPRING_DAMPING, e);
+        vd_store(dissipation + lane, spring_dissipation(d, at, e, c));
+    }
+}
+
 /* ---- Arcs: bending by Choi and Ko (2002, "Stable but responsive cloth") ----
  *
  * Two vertices that were L apart and have come nearer, l < L, are taken for the ends of a strip that has buckled into
@@ -122,5 +132,14 @@ void DRAPE_NAME(drape_i_arc_energy)(const void *data, const drape_i_evaluation *
         bend b = load_bend(d, elements + lane, l);
         vd shorter = b.u * b.L, straight = vd_set1(0.5) * b.c_b * shorter * shorter;
         vd_store(energy + lane, vd_select(b.u > b.u_c, vd_set1(2) * b.k_b * b.a.q / b.L + b.offset, straight));
+    }
+}
+
+void DRAPE_NAME(drape_i_arc_dissipation)(const void *data, const drape_i_evaluation *at, const int32_t *elements,
+                                         double *dissipation) {
+    const drape_i_spring_data *d = data;
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
+        const int32_t *e = elements + lane;
+        vd_store(dissipation + lane, spring_dissipation(d, at, e, lanes_field(d->records, ARC_SIZE, ARC_DAMPING, e)));
     }
 }

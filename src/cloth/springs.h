@@ -67,11 +67,15 @@ void drape_i_spring_fill(drape_i_spring_model *model, const drape_piece *pieces,
 DRAPE_I_KERNEL(void, drape_i_spring, (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
 DRAPE_I_KERNEL(void, drape_i_spring_energy,
                (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_spring_dissipation, /* of threads too */
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *dissipation));
 DRAPE_I_KERNEL(void, drape_i_thread, (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
 DRAPE_I_KERNEL(void, drape_i_thread_energy,
                (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
 DRAPE_I_KERNEL(void, drape_i_arc, (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
 DRAPE_I_KERNEL(void, drape_i_arc_energy,
                (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_arc_dissipation,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *dissipation));
 
 #endif

@@ -272,10 +272,10 @@ static drape_status stiffness_times(void *user, const drape_ode_point *at, const
 
 static drape_status potential(void *user, const drape_ode_point *at, double *out) {
     drape_sim *sim = user;
-    return drape_i_assembler_potential(sim->forces, at->t, at->c, at->x, at->v, out);
+    return drape_i_assembler_potential(sim->forces, at->t, at->c, at->x, at->v, NULL, out);
 }
 
-static bool has_potential(void *user) { return drape_i_assembler_has_potential(((drape_sim *)user)->forces); }
+static bool has_potential(void *user) { return drape_i_assembler_has_potential(((drape_sim *)user)->forces, false); }
 
 /* ---- Constraints ---- */
 

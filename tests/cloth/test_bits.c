@@ -33,7 +33,7 @@ static void scene_destroy(scene *s) {
 }
 
 typedef struct answer {
-    double measures[2]; /* energy, stretch */
+    double measures[5]; /* energy, stretch, power of the model's damping, of air_drag, of wind */
     int64_t n, values;
     double *f, *stiff_v, *A;
 } answer;
@@ -63,6 +63,10 @@ static answer evaluate(drape_context *ctx, const scene *s, drape_cloth_settings 
     memcpy(a.A, view.val, (size_t)a.values * sizeof *a.A);
     a.measures[0] = drape_cloth_energy(cloth, s->x);
     a.measures[1] = drape_cloth_stretch(cloth, s->x);
+    const int32_t lossy[3] = {0, 2, 4};
+    for (int i = 0; i < 3; i++)
+        ASSERT_OK(ctx,
+                  drape_assembler_dissipation(assembler, lossy[i], 0, s->x, s->v, s->lagged, &a.measures[2 + i]));
     drape_matrix_destroy(A);
     drape_assembler_destroy(assembler);
     drape_cloth_destroy(cloth);

@@ -286,6 +286,7 @@ static void test_null_arguments(void **state) {
     assert_int_equal(drape_assembler_create(cloth, NULL, NULL), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_assembler_matrix(NULL, NULL), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_assembler_run(NULL, NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_dissipation(NULL, 0, 0, x, x, NULL, &number), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_assembler_set_forces(NULL, NULL), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_assembler_add(NULL, NULL), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_assembler_energy(NULL, 0, 0, x, &number), DRAPE_ERROR_ARGUMENT);
@@ -296,6 +297,11 @@ static void test_null_arguments(void **state) {
     assert_int_equal(drape_assembler_energy(assembler, 0, 0, NULL, &number), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_assembler_energy(assembler, 0, 0, x, NULL), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_assembler_energy(assembler, 5, 0, x, &number), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_dissipation(assembler, 0, 0, NULL, x, NULL, &number), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_dissipation(assembler, 0, 0, x, NULL, NULL, &number), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_dissipation(assembler, 0, 0, x, x, NULL, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_assembler_dissipation(assembler, 5, 0, x, x, NULL, &number), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "dissipation of force 5 of 5"));
     assert_int_equal(drape_cloth_limit_strain(NULL, NULL, 1, x, x), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_cloth_vertices(NULL) + drape_cloth_triangles(NULL) + drape_cloth_hinges(NULL), 0);
     assert_null(drape_cloth_mass(NULL));

@@ -1,6 +1,7 @@
 /* Damping and wind whose geometry is taken at other positions than those at which the elastic forces are: forces and
- * Jacobians against differences. */
+ * Jacobians against differences, the potential that they have, and the power that they take. */
 #include "cloth/crumpled.h"
+#include "cloth/force.h"
 
 enum { SEEDS = 3, HALVINGS = 3, STEPS = 7 };
 
@@ -79,11 +80,41 @@ static double jacobian_error(const rig *r, const double *want, double along_x, d
     return error;
 }
 
+static const double STAGE = 0.1; /* c of a stage x = x0 + c v, s */
+
+static double stage_error(const rig *r, const double *want, double step) {
+    return jacobian_error(r, want, STAGE, 1, step);
+}
+
+static double find_potential(const rig *r, const double *x, const double *v) {
+    double potential;
+    ASSERT_OK(r->c.ctx, drape_i_assembler_potential(r->c.forces, 0, STAGE, x, v, r->lagged, &potential));
+    return potential;
+}
+
+/* want = f; minus the gradient of the potential by v, over c, where x follows v as in a stage. */
+static double force_error(const rig *r, const double *want, double step) {
+    int32_t n = r->c.n;
+    double *x = dense_new(n), *v = dense_new(n), *got = dense_new(n);
+    memcpy(x, r->c.x, (size_t)n * sizeof *x), memcpy(v, r->c.v, (size_t)n * sizeof *v);
+    for (int32_t i = 0; i < n; i++) {
+        x[i] = r->c.x[i] + STAGE * step, v[i] = r->c.v[i] + step;
+        double high = find_potential(r, x, v);
+        x[i] = r->c.x[i] - STAGE * step, v[i] = r->c.v[i] - step;
+        double low = find_potential(r, x, v);
+        x[i] = r->c.x[i], v[i] = r->c.v[i];
+        got[i] = -(high - low) / (2 * step * STAGE);
+    }
+    double error = dense_difference(n, got, want);
+    free(x), free(v), free(got);
+    return error;
+}
+
 static double stiffness_error(const rig *r, const double *want, double step) {
     return jacobian_error(r, want, 1, 0, step);
 }
 
-/* ---- tests ---- */
+/* ---- forces and matrices ---- */
 
 /* K has nothing of damping or wind, and nothing is left out of it. */
 static void test_k_is_exact(void **state) {
@@ -152,6 +183,168 @@ static void test_lagged_at_x_is_unlagged(void **state) {
     }
 }
 
+/* ---- the potential of a stage ---- */
+
+static void test_force_is_minus_the_gradient_of_the_potential(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        rig r = rig_create(seed, 1, DRAPE_JACOBIAN_FULL, DRAPE_DAMPING_SYMMETRIC);
+        double *force = dense_new(r.c.n);
+        assert_true(drape_i_assembler_has_potential(r.c.forces, true));
+        find_force(&r, r.c.x, r.c.v, r.lagged, force);
+        check_order("force", force_error, &r, force, 4e-3, 1e-9);
+        free(force);
+        rig_destroy(&r);
+    }
+}
+
+static void test_jacobian_of_a_stage_is_exact(void **state) {
+    (void)state;
+    rig r = rig_create(2, 1, DRAPE_JACOBIAN_FULL, DRAPE_DAMPING_SYMMETRIC);
+    double *A = find_matrix(&r, r.c.v, r.lagged, 1, STAGE);
+    check_order("D + c K", stage_error, &r, A, 2e-3, 1e-8);
+    free(A);
+    rig_destroy(&r);
+}
+
+static void test_only_lagged_damping_and_wind_have_a_potential(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        bool damped = i % 2, wind = i / 2;
+        rig r = rig_create(1, damped, DRAPE_JACOBIAN_PSD, DRAPE_DAMPING_SYMMETRIC);
+        drape_forces forces = {.wind = {1, 2, 3}, .drag = wind ? 2 : 0, .air_drag = 1};
+        ASSERT_OK(r.c.ctx, drape_assembler_set_forces(r.c.forces, &forces));
+        assert_true(drape_i_assembler_has_potential(r.c.forces, true));
+        assert_int_equal(drape_i_assembler_has_potential(r.c.forces, false), !damped && !wind);
+        rig_destroy(&r);
+    }
+}
+
+static void push(void *user, const drape_force_point *at, drape_vertex_force *out) {
+    (void)user;
+    for (int32_t i = 0; i < at->vertices; i++) out->force[3 * i] += 1;
+}
+
+static double push_energy(void *user, const drape_force_point *at) {
+    double energy = 0;
+    (void)user;
+    for (int32_t i = 0; i < at->vertices; i++) energy -= at->x[3 * i];
+    return energy;
+}
+
+static void test_own_forces_have_the_potential_that_they_say(void **state) {
+    (void)state;
+    const drape_force forces[3] = {
+        {.name = "with", .all = push, .all_energy = push_energy},
+        {.name = "without", .all = push},
+        {.name = "moving", .all = push, .all_energy = push_energy, .velocity_dependent = true}};
+    for (int i = 0; i < 3; i++) {
+        rig r = rig_create(1, 1, DRAPE_JACOBIAN_PSD, DRAPE_DAMPING_SYMMETRIC);
+        ASSERT_OK(r.c.ctx, drape_assembler_add(r.c.forces, &forces[i]));
+        assert_int_equal(drape_i_assembler_has_potential(r.c.forces, true), i == 0);
+        rig_destroy(&r);
+    }
+}
+
+/* ---- power ---- */
+
+static double find_power(const rig *r, int32_t index, const double *v, const double *lagged) {
+    double power;
+    ASSERT_OK(r->c.ctx, drape_assembler_dissipation(r->c.forces, index, 0, r->c.x, v, lagged, &power));
+    return power;
+}
+
+/* -(force at velocity v - force at rest).v */
+static double lost(const rig *r, const double *v, const double *lagged) {
+    double *moving = dense_new(r->c.n), *still = dense_new(r->c.n), *zero = dense_new(r->c.n), sum = 0;
+    find_force(r, r->c.x, v, lagged, moving);
+    find_force(r, r->c.x, zero, lagged, still);
+    for (int32_t i = 0; i < r->c.n; i++) sum -= (moving[i] - still[i]) * v[i];
+    free(moving), free(still), free(zero);
+    return sum;
+}
+
+static double pushed(const rig *r, const double *v, const double *lagged) {
+    double *force = dense_new(r->c.n), sum = 0;
+    find_force(r, r->c.x, v, lagged, force);
+    for (int32_t i = 0; i < r->c.n; i++) sum -= force[i] * v[i];
+    free(force);
+    return sum;
+}
+
+static void test_power_is_force_times_velocity(void **state) {
+    (void)state;
+    for (int at_x = 0; at_x < 2; at_x++) {
+        rig r = rig_create(8, 1, DRAPE_JACOBIAN_PSD, DRAPE_DAMPING_SYMMETRIC);
+        const double *lagged = at_x ? NULL : r.lagged;
+        double sum = find_power(&r, DRAPE_I_FORCE_MODEL, r.c.v, lagged), with, without;
+        ASSERT_OK(r.c.ctx, drape_assembler_set_forces(r.c.forces, &(drape_forces){0}));
+        ASSERT_NEAR(sum, lost(&r, r.c.v, lagged), 1e-12 * sum);
+        assert_true(sum > 0);
+        without = pushed(&r, r.c.v, lagged);
+        for (int air = 0; air < 2; air++) {
+            drape_forces forces = {.wind = {9, 5, 7}, .drag = air ? 0 : 300, .air_drag = air ? 200 : 0};
+            ASSERT_OK(r.c.ctx, drape_assembler_set_forces(r.c.forces, &forces));
+            double power = find_power(&r, air ? DRAPE_I_FORCE_AIR_DRAG : DRAPE_I_FORCE_WIND, r.c.v, lagged);
+            with = pushed(&r, r.c.v, lagged);
+            ASSERT_NEAR(power, with - without, 1e-12 * fabs(without));
+            assert_true(fabs(power) > 1e-3 * fabs(without));
+        }
+        rig_destroy(&r);
+    }
+}
+
+/* Damping takes nothing out of a rigid motion of the lagged positions, and never gives. */
+static void test_damping_never_gives(void **state) {
+    (void)state;
+    rig r = rig_create(9, 1, DRAPE_JACOBIAN_PSD, DRAPE_DAMPING_SYMMETRIC);
+    test_random random = {5};
+    double *v = dense_new(r.c.n), typical = find_power(&r, DRAPE_I_FORCE_MODEL, r.c.v, r.lagged);
+    for (int32_t i = 0; i < 100; i++) {
+        for (int32_t k = 0; k < r.c.n; k++) v[k] = test_random_between(&random, -1, 1);
+        assert_true(find_power(&r, DRAPE_I_FORCE_MODEL, v, r.lagged) > 0);
+    }
+    for (int32_t i = 0; i < r.c.n; i += 3) {
+        const double *x = r.lagged + i, spin[3] = {1, -2, 0.5};
+        v[i] = 3 + spin[1] * x[2] - spin[2] * x[1];
+        v[i + 1] = 1 + spin[2] * x[0] - spin[0] * x[2];
+        v[i + 2] = -2 + spin[0] * x[1] - spin[1] * x[0];
+    }
+    ASSERT_NEAR(find_power(&r, DRAPE_I_FORCE_MODEL, v, r.lagged), 0, 1e-20 * typical);
+    free(v);
+    rig_destroy(&r);
+}
+
+/* Air that blows faster than the cloth drives it, slower air brakes it. */
+static void test_wind_gives_and_takes(void **state) {
+    (void)state;
+    rig r = rig_create(9, 1, DRAPE_JACOBIAN_PSD, DRAPE_DAMPING_SYMMETRIC);
+    double *v = dense_new(r.c.n);
+    for (int32_t i = 0; i < r.c.n; i += 3) v[i] = 1;
+    for (int fast = 0; fast < 2; fast++) {
+        drape_forces forces = {.wind = {fast ? 2 : 0.5, 0, 0}, .drag = 3, .air_drag = 2};
+        ASSERT_OK(r.c.ctx, drape_assembler_set_forces(r.c.forces, &forces));
+        assert_int_equal(find_power(&r, DRAPE_I_FORCE_WIND, v, r.lagged) < 0, fast);
+        assert_int_equal(find_power(&r, DRAPE_I_FORCE_AIR_DRAG, v, r.lagged) < 0, fast);
+    }
+    free(v);
+    rig_destroy(&r);
+}
+
+static void test_power_of_forces_that_have_none(void **state) {
+    (void)state;
+    rig r = rig_create(1, 0, DRAPE_JACOBIAN_PSD, DRAPE_DAMPING_SYMMETRIC);
+    assert_true(find_power(&r, DRAPE_I_FORCE_MODEL, r.c.v, r.lagged) == 0); /* it is not damped */
+    assert_true(isnan(find_power(&r, DRAPE_I_FORCE_GRAVITY, r.c.v, r.lagged)));
+    ASSERT_OK(r.c.ctx, drape_assembler_set_forces(r.c.forces, &(drape_forces){0}));
+    assert_true(isnan(find_power(&r, DRAPE_I_FORCE_WIND, r.c.v, r.lagged)));
+    ASSERT_OK(r.c.ctx, drape_assembler_add(r.c.forces, &(drape_force){.name = "own", .all = push}));
+    assert_true(isnan(find_power(&r, DRAPE_I_BUILT_IN_FORCES, r.c.v, r.lagged)));
+    rig_destroy(&r);
+}
+
+/* ---- what stays as it is ---- */
+
 /* |A - A'| / |A| */
 static double asymmetry(int32_t n, const double *A) {
     double *transposed = dense_new((int64_t)n * n);
@@ -200,6 +393,14 @@ int main(void) {
         cmocka_unit_test(test_d_is_exact),
         cmocka_unit_test(test_stiff_v_is_k_times_v),
         cmocka_unit_test(test_lagged_at_x_is_unlagged),
+        cmocka_unit_test(test_force_is_minus_the_gradient_of_the_potential),
+        cmocka_unit_test(test_jacobian_of_a_stage_is_exact),
+        cmocka_unit_test(test_only_lagged_damping_and_wind_have_a_potential),
+        cmocka_unit_test(test_own_forces_have_the_potential_that_they_say),
+        cmocka_unit_test(test_power_is_force_times_velocity),
+        cmocka_unit_test(test_damping_never_gives),
+        cmocka_unit_test(test_wind_gives_and_takes),
+        cmocka_unit_test(test_power_of_forces_that_have_none),
         cmocka_unit_test(test_full_damping_adds_nothing),
         cmocka_unit_test(test_collapsed_geometry_is_finite),
     };
