@@ -45,7 +45,8 @@ typedef struct drape_force_point {
     const double *v;         /* velocities of all vertices, m/s; NULL where an energy is asked for */
     bool jacobians;          /* stiffness and damping are wanted beside the force */
     drape_jacobian jacobian; /* what the cloth is set to. With DRAPE_JACOBIAN_PSD leave out what makes your stiffness
-                                indefinite, so that a linearised step has a positive definite system */
+                                indefinite, so that a linearised step has a positive definite system. An assembly with
+                                exactness 1 makes it DRAPE_JACOBIAN_FULL */
 } drape_force_point;
 
 /* Force and Jacobians of one element of k nodes. Only nodes below k are looked at. */
@@ -142,7 +143,9 @@ typedef struct drape_assembly {
     double *stiff_v;                 /* K v, N/s; NULL: not wanted */
     double time;                     /* s; matters only to forces of your own that look at it */
     const double *lagged_x;          /* positions at which the geometry of damping and wind is taken, m; NULL: at x */
-    uint64_t reserved[3];            /* zero: room for later fields */
+    double exactness;                /* in [0, 1], with DRAPE_JACOBIAN_PSD: how much of what makes K indefinite is in
+                                        it; K = (1 - exactness) K_psd + exactness K_full; default 0 */
+    uint64_t reserved[2];            /* zero: room for later fields */
 } drape_assembly;
 
 /* A may be NULL: vectors only. A must come from drape_assembler_matrix of the same assembler. Allocates nothing.

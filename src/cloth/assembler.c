@@ -334,12 +334,16 @@ static void run(drape_assembler *a, const drape_assembly *what, const drape_i_ev
 static drape_status check_run(const drape_assembler *a, const drape_assembly *what, const drape_matrix *A) {
     if (!what || !what->x || !what->v)
         return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT, "assemble: positions or velocities are missing");
+    if (!(what->exactness >= 0 && what->exactness <= 1))
+        return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT,
+                            "assemble: exactness is %g; it must be in [0, 1], 0 for the Jacobian of the settings",
+                            what->exactness);
     if (A && A->pattern != a->pattern)
         return drape_i_fail(
             a->ctx, DRAPE_ERROR_ARGUMENT,
             "assemble: the matrix was not made by drape_assembler_matrix of this assembler, or a force "
             "was added since");
-    return drape_i_check_reserved(a->ctx, "drape_assembly", what->reserved, 3);
+    return drape_i_check_reserved(a->ctx, "drape_assembly", what->reserved, 2);
 }
 
 drape_status drape_i_assembler_run(drape_assembler *a, const drape_assembly *what, drape_matrix *A) {
@@ -353,6 +357,7 @@ drape_status drape_i_assembler_run(drape_assembler *a, const drape_assembly *wha
                                    .damping = what->damping,
                                    .stiffness = what->stiffness,
                                    .jacobian = s->jacobian,
+                                   .exactness = what->exactness,
                                    .damping_jacobian = s->damping_jacobian,
                                    .matrix = A != NULL,
                                    .stiff_v = what->stiff_v != NULL};

@@ -20,6 +20,7 @@
  *     (r_y, B): a = s sin theta,   b = sqrt 2 s sin(theta/2)
  * each with one eigenvalue >= 0, one <= 0, l = a/2 +- sqrt(a^2/4 + b^2), and eigenvector (l, b). Keeping the
  * positive ones gives the positive semidefinite part in these coordinates: four vectors in the 12 of the corners.
+ * The negative ones are multiplied by the evaluation's exactness where that is not 0.
  * (Wu and Kim 2023 treat the same energy; the coordinates and the derivation here are our own.)
  *
  * The gradient is the exact one; with frozen edge length it would differ by sin cos grad ln|e|.
@@ -128,20 +129,21 @@ DRAPE_INLINE void add_rank_one(sums *s, const form *y, vd matrix_scale, vd produ
 
 /* One eigenpair of [a b; b 0] on the coordinates whose forms are first and second: (l, b), eigenvalue l. */
 DRAPE_INLINE void add_eigenpair(sums *s, const hinge *h, vd l, vd b, const vd3 first[3], const vd3 second[3],
-                                vd stiffness) {
-    vd scale = l / vd_max(l * l + b * b, vd_set1(1e-290));
+                                vd stiffness, vd share) {
+    vd scale = share * (l / vd_max(l * l + b * b, vd_set1(1e-290)));
     vd3 c[3];
     for (int i = 0; i < 3; i++) c[i] = vd3_add(vd3_scale(l, first[i]), vd3_scale(b, second[i]));
     form y = make_form(h, c[0], c[1], c[2]);
     add_rank_one(s, &y, stiffness * scale, scale);
 }
 
+/* Both eigenpairs, the negative one multiplied by `share`; psd: without it. */
 DRAPE_INLINE void add_pair(sums *s, const hinge *h, vd a, vd b, const vd3 first[3], const vd3 second[3], vd stiffness,
-                           int psd) {
+                           int psd, vd share) {
     vd high, low;
     eigenvalues(a, b, &high, &low);
-    add_eigenpair(s, h, high, b, first, second, stiffness);
-    if (!psd) add_eigenpair(s, h, low, b, first, second, stiffness);
+    add_eigenpair(s, h, high, b, first, second, stiffness, vd_set1(1));
+    if (!psd) add_eigenpair(s, h, low, b, first, second, stiffness, share);
 }
 
 /* Half-angle functions, cos >= 0, and the unit bisector b_x with b_y = e x b_x; the better conditioned way. */
@@ -159,7 +161,7 @@ DRAPE_INLINE vd3 bisector(const hinge *h, vd *cos_half, vd *sin_half) {
                  vd_select(flat, across.z, along.z)};
 }
 
-DRAPE_INLINE void add_stiffness(sums *s, const hinge *h, vd k, vd tension, vd stiffness, int psd) {
+DRAPE_INLINE void add_stiffness(sums *s, const hinge *h, vd k, vd tension, vd stiffness, int psd, vd share) {
     const vd root = vd_set1(0.70710678118654752440), zero = vd_set1(0), minus = vd_set1(-1), two = vd_set1(2);
     const vd3 none = {zero, zero, zero};
     vd cos_half, sin_half;
@@ -171,10 +173,10 @@ DRAPE_INLINE void add_stiffness(sums *s, const hinge *h, vd k, vd tension, vd st
     vd3 A[3] = {u_e, w_e, none}, B[3] = {u_e, vd3_scale(minus, w_e), none};
     vd3 rx[3] = {none, none, bx}, ry[3] = {none, none, by};
     vd bend = vd_set1(1.41421356237309504880) * tension;
-    add_pair(s, h, two * k, -tension, p, Q, stiffness, psd);
-    add_pair(s, h, zero, -tension, q, P, stiffness, psd);
-    add_pair(s, h, -tension * h->sine, bend * cos_half, rx, A, stiffness, psd);
-    add_pair(s, h, tension * h->sine, bend * sin_half, ry, B, stiffness, psd);
+    add_pair(s, h, two * k, -tension, p, Q, stiffness, psd, share);
+    add_pair(s, h, zero, -tension, q, P, stiffness, psd, share);
+    add_pair(s, h, -tension * h->sine, bend * cos_half, rx, A, stiffness, psd, share);
+    add_pair(s, h, tension * h->sine, bend * sin_half, ry, B, stiffness, psd, share);
 }
 
 /* One corner's share of the form (Hessian of theta) v: with u and r those of v, *on_u and *on_r become the
@@ -227,7 +229,8 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
     }
     vd tension = k * (angle_of(&h) - rest), resistance = c * apply_form(&damped, s.v);
     if (!lagged) tension = tension + resistance;
-    add_stiffness(&s, &h, k, tension, vd_set1(at->stiffness), psd);
+    const vd share = vd_set1(at->jacobian == DRAPE_JACOBIAN_PSD ? at->exactness : 1);
+    add_stiffness(&s, &h, k, tension, vd_set1(at->stiffness), psd, share);
     add_rank_one(&s, &damped, vd_set1(at->damping) * c, zero);
     for (int pair = 0; pair < 10; pair++) lanes_store_block(out->blocks, pair, lane, s.block[pair]);
     if (damping == DRAPE_I_DAMPING_FULL) {
@@ -247,7 +250,7 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
 void DRAPE_NAME(drape_i_bw_hinge)(const void *data, const void *where, const int32_t *elements, drape_i_batch *out) {
     const drape_i_bw_data *d = data;
     const drape_i_evaluation *at = where;
-    const int psd = at->jacobian == DRAPE_JACOBIAN_PSD;
+    const int psd = at->jacobian == DRAPE_JACOBIAN_PSD && at->exactness == 0;
     const drape_i_damping damping = drape_i_damping_of(at);
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) BW_DISPATCH(d, at, elements + lane, lane, out);
 }

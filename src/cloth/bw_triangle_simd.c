@@ -22,6 +22,9 @@
  * there, s on the rest of the +1 space and -s on the rest of the -1 space. The 2x2 matrix is clamped by its
  * closed form; for s = k C_s its eigenvalues are those of Kim 2020, k/2 (I_2 +- sqrt(I_2^2 + 12 I_6^2)).
  *
+ * Clamping multiplies negative eigenvalues by the evaluation's exactness: 0 for the positive semidefinite part, 1 for
+ * all of H.
+ *
  * The damping's tension enters s and is clamped with it, so K stays positive semidefinite whatever the velocity.
  * Lagged damping takes dC/dw from other positions, which are given: its force and its D = a c dC/dx dC/dx' come from
  * there, s is k C alone, and K is that of the energy. Its force is minus the gradient of the dissipation
@@ -113,18 +116,18 @@ DRAPE_INLINE vd shear_rate(const triangle *t, vd3 wu, vd3 wv) {
 }
 
 /* k n n' + s/|w| (I - n n') */
-DRAPE_INLINE vd33 stretch_matrix(vd k, vd tension, vd length, vd3 n, int psd) {
+DRAPE_INLINE vd33 stretch_matrix(vd k, vd tension, vd length, vd3 n, int psd, vd share) {
     vd across = tension / vd_max(length, vd_set1(1e-150));
-    if (psd) across = vd_max(across, vd_set1(0));
+    if (psd) across = vd_clamp(across, share);
     return vd33_add_outer(vd33_add_identity(vd33_zero(), across), k - across, n, n);
 }
 
-/* The positive semidefinite part of the symmetric [a b; b c]. */
-DRAPE_INLINE void clamp2(vd *a, vd *b, vd *c) {
-    const vd half = vd_set1(0.5), zero = vd_set1(0);
+/* The symmetric [a b; b c] with its eigenvalues clamped. */
+DRAPE_INLINE void clamp2(vd *a, vd *b, vd *c, vd share) {
+    const vd half = vd_set1(0.5);
     vd mean = half * (*a + *c), difference = half * (*a - *c);
     vd radius = vd_sqrt(difference * difference + *b * *b);
-    vd high = vd_max(mean + radius, zero), low = vd_max(mean - radius, zero);
+    vd high = vd_clamp(mean + radius, share), low = vd_clamp(mean - radius, share);
     vd centre = half * (high + low);
     vd scale = half * (high - low) / vd_max(radius, vd_set1(1e-290));
     *a = centre + scale * difference;
@@ -132,30 +135,30 @@ DRAPE_INLINE void clamp2(vd *a, vd *b, vd *c) {
     *c = centre - scale * difference;
 }
 
-DRAPE_INLINE void add_shear(const triangle *t, vd tension, int psd, gradient_matrix *H) {
+DRAPE_INLINE void add_shear(const triangle *t, vd tension, int psd, vd share, gradient_matrix *H) {
     if (!psd) {
         H->uu = vd33_add_outer(H->uu, t->ks, t->wv, t->wv);
         H->uv = vd33_add_identity(vd33_add_outer(H->uv, t->ks, t->wv, t->wu), tension);
         H->vv = vd33_add_outer(H->vv, t->ks, t->wu, t->wu);
         return;
     }
-    const vd half = vd_set1(0.5), zero = vd_set1(0);
+    const vd half = vd_set1(0.5), one = vd_set1(1);
     vd p2, q2;
     vd3 plus = direction(vd3_add(t->wu, t->wv), &p2), minus = direction(vd3_sub(t->wv, t->wu), &q2);
     vd k_half = half * t->ks;
     vd a = k_half * p2 * p2 + tension, b = k_half * p2 * q2, c = k_half * q2 * q2 - tension;
-    clamp2(&a, &b, &c);
-    a = half * (a - vd_max(tension, zero));
+    clamp2(&a, &b, &c, share);
+    a = half * (a - vd_clamp(tension, share));
     b = half * b;
-    c = half * (c - vd_max(-tension, zero));
-    vd spread = half * vd_abs(tension);
+    c = half * (c - vd_clamp(-tension, share));
+    vd spread = (one - share) * (half * vd_abs(tension));
     H->uu = vd33_add_identity(vd33_add_outer(vd33_add_outer(H->uu, a, plus, plus), c, minus, minus), spread);
     H->vv = vd33_add_identity(vd33_add_outer(vd33_add_outer(H->vv, a, plus, plus), c, minus, minus), spread);
     H->uu = vd33_add_outer(vd33_add_outer(H->uu, b, plus, minus), b, minus, plus);
     H->vv = vd33_add_outer(vd33_add_outer(H->vv, -b, plus, minus), -b, minus, plus);
     H->uv = vd33_add_outer(vd33_add_outer(H->uv, a, plus, plus), -c, minus, minus);
     H->uv = vd33_add_outer(vd33_add_outer(H->uv, -b, plus, minus), b, minus, plus);
-    H->uv = vd33_add_identity(H->uv, half * tension);
+    H->uv = vd33_add_identity(H->uv, (one + share) * (half * tension));
 }
 
 /* stiffness H + damping (c_u n_u n_u' ... + c_s g g') */
@@ -268,8 +271,10 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
     vd rs = t.cs * shear_rate(&t, f.wu, f.wv);
     vd su = t.ku * (lu - one), sv = t.kv * (lv - one), ss = t.ks * vd3_dot(t.wu, t.wv);
     if (!lagged) su = su + ru, sv = sv + rv, ss = ss + rs;
-    gradient_matrix H = {stretch_matrix(t.ku, su, lu, nu, psd), vd33_zero(), stretch_matrix(t.kv, sv, lv, nv, psd)};
-    add_shear(&t, ss, psd, &H);
+    const vd share = vd_set1(at->exactness);
+    gradient_matrix H = {stretch_matrix(t.ku, su, lu, nu, psd, share), vd33_zero(),
+                         stretch_matrix(t.kv, sv, lv, nv, psd, share)};
+    add_shear(&t, ss, psd, share, &H);
     vd3 tu = combine(su, nu, ss, t.wv), tv = combine(sv, nv, ss, t.wu);
     if (lagged) tu = vd3_add(tu, combine(ru, f.nu, rs, f.wv)), tv = vd3_add(tv, combine(rv, f.nv, rs, f.wu));
     store_corners(&t, -1, tu, tv, lane, out->vectors[0]);

@@ -16,12 +16,13 @@ static void note_culprit(drape_i_custom *c, int32_t index) {
 }
 
 static drape_force_point point_of(const drape_i_custom *c, const drape_i_evaluation *at) {
-    return (drape_force_point){.time = at->time,
-                               .vertices = c->vertices,
-                               .x = at->x,
-                               .v = at->v,
-                               .jacobians = at->matrix || at->stiff_v,
-                               .jacobian = at->jacobian};
+    return (drape_force_point){
+        .time = at->time,
+        .vertices = c->vertices,
+        .x = at->x,
+        .v = at->v,
+        .jacobians = at->matrix || at->stiff_v,
+        .jacobian = at->jacobian == DRAPE_JACOBIAN_PSD && at->exactness == 1 ? DRAPE_JACOBIAN_FULL : at->jacobian};
 }
 
 static void clear_blocks(int32_t k, double blocks[4][4][9]) {

@@ -62,6 +62,11 @@ DRAPE_INLINE vd3 vd33_times(vd33 A, vd3 b) {
     return (vd3){A.m[0] * b.x + A.m[1] * b.y + A.m[2] * b.z, A.m[3] * b.x + A.m[4] * b.y + A.m[5] * b.z,
                  A.m[6] * b.x + A.m[7] * b.y + A.m[8] * b.z};
 }
+/* a where it is positive, share a where it is negative: an eigenvalue clamped, but for a share. */
+DRAPE_INLINE vd vd_clamp(vd a, vd share) {
+    const vd zero = vd_set1(0);
+    return vd_max(a, zero) + share * vd_min(a, zero);
+}
 DRAPE_INLINE void lanes_store_block(double (*to)[DRAPE_I_LANES], int32_t pair, int32_t lane, vd33 A) {
     for (int i = 0; i < 9; i++) vd_store(&to[9 * pair + i][lane], A.m[i]);
 }

@@ -18,6 +18,7 @@ typedef struct drape_i_evaluation {
     const double *lagged_x;    /* where the geometry of damping and wind is taken; NULL: at x */
     double damping, stiffness; /* element matrix = damping D + stiffness K */
     drape_jacobian jacobian;
+    double exactness; /* with DRAPE_JACOBIAN_PSD, in [0, 1]: what negative eigenvalues are multiplied by */
     drape_damping_jacobian damping_jacobian;
     bool matrix, stiff_v; /* whether blocks, and K v, are wanted; kernels may give them in any case */
 } drape_i_evaluation;

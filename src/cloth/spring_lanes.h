@@ -77,7 +77,7 @@ DRAPE_INLINE vd3 spring_add_unsymmetric(const spring_shape *s, vd c, vd3 w, vd r
 DRAPE_INLINE void spring_store(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e,
                                const spring_shape *s, const spring_law *law, int lane, drape_jacobian jacobian,
                                drape_i_damping damped, drape_i_batch *out) {
-    const vd zero = vd_set1(0), stiffness = vd_set1(at->stiffness), damping = vd_set1(at->damping);
+    const vd stiffness = vd_set1(at->stiffness), damping = vd_set1(at->damping);
     vd3 w = vd3_sub(lanes_gather(at->v, d->nodes, 2, 1, e), lanes_gather(at->v, d->nodes, 2, 0, e));
     const int lagged = damped == DRAPE_I_DAMPING_LAGGED;
     vd ignored, rate = vd3_dot(s->n, w);
@@ -94,7 +94,7 @@ DRAPE_INLINE void spring_store(const drape_i_spring_data *d, const drape_i_evalu
         return;
     }
     vd across = tension / s->length;
-    if (jacobian == DRAPE_JACOBIAN_PSD) across = vd_max(across, zero);
+    if (jacobian == DRAPE_JACOBIAN_PSD) across = vd_clamp(across, vd_set1(at->exactness));
     vd along = law->stiffness - across;
     vd33 B = vd33_add_identity(vd33_zero(), stiffness * across);
     B = vd33_add_outer(B, lagged ? stiffness * along : stiffness * along + damping * law->damping, s->n, s->n);

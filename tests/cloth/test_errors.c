@@ -258,7 +258,12 @@ static void test_assembly(void **state) {
     assert_non_null(strstr(drape_message(ctx), "positions or velocities are missing"));
     what.v = x, what.x = NULL;
     assert_int_equal(drape_assembler_run(assembler, &what, NULL), DRAPE_ERROR_ARGUMENT);
-    what.x = x, what.reserved[2] = 1;
+    what.x = x, what.exactness = 1.5;
+    assert_int_equal(drape_assembler_run(assembler, &what, NULL), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "exactness is 1.5"));
+    what.exactness = NAN;
+    assert_int_equal(drape_assembler_run(assembler, &what, NULL), DRAPE_ERROR_ARGUMENT);
+    what.exactness = 0, what.reserved[1] = 1;
     assert_int_equal(drape_assembler_run(assembler, &what, NULL), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "drape_assembly.reserved"));
     drape_matrix_destroy(own);

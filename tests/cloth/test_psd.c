@@ -303,6 +303,95 @@ static void test_full_jacobian_is_indefinite_there(void **state) {
     }
 }
 
+/* ---- between the two ---- */
+
+/* n x n: K and K v of the cloth at its wild state, with lagged positions or without; free both. */
+static double *matrix_between(const crumpled *c, double exactness, bool lagged, double **stiff_v) {
+    double *K = dense_new((int64_t)c->n * c->n);
+    *stiff_v = dense_new(c->n);
+    drape_assembly what = {.x = c->x, .v = c->v, .stiffness = 1, .stiff_v = *stiff_v, .exactness = exactness};
+    what.lagged_x = lagged ? c->rest : NULL;
+    ASSERT_OK(c->ctx, drape_assembler_run(c->forces, &what, c->A));
+    drape_bsr3 view = drape_matrix_view(c->A);
+    dense_from_bsr3(&view, K);
+    return K;
+}
+
+/* The least eigenvalue of A - B, over the norm of B */
+static double least_of_difference(int32_t n, const double *A, const double *B) {
+    double *gap = dense_new((int64_t)n * n), *values = dense_new(n);
+    for (int32_t i = 0; i < n * n; i++) gap[i] = A[i] - B[i];
+    dense_eigen(n, gap, values, NULL);
+    double least = values[0] / dense_norm((int64_t)n * n, B);
+    free(gap), free(values);
+    return least;
+}
+
+static void check_between(const crumpled *psd, const crumpled *full, double t, bool lagged) {
+    const int32_t n = psd->n, n2 = n * n;
+    double *v[3], *want = dense_new(n2), *product = dense_new(n);
+    double *low = matrix_between(full, 0, lagged, &v[0]), *high = matrix_between(psd, 0, lagged, &v[1]);
+    double *K = matrix_between(psd, t, lagged, &v[2]);
+    for (int32_t i = 0; i < n2; i++) want[i] = (1 - t) * high[i] + t * low[i];
+    dense_multiply(n, n, 1, K, psd->v, product);
+    print_message("exactness %g%s: off by %.1e\n", t, lagged ? ", lagged" : "", dense_difference(n2, K, want));
+    ASSERT_NEAR(dense_difference(n2, K, want), 0, 1e-13);
+    ASSERT_NEAR(dense_difference(n, v[2], product), 0, 1e-13);
+    assert_true(least_of_difference(n, K, low) > -1e-13 && least_of_difference(n, high, K) > -1e-13);
+    assert_true(dense_difference(n2, high, low) > 0.01);
+    free(want), free(product), free(low), free(high), free(K);
+    for (int i = 0; i < 3; i++) free(v[i]);
+}
+
+static void test_exactness_mixes_both_jacobians(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        crumpled psd = crumpled_create(seed, 1, DRAPE_JACOBIAN_PSD);
+        crumpled full = crumpled_create(seed, 1, DRAPE_JACOBIAN_FULL);
+        for (int i = 0; i < 6; i++) check_between(&psd, &full, (double[]){0.25, 0.7, 1}[i / 2], i % 2);
+        crumpled_destroy(&psd), crumpled_destroy(&full);
+    }
+}
+
+static void check_ignored(drape_jacobian jacobian) {
+    crumpled c = crumpled_create(3, 1, jacobian);
+    for (int lagged = 0; lagged < 2; lagged++) {
+        double *v[2], *a = matrix_between(&c, 0, lagged, &v[0]), *b = matrix_between(&c, 0.5, lagged, &v[1]);
+        assert_memory_equal(a, b, (size_t)c.n * (size_t)c.n * sizeof *a);
+        assert_memory_equal(v[0], v[1], (size_t)c.n * sizeof *v[0]);
+        free(a), free(b), free(v[0]), free(v[1]);
+    }
+    crumpled_destroy(&c);
+}
+
+static void test_exactness_is_for_psd_alone(void **state) {
+    (void)state;
+    check_ignored(DRAPE_JACOBIAN_FULL);
+    for (int32_t i = 0; drape_model_name(i); i++)
+        if (strcmp(crumpled_model, drape_model_name(i)) == 0 && drape_model_linear_jacobian(i))
+            check_ignored(DRAPE_JACOBIAN_LINEAR);
+}
+
+static void note_jacobian(void *user, const drape_force_point *at, drape_vertex_force *out) {
+    (void)out;
+    *(drape_jacobian *)user = at->jacobian;
+}
+
+/* A force of one's own is asked for the full Jacobian where nothing is to be left out. */
+static void test_exactness_1_asks_own_forces_for_all(void **state) {
+    (void)state;
+    drape_jacobian asked = DRAPE_JACOBIAN_LINEAR;
+    crumpled c = crumpled_create(3, 1, DRAPE_JACOBIAN_PSD);
+    ASSERT_OK(c.ctx,
+              drape_assembler_add(c.forces, &(drape_force){.name = "own", .user = &asked, .all = note_jacobian}));
+    for (int i = 0; i < 3; i++) {
+        drape_assembly what = {.x = c.x, .v = c.v, .stiffness = 1, .exactness = 0.5 * i};
+        ASSERT_OK(c.ctx, drape_assembler_run(c.forces, &what, c.A));
+        assert_int_equal(asked, i == 2 ? DRAPE_JACOBIAN_FULL : DRAPE_JACOBIAN_PSD);
+    }
+    crumpled_destroy(&c);
+}
+
 /* ---- no area, no length ---- */
 
 static void check_below(const crumpled *c, const double *x, const double *v, double bound) {
@@ -350,6 +439,9 @@ int main(void) {
     const struct CMUnitTest of_all[] = {
         cmocka_unit_test(test_a_is_symmetric_positive_definite),
         cmocka_unit_test(test_full_jacobian_is_indefinite_there),
+        cmocka_unit_test(test_exactness_mixes_both_jacobians),
+        cmocka_unit_test(test_exactness_is_for_psd_alone),
+        cmocka_unit_test(test_exactness_1_asks_own_forces_for_all),
         cmocka_unit_test(test_collapsed_states_give_sensible_numbers),
     };
     int of_one = cmocka_run_group_tests_name("cloth.psd", of_baraff_witkin, NULL, NULL);
