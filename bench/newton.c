@@ -79,6 +79,8 @@ static drape_sim *begin(drape_context *ctx, const struct course *c, const struct
     scene->integration.ode.method = c->method;
     scene->integration.ode.newton.kind = r->kind;
     scene->integration.ode.newton.max_iterations = CORRECTIONS;
+    scene->integration.ode.newton.rtol = 1e-6;
+    scene->integration.ode.newton.tolerance = -1;
     bench_check(ctx, drape_sim_create(ctx, scene, &sim));
     drape_loaded_scene_destroy(loaded);
     return sim;

@@ -221,6 +221,7 @@ static bench_system *create_at_rest(const bench_request *want) {
     s->step = step_of(want);
     s->interpolated = want->resolution > BENCH_LARGEST_RUN || want->mesh == BENCH_IRREGULAR;
     make_scene(s, want);
+    s->parts->scene.integration.ode.method = DRAPE_LINEARISED_EULER; /* the papers' systems */
     bench_check(s->ctx, drape_sim_create(s->ctx, &s->parts->scene, &s->sim));
     return s;
 }

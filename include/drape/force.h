@@ -43,6 +43,8 @@ typedef struct drape_force_point {
     int32_t vertices;        /* of the cloth */
     const double *x;         /* positions of all vertices, m */
     const double *v;         /* velocities of all vertices, m/s; NULL where an energy is asked for */
+    const double *lagged_x;  /* m: where the built-in forces take the geometry of damping and wind (drape_assembly);
+                                a damping of your own may do the same; NULL: at x */
     bool jacobians;          /* stiffness and damping are wanted beside the force */
     drape_jacobian jacobian; /* what the cloth is set to. With DRAPE_JACOBIAN_PSD leave out what makes your stiffness
                                 indefinite, so that a linearised step has a positive definite system. An assembly with
@@ -157,7 +159,8 @@ typedef struct drape_assembly {
  * normal with its area. lagged_x gives these vectors and areas. The built-in forces then have a potential: with V
  * their energy and R a function of v alone, f = -dV/dx - dR/dv. K is d2V/dx2, D is d2R/dv2, both are symmetric
  * and DRAPE_DAMPING_FULL changes nothing. An integrator that passes positions extrapolated from earlier steps keeps
- * its order where the extrapolation has it. Forces of your own do not see lagged_x. */
+ * its order where the extrapolation has it. Forces of your own are told lagged_x,
+ * and may do the same. */
 DRAPE_API drape_status drape_assembler_run(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A);
 
 #ifdef __cplusplus

@@ -124,10 +124,19 @@ typedef struct drape_ode_system {
      * difference of predictor and corrector; while the past is short, the difference to a result of one order less;
      * and where there is neither, as in the first step of implicit Euler, every change is a restart. */
     drape_status (*project)(void *user, drape_ode_projection *state);
+    /* Told when an implicit stage begins, with its t and c; at->x are the positions (y) that the states before lead
+     * to at that time, extrapolated with the order of the method, and at->v is NULL. A force that has no potential
+     * may have one with some of its geometry frozen there, which costs no order; f, prepare, solve and potential are
+     * then to do so until the end of the stage, which is told with NULL. at->x lives as long. Linearised steps and
+     * explicit methods do not call it. */
+    void (*lag)(void *user, const drape_ode_point *at);
+    /* The share in (0, 1] of a correction s that the line search may go at most: from at->x the positions move along
+     * c s (y along s). 1: no bound. Not called with DRAPE_ODE_SEARCH_OFF. */
+    double (*bound)(void *user, const drape_ode_point *at, const double *s);
     /* The eigenvalue (real, imaginary part, 1/s) of the first order form that limits explicit steps: one with the
      * largest modulus among those that do not grow. Explicit methods then refuse steps beyond their limit. */
     void (*stiffest)(void *user, double t, const double *x, const double *v, double lambda[2]);
-    uint64_t reserved[8]; /* zero: room for later fields */
+    uint64_t reserved[6]; /* zero: room for later fields */
 } drape_ode_system;
 
 /* ---- Methods ---- */
@@ -195,10 +204,18 @@ typedef struct drape_ode_newton {
      */
     double rtol, atol;            /* default 1e-9, 1e-12 (unit of the unknown); negative: none, but not both */
     drape_ode_search line_search; /* default DRAPE_ODE_SEARCH_DESCENT */
-    bool guess_from_state;        /* start from the state before; default false: from extrapolation */
+    /* Where the iteration starts: from an extrapolation of the states before, or from the last of them. Default,
+     * both false: from where the potential is lower, where the system has one; else from the extrapolation. */
+    bool guess_from_state, guess_extrapolated;
     bool keep_unconverged; /* with DRAPE_ODE_FIXED: a stage that does not converge is kept as far as it came, and
                               counted; default false: it ends the run */
-    uint64_t reserved[4];  /* zero: room for later fields */
+    /* Second order, steps that are not controlled by the error, in the unit of x: converged where no number of x is
+     * farther from the solution of the stage, as estimated, than this, and than a fifth of how far any is from where
+     * the states before lead to by extrapolation; but never more tightly than a hundredth of this. Smooth motion is
+     * thus solved more tightly than rough motion, whose steps have the larger errors anyway. It takes the place of
+     * rtol and atol; default 0, or negative: those. */
+    double tolerance;
+    uint64_t reserved[3]; /* zero: room for later fields */
 } drape_ode_newton;
 
 typedef enum drape_ode_control {
@@ -271,7 +288,9 @@ typedef struct drape_ode_result {
      */
     int32_t unconverged;
     drape_ode_reason forgiven;
-    uint64_t reserved[8];
+    int64_t worst; /* where Newton's iteration stopped unconverged: the number of the unknown (v, or y) that its last
+                      correction changed most; else -1 */
+    uint64_t reserved[7];
 } drape_ode_result;
 
 typedef struct drape_ode drape_ode;

@@ -85,19 +85,22 @@ typedef enum drape_mass_matrix {
 DRAPE_API const char *drape_unknowns_name(drape_unknowns unknowns);   /* "velocity", "position"; NULL: neither */
 DRAPE_API const char *drape_mass_matrix_name(drape_mass_matrix mass); /* "lumped", "consistent"; NULL: neither */
 
-/* The name that is not in drape/ode.h's table: one linearised step of backward Euler. */
+/* The names that are not in drape/ode.h's table: one linearised step of backward Euler, and another word for it. */
 #define DRAPE_LINEARISED_EULER "linearised-euler"
+#define DRAPE_PREVIEW          "preview"
 
-/* How a scene is stepped. Zero means the default in every field, so a struct of zeros is "linearised-euler", of which
- * only `unknowns` and `mass` matter. docs/integrators.md says which method is for what. */
+/* How a scene is stepped. Zero means the default in every field. docs/integrators.md says which method is for what;
+ * of "linearised-euler" only `unknowns` and `mass` matter. */
 typedef struct drape_integration {
-    /* method: default "linearised-euler"; or one of drape_ode_method_name. step is not used: the scene's step is, as
-     * the longest one under a control. Where zero means another default than in drape/ode.h:
+    /* method: default "bdf2"; or another one of drape_integrator_name. step is not used: the scene's step is, as the
+     * longest one under a control. Where zero means another default than in drape/ode.h:
      *   newton.kind            DRAPE_ODE_INEXACT
-     *   newton.line_search     DRAPE_ODE_SEARCH_SLOPE
-     *   newton.max_iterations  100
-     *   newton.rtol, atol      1e-6, 1e-9 (m/s; m for what they leave in positions)
-     *   newton.eta             with DRAPE_ODE_LINEARISED: the tolerance of the scene's linear solver
+     *   newton.eta             0.07 where newton.tolerance is above 10 um; with DRAPE_ODE_LINEARISED the tolerance of
+     * the scene's linear solver newton.line_search     DRAPE_ODE_SEARCH_SLOPE newton.max_iterations  200
+     *   newton.tolerance       1 mm with "bdf2" and "implicit-euler", else 10 um; take less for cloth below some
+     *                          30 cm
+     *   newton.rtol, atol      zero; where one of them is given, or tolerance is negative, they are used in place of
+     *                          tolerance, and the other is 1e-6 or 1e-9 (m/s; m for what they leave in positions)
      *   atol, atol_v           1e-5 m, 1e-3 m/s, of steps controlled by the error */
     drape_ode_settings ode;
     drape_unknowns unknowns; /* default DRAPE_UNKNOWN_VELOCITY */
@@ -107,7 +110,7 @@ typedef struct drape_integration {
 
 /* Every field at its default, written out. */
 DRAPE_API drape_integration drape_integration_defaults(void);
-/* "linearised-euler", then the methods of drape/ode.h; NULL past the end. */
+/* "linearised-euler", "preview", then the methods of drape/ode.h; NULL past the end. */
 DRAPE_API const char *drape_integrator_name(int32_t index);
 
 typedef struct drape_scene {

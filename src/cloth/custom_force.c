@@ -21,6 +21,7 @@ static drape_force_point point_of(const drape_i_custom *c, const drape_i_evaluat
         .vertices = c->vertices,
         .x = at->x,
         .v = at->v,
+        .lagged_x = at->lagged_x,
         .jacobians = at->matrix || at->stiff_v,
         .jacobian = at->jacobian == DRAPE_JACOBIAN_PSD && at->exactness == 1 ? DRAPE_JACOBIAN_FULL : at->jacobian};
 }

@@ -1,5 +1,6 @@
 /* scene_integrator.c: the section `integrator` of a scene: a word, or a map. */
 #include "io/scene_reader.h"
+#include "sim/sim.h"
 
 #include <string.h>
 
@@ -8,7 +9,10 @@ enum { MOST_ITERATIONS = 1000000 };
 static const drape_i_range TOLERANCE = {0, 0.5, false};
 
 static const char *failure_name(int32_t i) { return i == 0 ? "stop" : i == 1 ? "continue" : NULL; }
-static const char *guess_name(int32_t i) { return i == 0 ? "extrapolation" : i == 1 ? "state" : NULL; }
+static const char *guess_name(int32_t i) {
+    static const char *const names[] = {"lower", "extrapolation", "state"};
+    return i >= 0 && i < 3 ? names[i] : NULL;
+}
 
 /* Words of enums; those that begin with a default, for zeros in a struct, have no word for it in a file. */
 static const char *newton_name(int32_t i) {
@@ -24,6 +28,8 @@ static const char *mass_name(int32_t i) { return drape_mass_matrix_name((drape_m
 /* A tolerance of 0 in a file is none; in a struct zero would be the default. */
 static double none_if_zero(double tolerance) { return tolerance == 0 ? -1 : tolerance; }
 
+static bool given(const drape_i_node *map, const char *key) { return drape_i_node_find(map, key) != NULL; }
+
 /* A kind that its name alone can give, as in `newton: inexact`. */
 static const drape_i_node *map_or_word(reader_t *r, const drape_i_node *map, const char *key,
                                        const char *(*name)(int32_t), int32_t *out) {
@@ -34,10 +40,11 @@ static const drape_i_node *map_or_word(reader_t *r, const drape_i_node *map, con
 }
 
 static void read_newton(reader_t *r, const drape_i_node *section, drape_ode_newton *n) {
-    static const char *const keys[] = {"kind", "eta", "max_iterations", "rtol", "atol", "line_search", "guess", NULL};
+    static const char *const keys[] = {"kind",      "eta",         "max_iterations", "rtol", "atol",
+                                       "tolerance", "line_search", "guess",          NULL};
     const drape_i_range eta = {0, 0.99, true};
     int32_t kind = (int32_t)n->kind - DRAPE_ODE_NEWTON, search = (int32_t)n->line_search - DRAPE_ODE_SEARCH_OFF;
-    int32_t from_state = n->guess_from_state;
+    int32_t guess = n->guess_from_state ? 2 : n->guess_extrapolated;
     const drape_i_node *map = map_or_word(r, section, "newton", newton_name, &kind);
     if (map && drape_i_read_map(r, map, keys)) {
         drape_i_read_index(r, map, "kind", newton_name, &kind);
@@ -45,16 +52,21 @@ static void read_newton(reader_t *r, const drape_i_node *section, drape_ode_newt
         drape_i_read_whole(r, map, "max_iterations", 1, MOST_ITERATIONS, &n->max_iterations);
         drape_i_read_number(r, map, "rtol", DRAPE_I_PLAIN, TOLERANCE, &n->rtol);
         drape_i_read_number(r, map, "atol", DRAPE_I_SPEED, DRAPE_I_NOT_NEGATIVE, &n->atol);
+        drape_i_read_number(r, map, "tolerance", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &n->tolerance);
         drape_i_read_index(r, map, "line_search", search_name, &search);
-        drape_i_read_index(r, map, "guess", guess_name, &from_state);
-        if (n->rtol == 0 && n->atol == 0)
+        drape_i_read_index(r, map, "guess", guess_name, &guess);
+        if (given(map, "rtol") && given(map, "atol") && n->rtol == 0 && n->atol == 0)
             drape_i_problem_at(&r->problems, map, true, "newton: rtol and atol are both 0; one must be above");
+        if (given(map, "tolerance") && (given(map, "rtol") || given(map, "atol")))
+            drape_i_problem_at(&r->problems, drape_i_node_find(map, "tolerance"), false,
+                               "newton: tolerance takes the place of rtol and atol; give the one or the others");
+        if (given(map, "rtol")) n->rtol = none_if_zero(n->rtol);
+        if (given(map, "atol")) n->atol = none_if_zero(n->atol);
     }
     n->kind = (drape_ode_newton_kind)(kind + DRAPE_ODE_NEWTON);
     n->line_search = (drape_ode_search)(search + DRAPE_ODE_SEARCH_OFF);
-    n->guess_from_state = from_state == 1;
-    n->rtol = none_if_zero(n->rtol);
-    n->atol = none_if_zero(n->atol);
+    n->guess_from_state = guess == 2;
+    n->guess_extrapolated = guess == 1;
 }
 
 static void read_control(reader_t *r, const drape_i_node *section, drape_ode_settings *s) {
@@ -111,7 +123,7 @@ static void read_option(reader_t *r, drape_integration *s) {
 /* Of things that are there, not all go together. */
 static void check(reader_t *r, const drape_i_node *node, const drape_integration *s) {
     const drape_ode_settings *o = &s->ode;
-    bool linearised = strcmp(o->method, DRAPE_LINEARISED_EULER) == 0;
+    bool linearised = drape_i_integration_is_linearised(s);
     const drape_i_node *at = node && node->kind == DRAPE_I_MAP ? drape_i_node_find(node, "control") : NULL;
     if (linearised && o->control != DRAPE_ODE_FIXED)
         drape_i_problem_at(&r->problems, at, false,

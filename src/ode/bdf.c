@@ -42,6 +42,8 @@ static drape_status small_steps(drape_ode *ode, int32_t m, double h, drape_ode_r
     drape_i_vector_copy(ode->ctx, ode->length, ode->past[0], ode->newton.Y);
     for (int32_t i = 1; i <= m; i++) {
         drape_i_vector_copy(ode->ctx, ode->length, ode->newton.Y, ode->newton.psi);
+        if (ode->newton.extrapolated)
+            drape_i_vector_copy(ode->ctx, ode->length, ode->newton.Y, ode->newton.extrapolated);
         drape_i_ode_stage stage = {.t = ode->t + i * c, .c = c};
         drape_status status = drape_i_ode_solve(ode, &stage, reason);
         if (status || *reason) return status;

@@ -26,6 +26,8 @@
 static const double RATE_UNSEEN = 0.5, RATE_LEAST = 1e-3, RATE_MOST = 0.9, RATE_FADES = 1.5;
 static const double DIVERGES = 2;         /* corrections that grow by this are given up, without a line search */
 static const double SHARE_OF_ERROR = 0.1; /* of the tolerance of the local error */
+enum { GUESS_KEPT = 3, MANY_CORRECTIONS = 4 };
+static const double SHARE_OF_SURPRISE = 0.2, LEAST_TOLERANCE = 0.01; /* see newton.tolerance */
 static const double ROUNDING = 16 * DBL_EPSILON; /* corrections this small, relative to what they correct, are none */
 static const double ETA_TIGHT = 1e-10, ETA_LOOSE = 0.02;
 static const double SAME_C = 1e-9, NEAR_C = 0.3; /* relative */
@@ -60,6 +62,7 @@ static void complete(drape_ode *ode, const drape_i_ode_stage *stage) {
 void drape_i_ode_move(drape_ode *ode, const drape_i_ode_stage *stage, double alpha) {
     double *unknown = ode->newton.Y + (ode->length - ode->size);
     drape_i_ode_sum sum = {0};
+    ode->newton.E_known = false;
     drape_i_ode_sum_add(&sum, 1, unknown);
     drape_i_ode_sum_add(&sum, alpha, ode->newton.s);
     drape_i_ode_sum_form(ode->ctx, &sum, ode->size, unknown);
@@ -160,7 +163,23 @@ static drape_status correct(drape_ode *ode, const drape_i_ode_stage *stage, doub
 
 /* ---- Norms, and how tightly to solve ---- */
 
-/* |s| over the tolerance, root mean square over all of Y */
+/* The largest change of x by the correction s, over the tolerance. */
+static double largest_move(drape_ode *ode, const drape_i_ode_stage *stage) {
+    const drape_i_ode_newton_memory *m = &ode->newton;
+    double tolerance = ode->settings.newton.tolerance;
+    int64_t where;
+    drape_i_ode_sum unexpected = {0};
+    drape_i_ode_sum_add(&unexpected, 1, m->Y);
+    drape_i_ode_sum_add(&unexpected, stage->c, m->s);
+    drape_i_ode_sum_add(&unexpected, -1, m->extrapolated);
+    drape_i_ode_sum_form(ode->ctx, &unexpected, ode->size, m->product);
+    double share = SHARE_OF_SURPRISE * drape_i_ode_largest(ode->ctx, ode->size, m->product, &where);
+    tolerance = fmin(tolerance, fmax(share, LEAST_TOLERANCE * tolerance));
+    return stage->c * drape_i_ode_largest(ode->ctx, ode->size, m->s, &where) / tolerance;
+}
+
+/* |s| over the tolerance: the largest change of x where newton.tolerance is set, else the root mean square over all
+ * of Y */
 static double correction_norm(drape_ode *ode, const drape_i_ode_stage *stage) {
     const drape_ode_settings *o = &ode->settings;
     const drape_i_ode_newton_memory *m = &ode->newton;
@@ -169,6 +188,7 @@ static double correction_norm(drape_ode *ode, const drape_i_ode_stage *stage) {
     double atol = by_error ? SHARE_OF_ERROR * o->atol : o->newton.atol;
     double atol_v = by_error && o->atol_v > 0 ? SHARE_OF_ERROR * o->atol_v : atol;
     double sum;
+    if (drape_i_ode_is_second(ode) && o->newton.tolerance > 0 && !by_error) return largest_move(ode, stage);
     if (drape_i_ode_is_second(ode))
         sum = drape_i_ode_weighted(ode->ctx, ode->size, stage->c, m->s, m->Y, rtol, atol) +
               drape_i_ode_weighted(ode->ctx, ode->size, 1, m->s, m->Y + ode->size, rtol, atol_v);
@@ -234,7 +254,7 @@ static bool is_last(drape_ode *ode, const drape_i_ode_stage *stage, iteration *i
     double rate = believed_rate(ode, it);
     if ((rate < 1 && rate / (1 - rate) * it->s <= 1) || is_rounding(ode)) {
         remember_rate(ode, it, rate);
-        note_left(ode, rate < 1 ? rate / (1 - rate) * it->s : it->s);
+        note_left(ode, rate < 1 && rate / (1 - rate) * it->s < 1 ? rate / (1 - rate) * it->s : 1);
         return true;
     }
     if (it->count > 1 && rate > RATE_STALE && ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED &&
@@ -260,13 +280,15 @@ static drape_status iterate(drape_ode *ode, const drape_i_ode_stage *stage, drap
         status = prepare(ode, stage, reason);
         if (!status && !*reason) status = correct(ode, stage, it.eta, reason);
         if (status || *reason) break;
-        if (is_last(ode, stage, &it, reason)) {
-            drape_i_ode_move(ode, stage, 1);
+        bool last = is_last(ode, stage, &it, reason);
+        if (!*reason) status = drape_i_ode_search(ode, stage, &last, reason);
+        if (last && !status && !*reason) {
+            if (it.count >= MANY_CORRECTIONS && !m->guess_state) m->guess_kept = 0;
             return DRAPE_OK;
         }
-        if (!*reason) status = drape_i_ode_search(ode, stage, reason);
     }
     if (it.count > 0) note_left(ode, it.s);
+    if (it.count > 0) drape_i_ode_largest(ode->ctx, ode->size, m->s, &m->worst);
     if (!status && !*reason)
         *reason =
             drape_i_ode_stop(ode, DRAPE_ODE_NEWTON_LIMIT,
@@ -308,6 +330,12 @@ static drape_status linearise(drape_ode *ode, const drape_i_ode_stage *stage, dr
     return status;
 }
 
+static void prescribe(drape_ode *ode, const drape_i_ode_stage *stage) {
+    bool as_stage = !(stage->held_c > 0);
+    drape_i_ode_prescribe(ode, as_stage ? stage->t : stage->held_t, as_stage ? stage->c : stage->held_c,
+                          ode->newton.psi, ode->newton.Y);
+}
+
 /* Takes what does not converge as far as it came, where that is wanted. */
 static bool is_forgiven(drape_ode *ode, drape_ode_reason reason) {
     bool newtons =
@@ -321,11 +349,48 @@ static bool is_forgiven(drape_ode *ode, drape_ode_reason reason) {
     return true;
 }
 
+/* Extrapolation is the better guess for smooth motion, and enlarges what is rough: where there is a potential, it
+ * tells which is better at hand, the extrapolation in Y or the state before. What was better is not asked again for a
+ * few stages, nor is it any longer once Newton's iteration takes many corrections from an extrapolation. */
+static drape_status choose_guess(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    const drape_ode_newton *o = &ode->settings.newton;
+    double extrapolated, state;
+    if (o->guess_from_state || o->guess_extrapolated || !m->guessed || !drape_i_ode_has_potential(ode))
+        return DRAPE_OK;
+    if (m->guess_kept-- > 0) {
+        if (!m->guess_state) return DRAPE_OK;
+        drape_i_vector_copy(ode->ctx, ode->length, ode->past[0], m->Y);
+        prescribe(ode, stage);
+        complete(ode, stage);
+        return DRAPE_OK;
+    }
+    drape_status status = drape_i_ode_potential(ode, stage, &extrapolated, reason);
+    if (status) return status;
+    bool usable = !*reason && isfinite(extrapolated);
+    *reason = DRAPE_ODE_DONE;
+    drape_i_vector_copy(ode->ctx, ode->length, m->Y, m->first);
+    drape_i_vector_copy(ode->ctx, ode->length, ode->past[0], m->Y);
+    prescribe(ode, stage);
+    complete(ode, stage);
+    status = drape_i_ode_potential(ode, stage, &state, reason);
+    if (status || *reason) return status;
+    m->guess_state = !usable || extrapolated > state;
+    m->guess_kept = GUESS_KEPT;
+    if (!m->guess_state) drape_i_vector_copy(ode->ctx, ode->length, m->first, m->Y);
+    m->E = m->guess_state ? state : extrapolated;
+    m->E_known = true;
+    return DRAPE_OK;
+}
+
 static drape_status solve_checked(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     complete(ode, stage);
+    m->E_known = false;
+    drape_status status = choose_guess(ode, stage, reason);
+    if (status || *reason) return status;
     drape_i_vector_copy(ode->ctx, ode->length, m->Y, m->first);
-    drape_status status = iterate(ode, stage, reason);
+    status = iterate(ode, stage, reason);
     bool stale = ode->settings.newton.kind == DRAPE_ODE_SIMPLIFIED && !m->made_here;
     if (!*reason) return status;
     m->rate = 0;
@@ -333,16 +398,20 @@ static drape_status solve_checked(drape_ode *ode, const drape_i_ode_stage *stage
     m->made_c = 0; /* again with a matrix made here */
     *reason = DRAPE_ODE_DONE;
     drape_i_vector_copy(ode->ctx, ode->length, m->first, m->Y);
+    m->E_known = false;
     return iterate(ode, stage, reason);
 }
 
 drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     m->made_here = false;
-    drape_i_ode_prescribe(ode, stage->held_c > 0 ? stage->held_t : stage->t,
-                          stage->held_c > 0 ? stage->held_c : stage->c, m->psi, m->Y);
+    prescribe(ode, stage);
     if (ode->settings.newton.kind == DRAPE_ODE_LINEARISED) return linearise(ode, stage, reason);
+    drape_ode_point lagged = {.t = stage->t, .c = stage->c, .x = m->extrapolated};
+    if (ode->system.lag) ode->system.lag(ode->system.user, &lagged);
     drape_status status = solve_checked(ode, stage, reason);
+    if (ode->system.lag) ode->system.lag(ode->system.user, NULL);
+    m->guessed = false;
     if (!status && is_forgiven(ode, *reason)) *reason = DRAPE_ODE_DONE;
     return status;
 }

@@ -48,6 +48,7 @@ static drape_ode_settings resolve(const drape_ode_settings *given) {
     if (n->max_iterations == 0) n->max_iterations = usual.newton.max_iterations;
     resolve_tolerance(&n->rtol, usual.newton.rtol);
     resolve_tolerance(&n->atol, usual.newton.atol);
+    if (n->tolerance < 0) n->tolerance = 0;
     if (n->line_search == DRAPE_ODE_SEARCH_DEFAULT) n->line_search = usual.newton.line_search;
     return s;
 }
@@ -104,6 +105,8 @@ static drape_status check_newton(drape_context *ctx, const drape_ode_newton *n) 
     if (!drape_ode_search_name(n->line_search))
         return bad(ctx, "newton.line_search", n->line_search, "a drape_ode_search");
     if (n->max_iterations < 1) return bad(ctx, "newton.max_iterations", n->max_iterations, "at least 1");
+    if (!(n->tolerance >= 0) || !isfinite(n->tolerance))
+        return bad(ctx, "newton.tolerance", n->tolerance, "finite and at least 0");
     if (!are_tolerances(n->rtol, n->atol))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                             "ode: newton.rtol %g and newton.atol %g must be finite, and one of them above 0 (0 in "
@@ -204,6 +207,7 @@ static void carve_all(drape_ode *ode, carver *c) {
     }
     if (!ode->method.implicit) return;
     double **halves[] = {&m->r, &m->s, &m->force, &m->product}, **states[] = {&m->psi, &m->Y, &m->first};
+    if (ode->system.lag || ode->settings.newton.tolerance > 0) m->extrapolated = carve(c, ode->length);
     for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) *halves[i] = carve(c, ode->size);
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = carve(c, ode->length);
 }
@@ -219,9 +223,9 @@ static drape_status allocate(drape_ode *ode) {
 }
 
 static drape_status check_rooms(drape_context *ctx, const drape_ode_system *system, const drape_ode_settings *s) {
-    drape_status status = drape_i_check_reserved(ctx, "drape_ode_system", system->reserved, 8);
+    drape_status status = drape_i_check_reserved(ctx, "drape_ode_system", system->reserved, 6);
     if (!status) status = drape_i_check_reserved(ctx, "drape_ode_settings", s->reserved, 8);
-    return status ? status : drape_i_check_reserved(ctx, "drape_ode_newton", s->newton.reserved, 4);
+    return status ? status : drape_i_check_reserved(ctx, "drape_ode_newton", s->newton.reserved, 3);
 }
 
 drape_status drape_ode_create(drape_context *ctx, const drape_ode_system *system, const drape_ode_settings *settings,
@@ -296,6 +300,7 @@ void drape_i_ode_forget(drape_ode *ode) {
     ode->past_count = 1;
     ode->slope_known = false;
     ode->newton.made_c = ode->newton.rate = 0;
+    ode->newton.guess_kept = 0;
     ode->control = (drape_i_ode_control_memory){0};
 }
 
@@ -331,11 +336,9 @@ void drape_i_ode_pop(drape_ode *ode) {
 }
 
 /* By the polynomial through as many states as the method's order has use for: its error is then of that order. */
-void drape_i_ode_guess(drape_ode *ode, double h, double ahead) {
+/* out = the polynomial through the last `count` states, `ahead` steps of h after the last. */
+static void extrapolate(drape_ode *ode, int32_t count, double h, double ahead, double *out) {
     double x[DRAPE_I_ODE_MOST_PAST] = {0}, weight[DRAPE_I_ODE_MOST_PAST], back = 0;
-    const drape_ode_newton *newton = &ode->settings.newton;
-    int32_t count = ode->past_count < ode->method.order + 1 ? ode->past_count : ode->method.order + 1;
-    if (newton->guess_from_state || newton->kind == DRAPE_ODE_LINEARISED) count = 1;
     for (int32_t j = 0; j < count; j++) {
         x[j] = -(back / h);
         back += ode->past_step[j];
@@ -343,7 +346,18 @@ void drape_i_ode_guess(drape_ode *ode, double h, double ahead) {
     drape_i_ode_value_weights(count, x, ahead, weight);
     drape_i_ode_sum sum = {0};
     for (int32_t j = 0; j < count; j++) drape_i_ode_sum_add(&sum, weight[j], ode->past[j]);
-    drape_i_ode_sum_form(ode->ctx, &sum, ode->length, ode->newton.Y);
+    drape_i_ode_sum_form(ode->ctx, &sum, ode->length, out);
+}
+
+void drape_i_ode_guess(drape_ode *ode, double h, double ahead) {
+    const drape_ode_newton *newton = &ode->settings.newton;
+    int32_t count = ode->past_count < ode->method.order + 1 ? ode->past_count : ode->method.order + 1;
+    bool from_state = newton->guess_from_state || newton->kind == DRAPE_ODE_LINEARISED;
+    extrapolate(ode, from_state ? 1 : count, h, ahead, ode->newton.Y);
+    ode->newton.guessed = !from_state && count > 1;
+    if (!ode->newton.extrapolated) return;
+    if (from_state) extrapolate(ode, count, h, ahead, ode->newton.extrapolated);
+    else drape_i_vector_copy(ode->ctx, ode->length, ode->newton.Y, ode->newton.extrapolated);
 }
 
 double drape_ode_time(const drape_ode *ode) { return ode ? ode->t : 0; }

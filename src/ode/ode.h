@@ -46,8 +46,15 @@ drape_status drape_i_ode_tableau_check(drape_context *ctx, const drape_ode_table
 typedef struct drape_i_ode_newton_memory {
     double *r, *s, *force, *product; /* size each: residual -G, correction, f, M times something */
     double *psi, *Y, *first;         /* length each: see drape_i_ode_stage; the guess, to begin again from */
-    double rate;                     /* by which corrections shrink, as last seen; 0: never seen */
-    double made_c;                   /* the c of the matrix; 0: there is none */
+    double *extrapolated;            /* length: where the states before lead to; NULL: nobody asks */
+    double E;                        /* the incremental potential at Y, where E_known */
+    bool E_known;
+    int32_t guess_kept; /* stages for which the better guess is not asked for again */
+    bool guess_state;   /* which was better: the state before, or the extrapolation */
+    bool guessed;       /* Y is an extrapolation from past[0] and those before */
+    int64_t worst;      /* see drape_ode_result */
+    double rate;        /* by which corrections shrink, as last seen; 0: never seen */
+    double made_c;      /* the c of the matrix; 0: there is none */
     uint64_t made_stamp;
     bool made_here;            /* the matrix was made in this stage */
     int32_t in_step;           /* iterations of the step under way */
@@ -141,10 +148,15 @@ drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, d
 void drape_i_ode_move(drape_ode *ode, const drape_i_ode_stage *stage, double alpha);
 /* newton.r = psi - Y + c F, times M for second order. */
 drape_status drape_i_ode_residual(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason);
-/* Goes along the correction as far as it goes down; r is that of the new Y then. */
-drape_status drape_i_ode_search(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason);
+/* Whether the system has a potential at present; the incremental potential at newton.Y. */
+bool drape_i_ode_has_potential(const drape_ode *ode);
+drape_status drape_i_ode_potential(drape_ode *ode, const drape_i_ode_stage *stage, double *E,
+                                   drape_ode_reason *reason);
+/* Goes along the correction s as far as it goes down. *last: whether s is thought to be the last correction needed;
+ * it stays so where all of s goes down. Else r is that of the new Y afterwards. */
+drape_status drape_i_ode_search(drape_ode *ode, const drape_i_ode_stage *stage, bool *last, drape_ode_reason *reason);
 
-/* newton.Y = the guess for the state `ahead` steps of h after past[0], by extrapolation. */
+/* newton.Y = the guess for the state `ahead` steps of h after past[0], by extrapolation; newton.extrapolated too. */
 void drape_i_ode_guess(drape_ode *ode, double h, double ahead);
 
 /* One step of h by implicit Euler extrapolated to this order, into next: how multistep methods begin. */

@@ -1,5 +1,5 @@
 /* save.c: what an integrator remembers, as bytes: the state with its past, slopes, the control of the step length,
- * the rate of Newton's iteration, and the counts.
+ * the rate and the guess of Newton's iteration, and the counts.
  *
  *   saved_head
  *   double past_step[room], past[count][length], slope[length] where it is known
@@ -17,6 +17,7 @@ typedef struct saved_head {
     char method[NAME]; /* filled up with zeros */
     int64_t length;
     int32_t room, count, slope_known, equal;
+    int32_t guess_kept, guess_state;
     double t, rate, proposal, error;
     drape_ode_counts counts;
 } saved_head;
@@ -46,6 +47,8 @@ void drape_ode_save(drape_ode *ode, void *out) {
                        .count = ode->past_count,
                        .slope_known = ode->slope_known,
                        .equal = ode->control.equal,
+                       .guess_kept = ode->newton.guess_kept,
+                       .guess_state = ode->newton.guess_state,
                        .t = ode->t,
                        .rate = ode->newton.rate,
                        .proposal = ode->control.proposal,
@@ -68,7 +71,7 @@ static drape_status bad(drape_ode *ode, const char *what) {
 
 static bool sound_numbers(const saved_head *h) {
     return isfinite(h->t) && h->rate >= 0 && isfinite(h->rate) && h->proposal >= 0 && isfinite(h->proposal) &&
-           h->error >= 0 && isfinite(h->error) && h->equal >= 0;
+           h->error >= 0 && isfinite(h->error) && h->equal >= 0 && (h->guess_state == 0 || h->guess_state == 1);
 }
 
 static drape_status check(drape_ode *ode, const saved_head *h, int64_t bytes) {
@@ -115,6 +118,8 @@ drape_status drape_ode_restore(drape_ode *ode, const void *data, int64_t bytes) 
     ode->slope_known = head.slope_known == 1;
     ode->newton.made_c = 0;
     ode->newton.rate = head.rate;
+    ode->newton.guess_kept = head.guess_kept;
+    ode->newton.guess_state = head.guess_state == 1;
     ode->control = (drape_i_ode_control_memory){head.proposal, head.error, head.equal, false};
     ode->counts = head.counts;
     ode->text[0] = 0;

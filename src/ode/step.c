@@ -42,7 +42,8 @@ static void report(const drape_ode *ode, drape_ode_reason reason, double h, doub
                                   .newton = m->in_step,
                                   .newton_error = m->left,
                                   .unconverged = m->unconverged,
-                                  .forgiven = m->forgiven};
+                                  .forgiven = m->forgiven,
+                                  .worst = m->worst};
 }
 
 /* What is counted for each call of drape_ode_step, next and advance. */
@@ -50,6 +51,7 @@ static void begin_call(drape_ode *ode) {
     ode->text[0] = 0;
     ode->newton.unconverged = 0;
     ode->newton.forgiven = DRAPE_ODE_DONE;
+    ode->newton.worst = -1;
 }
 
 static void push(drape_ode *ode, double h, double t) {

@@ -100,3 +100,29 @@ double drape_i_ode_hermite_weights(int32_t count, const double *x, double at, do
     for (int32_t j = 0; j < count; j++) weight[j] -= share * slope[j];
     return share;
 }
+
+typedef struct largest_job {
+    const double *e;
+    int64_t chunk;
+    int64_t where[DRAPE_I_CHUNKS];
+} largest_job;
+
+/* A NaN is larger than everything. */
+static bool is_larger(double a, double b) { return !isnan(b) && !(fabs(a) <= fabs(b)); }
+
+static void find_largest(void *data, int64_t begin, int64_t end) {
+    largest_job *job = data;
+    int64_t where = begin;
+    for (int64_t i = begin + 1; i < end; i++)
+        if (is_larger(job->e[i], job->e[where])) where = i;
+    job->where[begin / job->chunk] = where;
+}
+
+double drape_i_ode_largest(drape_context *ctx, int64_t n, const double *e, int64_t *where) {
+    largest_job job = {.e = e, .chunk = drape_i_chunk_length(n, DRAPE_I_GRAIN)};
+    drape_i_loop(ctx, n, DRAPE_I_GRAIN, find_largest, &job);
+    *where = job.where[0];
+    for (int64_t i = 1; i * job.chunk < n; i++)
+        if (is_larger(e[job.where[i]], e[*where])) *where = job.where[i];
+    return fabs(e[*where]);
+}

@@ -22,6 +22,9 @@ void drape_i_ode_sum_form(drape_context *ctx, const drape_i_ode_sum *sum, int64_
 double drape_i_ode_weighted(drape_context *ctx, int64_t n, double factor, const double *e, const double *y,
                             double rtol, double atol);
 
+/* The largest |e_i|, NaN where one is; *where is the first such i. */
+double drape_i_ode_largest(drape_context *ctx, int64_t n, const double *e, int64_t *where);
+
 /* ---- Weights of interpolation on points that need not be equidistant ---- */
 
 /* weight[j] = l_j(at): the polynomial through (x_j, Y_j) has the value sum weight[j] Y_j there. */

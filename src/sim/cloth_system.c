@@ -28,6 +28,11 @@ enum { GRAIN = 4096 };
 
 static const double SAME_C = 1e-9; /* relative */
 
+/* After so many corrections, those that shrink by less want an exact Jacobian, where they are solved for tightly
+ * enough to gain by it. */
+enum { SEVERAL = 4 };
+static const double SLOW = 0.5, TIGHT = 0.02;
+
 /* A correction whose linear residual is no more than this goes down all the same: better than none. */
 static const double GOOD_FOR_SOMETHING = 0.5;
 
@@ -124,10 +129,44 @@ static void add(drape_sim *sim, double factor, const double *in, double *out) {
     drape_i_axpy(sim->ctx, drape_i_sim_numbers(sim), factor, in, out);
 }
 
+/* ---- Whether a matrix can be kept ---- */
+
+/* Whether sim->A is the matrix for c already. Ends of equal steps are but rounded. */
+static bool is_made(const drape_sim *sim, double c) {
+    const drape_i_integrator *it = sim->integrator;
+    bool same_c = fabs(c - it->constant_c) <= SAME_C * c;
+    return it->constant_c > 0 && same_c && drape_i_assembler_constant_jacobian(sim->forces) &&
+           it->constant_drag == sim->forces->outside.forces.air_drag;
+}
+
+static void note_made(drape_sim *sim, double c) {
+    drape_i_integrator *it = sim->integrator;
+    sim->matrix_c = c;
+    it->constant_c = drape_i_assembler_constant_jacobian(sim->forces) ? c : 0;
+    it->constant_drag = sim->forces->outside.forces.air_drag;
+    it->same_matrix = false;
+}
+
 /* ---- Forces and masses ---- */
 
+/* In a stage whose line search goes by the potential, the next prepare() will be at the same state: the matrix is
+ * assembled with the forces, which takes half the time of doing both one after the other. */
 static drape_status force(void *user, double t, const double *x, const double *v, double *out) {
-    return drape_i_sim_assemble(user, &(drape_assembly){.time = t, .x = x, .v = v, .force = out}, NULL);
+    drape_sim *sim = user;
+    drape_i_integrator *it = sim->integrator;
+    bool both = it->lagged_x && drape_i_assembler_has_potential(sim->forces, true) &&
+                it->settings.newton.kind != DRAPE_ODE_SIMPLIFIED && !is_made(sim, it->stage_c);
+    drape_assembly what = both ? drape_i_sim_system(sim, it->stage_c) : (drape_assembly){0};
+    what.time = t;
+    what.x = x;
+    what.v = v;
+    what.lagged_x = it->lagged_x;
+    what.exactness = both ? it->exactness : 0;
+    what.force = out;
+    drape_status status = drape_i_sim_assemble(sim, &what, both ? sim->A : NULL);
+    if (!status && both) note_made(sim, it->stage_c);
+    it->made_with_force = both && !status;
+    return status;
 }
 
 static drape_status mass_times(void *user, const double *in, double *out) {
@@ -173,32 +212,42 @@ static drape_status mass_solve(void *user, double *r) {
 
 /* ---- The linear algebra of Newton's method ---- */
 
-/* Whether sim->A is the matrix for c already. Ends of equal steps are but rounded. */
-static bool is_made(const drape_sim *sim, double c) {
-    const drape_i_integrator *it = sim->integrator;
-    bool same_c = fabs(c - it->constant_c) <= SAME_C * c;
-    return it->constant_c > 0 && same_c && drape_i_assembler_constant_jacobian(sim->forces) &&
-           it->constant_drag == sim->forces->outside.forces.air_drag;
-}
-
-static void note_made(drape_sim *sim, double c) {
-    drape_i_integrator *it = sim->integrator;
-    sim->matrix_c = c;
-    it->constant_c = drape_i_assembler_constant_jacobian(sim->forces) ? c : 0;
-    it->constant_drag = sim->forces->outside.forces.air_drag;
-    it->same_matrix = false;
-}
-
 static drape_status prepare(void *user, const drape_ode_point *at) {
     drape_sim *sim = user;
-    if (is_made(sim, at->c)) return DRAPE_OK;
+    drape_i_integrator *it = sim->integrator;
+    if (it->made_with_force || is_made(sim, at->c)) return DRAPE_OK;
     drape_assembly what = drape_i_sim_system(sim, at->c);
     what.time = at->t;
     what.x = at->x;
     what.v = at->v;
+    what.lagged_x = it->lagged_x;
+    what.exactness = it->lagged_x ? it->exactness : 0;
     drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
     if (!status) note_made(sim, at->c);
     return status;
+}
+
+/* Which Jacobian: the clamped one is positive definite everywhere, and brings the first corrections nearer as fast as
+ * any; under compression, corrections then shrink by a constant factor. Where that is slow, the exact one is tried;
+ * it makes them shrink quadratically. Where conjugate gradients find out that it is not positive definite, the
+ * clamped one takes its place for the rest of the stage. */
+
+static drape_status solve_clamped(drape_sim *sim, const drape_ode_request *request, drape_problem *posed, double *d) {
+    drape_i_integrator *it = sim->integrator;
+    it->exactness = 0;
+    it->indefinite = true;
+    it->made_with_force = false;
+    drape_status status = prepare(sim, &request->at);
+    posed->same_matrix = false;
+    return status ? status : drape_i_sim_solve(sim, posed, d);
+}
+
+static void choose_exactness(drape_sim *sim, const drape_ode_request *request, const double *d) {
+    drape_i_integrator *it = sim->integrator;
+    double move = sqrt(drape_i_dot(sim->ctx, drape_i_sim_numbers(sim), d, d));
+    bool slow = ++it->corrections >= SEVERAL && move > SLOW * it->last_move && request->tol <= TIGHT;
+    if (slow && !it->indefinite) it->exactness = 1;
+    it->last_move = move;
 }
 
 static double scale_of_residual(const drape_sim *sim) {
@@ -245,8 +294,11 @@ static drape_status solve(void *user, const drape_ode_request *request, double *
     if (whole) status = pose_whole_change(sim, request, &posed);
     else scale(sim, scale_of_residual(sim), request->r, sim->b);
     if (!status) status = drape_i_sim_solve(sim, &posed, d);
+    if (!status && sim->solved.reason == DRAPE_INDEFINITE && it->exactness > 0 && it->lagged_x)
+        status = solve_clamped(sim, request, &posed, d);
     if (status) return status;
     it->same_matrix = true;
+    if (it->lagged_x) choose_exactness(sim, request, d);
     if (whole) add(sim, -1, it->change, d);
     if (drape_i_sim_solves_for_positions(sim)) scale(sim, 1 / sim->matrix_c, d, d);
     const drape_solve_result *solved = &sim->solved;
@@ -272,10 +324,24 @@ static drape_status stiffness_times(void *user, const drape_ode_point *at, const
 
 static drape_status potential(void *user, const drape_ode_point *at, double *out) {
     drape_sim *sim = user;
-    return drape_i_assembler_potential(sim->forces, at->t, at->c, at->x, at->v, NULL, out);
+    return drape_i_assembler_potential(sim->forces, at->t, at->c, at->x, at->v, sim->integrator->lagged_x, out);
 }
 
-static bool has_potential(void *user) { return drape_i_assembler_has_potential(((drape_sim *)user)->forces, false); }
+static bool has_potential(void *user) {
+    const drape_sim *sim = user;
+    return drape_i_assembler_has_potential(sim->forces, sim->integrator->lagged_x != NULL);
+}
+
+/* Damping and wind have a potential with their geometry as it is at the extrapolated positions (drape/force.h). */
+static void lag(void *user, const drape_ode_point *at) {
+    drape_i_integrator *it = ((drape_sim *)user)->integrator;
+    it->lagged_x = at ? at->x : NULL;
+    it->stage_c = at ? at->c : 0;
+    it->exactness = it->settings.newton.kind == DRAPE_ODE_NEWTON ? 1 : 0;
+    it->indefinite = false;
+    it->corrections = 0;
+    it->made_with_force = false;
+}
 
 /* ---- Constraints ---- */
 
@@ -342,6 +408,7 @@ drape_ode_system drape_i_cloth_system(drape_sim *sim, bool implicit) {
                               .stiffness_times = stiffness_times,
                               .potential = potential,
                               .has_potential = has_potential,
+                              .lag = lag,
                               .filter = filter,
                               .constrain = constrain,
                               .project = drape_i_sim_responds(sim) ? project : NULL,

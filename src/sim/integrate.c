@@ -8,18 +8,22 @@
 
 enum { GRAIN = 4096 };
 
+/* How tightly Newton's method solves: what is left of linear systems where a tolerance in metres is set, and of the
+ * stage where none is. */
+static const double LOOSE_TOLERANCE = 1e-3, TIGHT_TOLERANCE = 1e-5; /* m */
+static const double NEWTON_ETA = 0.07, NEWTON_RTOL = 1e-6, NEWTON_ATOL = 1e-9;
+
 /* ---- Settings ---- */
 
 drape_integration drape_integration_defaults(void) {
     drape_integration s = {.ode = drape_ode_defaults()};
-    s.ode.method = DRAPE_LINEARISED_EULER;
+    s.ode.method = "bdf2";
     s.ode.rtol = 1e-3;
     s.ode.atol = 1e-5;   /* m */
     s.ode.atol_v = 1e-3; /* m/s */
     s.ode.newton.kind = DRAPE_ODE_INEXACT;
-    s.ode.newton.rtol = 1e-6;
-    s.ode.newton.atol = 1e-9;
-    s.ode.newton.max_iterations = 100;
+    s.ode.newton.rtol = s.ode.newton.atol = 0;
+    s.ode.newton.max_iterations = 200;
     s.ode.newton.line_search = DRAPE_ODE_SEARCH_SLOPE;
     return s;
 }
@@ -28,11 +32,16 @@ static void replace_zero(double *value, double usual) {
     if (*value == 0) *value = usual;
 }
 
+/* Methods that damp what the step does not resolve take what Newton's iteration leaves with it. In others it would
+ * stay, and grow. */
+static bool damps(const char *method) { return strcmp(method, "bdf2") == 0 || strcmp(method, "implicit-euler") == 0; }
+
 drape_integration drape_i_integration_resolve(const drape_integration *given) {
     const drape_integration usual = drape_integration_defaults();
     drape_integration s = *given;
     drape_ode_newton *n = &s.ode.newton;
     if (!s.ode.method) s.ode.method = usual.ode.method;
+    if (strcmp(s.ode.method, DRAPE_PREVIEW) == 0) s.ode.method = DRAPE_LINEARISED_EULER;
     replace_zero(&s.ode.rtol, usual.ode.rtol);
     replace_zero(&s.ode.atol, usual.ode.atol);
     replace_zero(&s.ode.atol_v, usual.ode.atol_v);
@@ -41,14 +50,18 @@ drape_integration drape_i_integration_resolve(const drape_integration *given) {
     if (s.ode.many == 0) s.ode.many = usual.ode.many;
     if (n->kind == DRAPE_ODE_NEWTON_DEFAULT) n->kind = usual.ode.newton.kind;
     if (n->max_iterations == 0) n->max_iterations = usual.ode.newton.max_iterations;
-    replace_zero(&n->rtol, usual.ode.newton.rtol);
-    replace_zero(&n->atol, usual.ode.newton.atol);
+    replace_zero(&n->tolerance, damps(s.ode.method) ? LOOSE_TOLERANCE : TIGHT_TOLERANCE);
+    if (n->rtol != 0 || n->atol != 0) n->tolerance = -1;
+    if (n->tolerance < 0) replace_zero(&n->rtol, NEWTON_RTOL);
+    if (n->tolerance < 0) replace_zero(&n->atol, NEWTON_ATOL);
+    bool loose = n->tolerance > TIGHT_TOLERANCE && s.ode.control != DRAPE_ODE_ERROR && n->kind == DRAPE_ODE_INEXACT;
+    if (loose) replace_zero(&n->eta, NEWTON_ETA);
     if (n->line_search == DRAPE_ODE_SEARCH_DEFAULT) n->line_search = usual.ode.newton.line_search;
     return s;
 }
 
 const char *drape_integrator_name(int32_t index) {
-    return index == 0 ? DRAPE_LINEARISED_EULER : drape_ode_method_name(index - 1);
+    return index == 0 ? DRAPE_LINEARISED_EULER : index == 1 ? DRAPE_PREVIEW : drape_ode_method_name(index - 2);
 }
 
 const char *drape_unknowns_name(drape_unknowns unknowns) {
@@ -60,8 +73,8 @@ const char *drape_mass_matrix_name(drape_mass_matrix mass) {
 }
 
 bool drape_i_integration_is_linearised(const drape_integration *given) {
-    const drape_ode_settings *s = &given->ode;
-    return !s->tableau && (!s->method || strcmp(s->method, DRAPE_LINEARISED_EULER) == 0);
+    const drape_ode_settings s = drape_i_integration_resolve(given).ode;
+    return !s.tableau && strcmp(s.method, DRAPE_LINEARISED_EULER) == 0;
 }
 
 static double solver_tolerance(const drape_scene *scene) {

@@ -21,7 +21,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 40);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 240);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 168);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 48);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 56);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 824);
 
@@ -95,8 +95,9 @@ static uint64_t hash_tableau(uint64_t hash, const drape_ode_tableau *t) {
 
 static uint64_t hash_newton(uint64_t hash, const drape_ode_newton *n) {
     hash = whole(reals(whole(hash, n->kind), &n->eta, 1), n->max_iterations);
-    hash = reals(reals(hash, &n->rtol, 1), &n->atol, 1);
-    return whole(whole(whole(hash, n->line_search), n->guess_from_state), n->keep_unconverged);
+    hash = reals(reals(reals(hash, &n->rtol, 1), &n->atol, 1), &n->tolerance, 1);
+    return whole(whole(whole(whole(hash, n->line_search), n->guess_from_state), n->guess_extrapolated),
+                 n->keep_unconverged);
 }
 
 /* With defaults in place of zeros: both are the same scene. */

@@ -27,6 +27,13 @@ typedef struct drape_i_integrator {
     drape_ode_settings settings;
     drape_solver *mass_solver; /* of a consistent mass in explicit methods; else NULL */
     bool same_matrix;          /* the solver has seen the matrix, with what is held now */
+    const double *lagged_x;    /* where damping and wind have their geometry in the stage under way; NULL: at x */
+    double stage_c;            /* s: the c of that stage */
+    double exactness;          /* of the Jacobian in Newton's method, drape_assembly.exactness */
+    bool indefinite;           /* in this stage an exact Jacobian was not positive definite */
+    int32_t corrections;       /* of this stage so far */
+    double last_move;          /* m/s: norm of the last of them */
+    bool made_with_force;      /* sim->A is the matrix of the last evaluation of the forces */
     double constant_c;         /* s: sim->A is the matrix of that c wherever the cloth is; 0: it is not */
     double constant_drag;      /* N s/m^3: the forces' air_drag in it */
     double *held_before;       /* 3 doubles per pinned vertex: velocities before constrain() */

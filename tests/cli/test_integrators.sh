@@ -23,10 +23,14 @@ unknown_name_is_refused() {
     [ ! -e r.json ] && [ ! -e x_0000.obj ]
 }
 
-default_is_the_linearised_step() {
+default_is_bdf2_and_preview_the_linearised_step() {
     drape 0 run flag --resolution 9 --frames 2 --quiet -o a.pc2
-    drape 0 run flag --resolution 9 --frames 2 --quiet -o b.pc2 --integrator linearised-euler
+    drape 0 run flag --resolution 9 --frames 2 --quiet -o b.pc2 --integrator bdf2
     cmp a.pc2 b.pc2
+    drape 0 run flag --resolution 9 --frames 2 --quiet -o c.pc2 --integrator preview
+    drape 0 run flag --resolution 9 --frames 2 --quiet -o d.pc2 --integrator linearised-euler
+    cmp c.pc2 d.pc2
+    if cmp -s a.pc2 c.pc2; then fail "the default is the linearised step"; fi
 }
 
 option_wins_over_the_scene() {
@@ -68,7 +72,7 @@ explicit_has_no_system_to_export() {
     drape 0 solve x.sys
 }
 
-for test in unknown_name_is_refused default_is_the_linearised_step option_wins_over_the_scene \
+for test in unknown_name_is_refused default_is_bdf2_and_preview_the_linearised_step option_wins_over_the_scene \
     explicit_names_its_longest_step failure_stops_or_goes_on explicit_has_no_system_to_export; do
     run_test "$test" "$test"
 done

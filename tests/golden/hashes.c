@@ -46,17 +46,19 @@ static drape_status simulate(drape_context *ctx, const drape_scene *scene, drape
     return status;
 }
 
-static drape_status print_scene(const golden *g, const char *name, bool irregular) {
-    const drape_scene_options options = {.resolution = RESOLUTION, .irregular = irregular};
+/* integrator NULL: the scene's own. */
+static drape_status print_scene(const golden *g, const char *name, const char *integrator, bool irregular) {
+    const drape_scene_options options = {.resolution = RESOLUTION, .irregular = irregular, .integrator = integrator};
     drape_loaded_scene *loaded = NULL;
     drape_sim *sim = NULL;
     drape_status status = drape_scene_load(g->ctx, name, &options, &loaded);
     drape_scene *scene = drape_loaded_scene_edit(loaded);
     if (!status) status = simulate(g->ctx, scene, &sim);
     if (!status)
-        printf("scene %s %s %d steps: %016llx\n", name, irregular ? "irregular" : "regular", STEPS,
-               (unsigned long long)hash_state(sim));
-    if (!status && strcmp(name, SYSTEM_SCENE) == 0 && !irregular) status = drape_sim_export_system(sim, g->scratch);
+        printf("scene %s %s%s%s %d steps: %016llx\n", name, irregular ? "irregular" : "regular",
+               integrator ? " " : "", integrator ? integrator : "", STEPS, (unsigned long long)hash_state(sim));
+    if (!status && strcmp(name, SYSTEM_SCENE) == 0 && integrator && !irregular)
+        status = drape_sim_export_system(sim, g->scratch);
     drape_sim_destroy(sim);
     drape_loaded_scene_destroy(loaded);
     return status;
@@ -100,8 +102,12 @@ static drape_status print_variants(const golden *g) {
 
 static drape_status print_scenes(const golden *g) {
     drape_status status = DRAPE_OK;
-    for (int32_t i = 0; drape_scene_name(i) && !status; i++) status = print_scene(g, drape_scene_name(i), false);
-    return status ? status : print_scene(g, SYSTEM_SCENE, true);
+    for (int32_t i = 0; drape_scene_name(i) && !status; i++) {
+        status = print_scene(g, drape_scene_name(i), NULL, false);
+        if (!status) status = print_scene(g, drape_scene_name(i), DRAPE_LINEARISED_EULER, false);
+    }
+    if (!status) status = print_scene(g, SYSTEM_SCENE, NULL, true);
+    return status ? status : print_scene(g, SYSTEM_SCENE, DRAPE_LINEARISED_EULER, true);
 }
 
 /* A result without meaning (a breakdown) has no hash: what a NaN's bits are, nobody promises. */

@@ -22,7 +22,7 @@ static drape_integration read_section(drape_context *ctx, const char *section, c
 
 static void test_nothing_is_the_default(void **state) {
     drape_integration s = read_section(*state, "", NULL), usual = drape_integration_defaults();
-    assert_string_equal(s.ode.method, DRAPE_LINEARISED_EULER);
+    assert_string_equal(s.ode.method, "bdf2");
     assert_int_equal(s.ode.newton.kind, usual.ode.newton.kind);
     assert_true(s.ode.newton.rtol == usual.ode.newton.rtol && s.ode.newton.atol == usual.ode.newton.atol);
     assert_int_equal(s.ode.newton.line_search, usual.ode.newton.line_search);

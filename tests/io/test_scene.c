@@ -517,9 +517,9 @@ static void test_pin_that_lets_go(void **state) {
     assert_true(f->scene->pins[0].from == 0 && f->scene->pins[0].until == 0.5);
     heights(f, 4, 10, z);
     for (int32_t i = 0; i < 5; i++) assert_true(z[i] == 0);
-    for (int32_t i = 5; i < 10; i++) { /* free fall in steps of 10 ms from then on */
+    for (int32_t i = 5; i < 10; i++) { /* free fall from then on, which BDF2 gets right */
         double t = 0.1 * (i - 4);
-        ASSERT_NEAR(z[i], -9.81 * t * (t + 0.01) / 2, 1e-9);
+        ASSERT_NEAR(z[i], -9.81 * t * t / 2, 1e-9);
     }
 }
 
@@ -533,7 +533,7 @@ static void test_pin_that_takes_hold_later(void **state) {
     heights(f, 4, 10, z);
     for (int32_t i = 0; i < 5; i++) {
         double t = 0.1 * (i + 1);
-        ASSERT_NEAR(z[i], -9.81 * t * (t + 0.01) / 2, 1e-9);
+        ASSERT_NEAR(z[i], -9.81 * t * t / 2, 1e-9);
     }
     for (int32_t i = 5; i < 10; i++) ASSERT_NEAR(z[i], z[4] + 0.1 * (i - 4), 1e-12); /* from where it was */
 }

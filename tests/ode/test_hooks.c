@@ -369,14 +369,14 @@ static void room_for_later_is_zero(void **state) {
     drape_ode_system system = chain_system(&c);
     drape_ode_settings s = {.method = "rk4", .step = 0.1};
     drape_ode *ode;
-    s.newton.reserved[3] = 1;
+    s.newton.reserved[2] = 1;
     assert_int_equal(drape_ode_create(ctx, &system, &s, &ode), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "drape_ode_newton.reserved"));
-    s.newton.reserved[3] = 0, s.reserved[0] = 1;
+    s.newton.reserved[2] = 0, s.reserved[0] = 1;
     assert_int_equal(drape_ode_create(ctx, &system, &s, &ode), DRAPE_ERROR_ARGUMENT);
-    s.reserved[0] = 0, system.reserved[7] = 1;
+    s.reserved[0] = 0, system.reserved[5] = 1;
     assert_int_equal(drape_ode_create(ctx, &system, &s, &ode), DRAPE_ERROR_ARGUMENT);
-    system.reserved[7] = 0;
+    system.reserved[5] = 0;
     ASSERT_OK(ctx, drape_ode_create(ctx, &system, &s, &ode));
     drape_ode_destroy(ode);
 }

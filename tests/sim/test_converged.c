@@ -212,6 +212,9 @@ static newton_record run_newton(drape_context *ctx, drape_ode_newton_kind kind, 
     scene->integration.ode.method = "implicit-euler";
     scene->integration.ode.newton.kind = kind;
     scene->integration.ode.newton.eta = eta;
+    scene->integration.ode.newton.rtol = 1e-6;
+    drape_material *m = &scene->pieces[0].material; /* the residual below is that of forces that do not lag */
+    m->damping_stretch = m->damping_shear = m->damping_bend = 0;
     scene->solve.precond = "block_diagonal";
     scene->step = 1.0 / 24;
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
@@ -293,7 +296,8 @@ static void test_midpoint_keeps_momentum(void **state) {
     momentum(sim, after);
     for (int32_t k = 0; k < 6; k++) {
         printf("momentum %d: %.15g, then %.3g more\n", k, before[k], after[k] - before[k]);
-        ASSERT_NEAR(after[k], before[k], 1e-10);
+        /* Damping acts along directions that lag behind, so of the angular momentum a little is lost. */
+        ASSERT_NEAR(after[k], before[k], k < 3 ? 1e-11 : 1e-7);
     }
     drape_sim_destroy(sim);
     drape_loaded_scene_destroy(loaded);

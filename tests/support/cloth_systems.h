@@ -9,7 +9,7 @@ typedef struct cloth {
     drape_constraints *set;
 } cloth;
 
-/* The systems of so many steps of a scene in a row, after some others. */
+/* The systems of so many linearised steps of a scene in a row, after some others. */
 void clothes_of(drape_context *ctx, const drape_scene *scene, int32_t before, int32_t count, cloth *out);
 void cloth_clear(drape_context *ctx, cloth *c);
 

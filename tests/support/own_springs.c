@@ -44,11 +44,11 @@ static void spring_force(void *user, const drape_force_point *at, int32_t i, con
 }
 
 /* Adds c n.w along the spring, w = v1 - v0, and its derivatives: n n' by v, and n (w - (n.w) n)'/l + (n.w)/l (I - n
- * n') by x, of which the first part is not symmetric. */
+ * n') by x, of which the first part is not symmetric. A direction n that is given does not depend on x. */
 static void damped_spring_force(void *user, const drape_force_point *at, int32_t i, const int32_t *end,
                                 drape_element_force *out) {
     const own_springs *s = user;
-    double n[3], w[3], l = direction(at->x, end, n), rate = 0, c = s->damping[i];
+    double n[3], w[3], l = direction(at->lagged_x ? at->lagged_x : at->x, end, n), rate = 0, c = s->damping[i];
     spring_force(user, at, i, end, out);
     for (int k = 0; k < 3; k++) {
         w[k] = at->v[3 * end[1] + k] - at->v[3 * end[0] + k];
@@ -63,7 +63,7 @@ static void damped_spring_force(void *user, const drape_force_point *at, int32_t
     for (int k = 0; k < 9; k++) {
         int r = k / 3, q = k % 3;
         double D = c * n[r] * n[q], across = (r == q ? 1 : 0) - n[r] * n[q];
-        double K = c * (n[r] * (w[q] - rate * n[q]) + rate * across) / l;
+        double K = at->lagged_x ? 0 : c * (n[r] * (w[q] - rate * n[q]) + rate * across) / l;
         for (int a = 0; a < 2; a++)
             for (int b = 0; b < 2; b++) {
                 out->damping[a][b][k] = a == b ? D : -D;
