@@ -77,7 +77,7 @@ static drape_status factor(drape_i_solve *s, state *d, const drape_problem *prob
 static drape_status factor_merged(drape_i_solve *s, state *d, int *failed) {
     drape_matrix *matrix;
     drape_problem problem = *s->problem;
-    drape_status status = drape_i_couplings_merge(s->ctx, problem.A, s->couplings, &matrix);
+    drape_status status = drape_i_couplings_merge(s->ctx, problem.A, s->couplings, NULL, &matrix);
     if (status) return status;
     const drape_bsr3 sum = drape_matrix_view(matrix);
     problem.A = &sum;

@@ -16,80 +16,13 @@
  * Rows are worked on in parts, each with memory of its own; the terms of a row are taken in their order. */
 #include "base/parallel.h"
 #include "linear/amg/hierarchy.h"
+#include "linear/amg/region.h"
 
 #include <string.h>
 
 enum { GRAIN = 256, PARTS = 8, SMALL_SORT = 24 };
 
 /* ---- Memory ---- */
-
-/* A context whose allocator hands out a piece of memory from its beginning to its end, and what does not fit from
- * where that came from. When all of it is given back, it can be begun again. */
-typedef struct drape_i_region {
-    drape_context ctx;
-    drape_context *from;
-    char *memory, *next; /* in use; to be taken the next time, larger */
-    int64_t size, next_size;
-    int64_t used;      /* bytes */
-    int64_t asked_for; /* since the beginning */
-} drape_i_region;
-
-static void *region_alloc(void *user, size_t bytes) {
-    drape_i_region *r = user;
-    void *memory;
-    r->asked_for += (int64_t)bytes;
-    if (r->used + (int64_t)bytes <= r->size) {
-        memory = r->memory + r->used;
-        r->used += (int64_t)bytes;
-        return memory;
-    }
-    memory = r->from->allocator.alloc(r->from->allocator.user, bytes);
-    if (memory) r->from->bytes += (int64_t)bytes;
-    return memory;
-}
-
-/* What was handed out last can be handed out again. */
-static void region_free(void *user, void *memory, size_t bytes) {
-    drape_i_region *r = user;
-    const uintptr_t at = (uintptr_t)memory, first = (uintptr_t)r->memory;
-    if (r->memory && at >= first && at < first + (uintptr_t)r->size) {
-        if (at + bytes == first + (uintptr_t)r->used) r->used -= (int64_t)bytes;
-        return;
-    }
-    r->from->bytes -= (int64_t)bytes;
-    r->from->allocator.free(r->from->allocator.user, memory, bytes);
-}
-
-/* Nothing that it handed out is in use any more. */
-static void region_begin(drape_i_region *r) {
-    if (r->next) {
-        DRAPE_FREE(r->from, r->memory, r->size);
-        r->memory = r->next;
-        r->size = r->next_size;
-        r->next = NULL;
-    }
-    r->used = r->asked_for = 0;
-}
-
-/* Memory for the next time, more than was asked for this time: couplings of another list reach other rows. Without it
- * the next time allocates, too. */
-static void region_end(drape_i_region *r) {
-    if (r->asked_for <= r->size || r->next) return;
-    r->next_size = r->asked_for + r->asked_for / 4;
-    if (!DRAPE_NEW_RAW(r->from, r->next, r->next_size)) r->next_size = 0;
-}
-
-static drape_status region_create(drape_context *ctx, drape_i_region **out) {
-    drape_i_region *r;
-    if (*out) return DRAPE_OK;
-    if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
-    r->ctx = *ctx; /* its threads, too */
-    r->ctx.allocator = (drape_allocator){region_alloc, region_free, r};
-    r->ctx.bytes = 0;
-    r->from = ctx;
-    *out = r;
-    return DRAPE_OK;
-}
 
 static void free_levels(drape_i_hierarchy *h) {
     if (!h->coupled) return;
@@ -98,14 +31,19 @@ static void free_levels(drape_i_hierarchy *h) {
     h->coupled = NULL;
 }
 
-void drape_i_hierarchy_uncouple(drape_context *ctx, drape_i_hierarchy *h) {
-    drape_i_region *r = h->region;
-    if (!r) return;
+void drape_i_hierarchy_uncouple(drape_i_hierarchy *h) {
+    if (!h->region) return;
     free_levels(h);
-    DRAPE_FREE(ctx, r->memory, r->size);
-    DRAPE_FREE(ctx, r->next, r->next_size);
-    DRAPE_FREE(ctx, r, 1);
-    h->region = NULL;
+    drape_i_region_destroy(&h->region);
+}
+
+void drape_i_hierarchy_move_couplings(drape_i_hierarchy *from, drape_i_hierarchy *to) {
+    free_levels(from);
+    drape_i_terms_clear(&from->level[0].terms);
+    to->region = from->region;
+    to->level[0].terms = from->level[0].terms;
+    from->region = NULL;
+    from->level[0].terms = (drape_i_terms){0};
 }
 
 /* ---- Terms on the coarse level: h = P'g ---- */
@@ -341,15 +279,15 @@ static drape_status build(drape_context *ctx, const drape_i_amg_input *in, const
 
 static drape_status build_in_region(drape_context *ctx, const drape_i_amg_input *in, const drape_i_amg_settings *want,
                                     drape_i_hierarchy *h) {
-    drape_status status = region_create(ctx, &h->region);
+    drape_status status = drape_i_region_create(ctx, &h->region);
     if (status) return status;
-    region_begin(h->region);
+    drape_i_region_begin(h->region);
     status = build(&h->region->ctx, in, want, h);
     if (status) {
         memcpy(ctx->message, h->region->ctx.message, sizeof ctx->message);
         free_levels(h);
     } else {
-        region_end(h->region);
+        drape_i_region_end(h->region);
     }
     return status;
 }

@@ -94,7 +94,7 @@ static void free_level(drape_context *ctx, drape_i_level *l) {
 }
 
 void drape_i_hierarchy_free(drape_context *ctx, drape_i_hierarchy *h) {
-    drape_i_hierarchy_uncouple(ctx, h);
+    drape_i_hierarchy_uncouple(h);
     for (int32_t l = 0; l < DRAPE_I_AMG_LEVELS; l++) free_level(ctx, &h->level[l]);
     DRAPE_FREE(ctx, h->factor, (int64_t)h->coarse * h->coarse);
     DRAPE_FREE(ctx, h->column, h->coarse);

@@ -23,7 +23,9 @@ void drape_i_hierarchy_refresh(drape_context *ctx, const drape_i_amg_input *in, 
 drape_status drape_i_hierarchy_couple(drape_context *ctx, const drape_i_amg_input *in,
                                       const drape_i_amg_settings *want, drape_i_hierarchy *h);
 /* Gives back the levels of couplings and their memory. */
-void drape_i_hierarchy_uncouple(drape_context *ctx, drape_i_hierarchy *h);
+void drape_i_hierarchy_uncouple(drape_i_hierarchy *h);
+/* Moves the memory that couplings have from one hierarchy to another, without the couplings. */
+void drape_i_hierarchy_move_couplings(drape_i_hierarchy *from, drape_i_hierarchy *to);
 /* Memory for the values and vectors of a level whose pattern is there. */
 drape_status drape_i_level_allocate(drape_context *ctx, drape_i_level *level, const drape_i_amg_settings *want,
                                     bool finest);

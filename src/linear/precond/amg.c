@@ -10,10 +10,14 @@
  *
  * Iterations beyond those of the first solve after a refresh are debt; when it has grown to what a refresh costs, it
  * is time for one, so that never more than twice the best is spent. A refresh is due at once where the constraints
- * are others, or the diagonal blocks have changed much. */
+ * are others, or the diagonal blocks have changed much.
+ *
+ * Couplings that tie vertices together are added to A, and levels of their own are made for that matrix; those for A
+ * alone stay for solves without ties. All other couplings are taken in by the levels that are in use. */
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "linear/amg/hierarchy.h"
+#include "linear/amg/ties.h"
 #include "linear/constraints.h"
 #include "linear/precond.h"
 
@@ -25,21 +29,29 @@ static const double REFRESH_COST = 4; /* in iterations; six modes: half as much 
 static const double CHANGED = 0.1;    /* mean relative change of diagonal blocks that is too much to keep */
 static const double WORSE = 1.5;      /* iterations after a refresh over those after a build that ask for a rebuild */
 
+/* A hierarchy, and what is known about it. */
+typedef struct levels {
+    drape_i_hierarchy h;
+    double scale;  /* of the matrix */
+    bool sound;    /* all numbers were finite in it */
+    uint64_t held; /* hash of the constraints that the hierarchy was made with */
+    int32_t own;   /* and how many vectors of the caller's; 0: none */
+
+    int32_t couplings;    /* beside the matrix in the last solve */
+    int32_t built, fresh; /* iterations of the first solve after a build, after a refresh; -1: not yet known */
+    double debt;          /* iterations */
+} levels;
+
 typedef struct state {
     int32_t rows;
     drape_i_amg_settings want;
     drape_reuse reuse;
-    drape_i_hierarchy h;
-    double scale; /* of A */
-    bool sound;   /* all numbers were finite in it */
     const drape_constraints *set;
-    uint64_t held; /* hash of the constraints that the hierarchy was made with */
-    int32_t own;   /* and how many vectors of the caller's; 0: none */
-
-    int32_t couplings;    /* of the last solve */
-    int32_t built, fresh; /* iterations of the first solve after a build, after a refresh; -1: not yet known */
-    double debt;          /* iterations */
     drape_i_prepared prepared;
+    drape_i_ties ties;
+    levels plain, tied; /* for A alone, for A with ties */
+    levels *now;        /* which of them is in use */
+    drape_bsr3 sum;     /* a view of the matrix with ties */
 } state;
 
 /* ---- Three modes or six ---- */
@@ -117,14 +129,20 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
     s->want.twice = amg->cycle == DRAPE_CYCLE_W;
     s->want.unfiltered = amg->unfiltered;
     s->reuse = amg->reuse;
+    s->now = &s->plain;
     *out = s;
     return DRAPE_OK;
 }
 
 static void destroy(drape_context *ctx, void *data) {
     state *s = data;
+    drape_i_hierarchy kept = {0};
     if (!s) return;
-    drape_i_hierarchy_free(ctx, &s->h);
+    drape_i_hierarchy_free(ctx, &s->plain.h);
+    drape_i_hierarchy_move_couplings(&s->tied.h, &kept);
+    drape_i_hierarchy_free(ctx, &kept);
+    if (s->ties.region) drape_i_hierarchy_free(&s->ties.region->ctx, &s->tied.h);
+    drape_i_ties_free(ctx, &s->ties);
     DRAPE_FREE(ctx, s, 1);
 }
 
@@ -164,12 +182,13 @@ static double scaled_trace(const float *W, const double *A) {
 /* Sums |trace(W_i'A_ii W_i) / 3 - 1| over the free vertices, and counts them. */
 static void compare_rows(void *data, int64_t begin, int64_t end, double *sums) {
     const comparison *c = data;
-    const drape_i_level *finest = &c->s->h.level[0];
+    const levels *now = c->s->now;
+    const drape_i_level *finest = &now->h.level[0];
     for (int64_t i = begin; i < end; i++) {
         const int32_t row = drape_i_user_row(finest, (int32_t)i);
         const double *block = drape_i_diagonal_block(c->A, row);
         if (!block || (c->s->set && c->s->set->index[row] >= 0)) continue;
-        sums[0] += fabs(scaled_trace(finest->scale + 9 * i, block) * c->s->scale / 3 - 1);
+        sums[0] += fabs(scaled_trace(finest->scale + 9 * i, block) * now->scale / 3 - 1);
         sums[1] += 1;
     }
 }
@@ -188,30 +207,31 @@ static int32_t modes_for(const state *s, const drape_problem *problem) {
     return problem->near_kernel_count <= 3 ? 3 : problem->near_kernel_count <= 6 ? 6 : 12;
 }
 
-static decision decide(drape_context *ctx, const state *s, const drape_problem *problem, uint64_t held,
+/* What to do with the levels in use, for a matrix that has the pattern they were made for. */
+static decision decide(drape_context *ctx, const state *s, const drape_i_amg_input *in, uint64_t held,
                        int32_t modes) {
-    const drape_bsr3 *A = problem->A;
-    if (s->own != (problem->near_kernel ? problem->near_kernel_count : 0)) return REBUILD;
-    if (s->h.levels == 0 || s->reuse == DRAPE_REUSE_NOTHING || s->h.level[0].modes != modes) return REBUILD;
-    if (!s->sound) return REBUILD; /* nothing was learnt from that matrix */
-    if (s->built >= 0 && s->fresh > WORSE * s->built + 2) return REBUILD;
-    if (s->reuse == DRAPE_REUSE_PATTERNS || held != s->held || s->debt >= (modes > 3 ? 1.5 : 1) * REFRESH_COST)
+    const levels *l = s->now;
+    if (l->own != in->near.count) return REBUILD;
+    if (l->h.levels == 0 || s->reuse == DRAPE_REUSE_NOTHING || l->h.level[0].modes != modes) return REBUILD;
+    if (!l->sound) return REBUILD; /* nothing was learnt from that matrix */
+    if (l->built >= 0 && l->fresh > WORSE * l->built + 2) return REBUILD;
+    if (s->reuse == DRAPE_REUSE_PATTERNS || held != l->held || l->debt >= (modes > 3 ? 1.5 : 1) * REFRESH_COST)
         return REFRESH;
-    return changed_much(ctx, s, A) ? REFRESH : KEEP;
+    return changed_much(ctx, s, in->A) ? REFRESH : KEEP;
 }
 
 static void learn(void *data, int32_t iterations) {
-    state *s = data;
-    if (s->built < 0) s->built = iterations;
-    if (s->fresh < 0) s->fresh = iterations;
-    else if (iterations > s->fresh) s->debt += iterations - s->fresh;
+    levels *l = ((state *)data)->now;
+    if (l->built < 0) l->built = iterations;
+    if (l->fresh < 0) l->fresh = iterations;
+    else if (iterations > l->fresh) l->debt += iterations - l->fresh;
 }
 
-/* Iterations with many more couplings, or many fewer, are no measure for what a refresh or a rebuild for A would
- * gain. */
-static void compare_couplings(state *s, int32_t count) {
-    if (fabs((double)count - s->couplings) > CHANGED * s->couplings) s->built = s->fresh = -1;
-    s->couplings = count;
+/* Iterations with many more couplings, or many fewer, are no measure for what a refresh or a rebuild for the matrix
+ * would gain. */
+static void compare_couplings(levels *l, int32_t count) {
+    if (fabs((double)count - l->couplings) > CHANGED * l->couplings) l->built = l->fresh = -1;
+    l->couplings = count;
 }
 
 /* A power of two that brings the largest diagonal number of some rows near 1. It keeps single precision far from its
@@ -245,35 +265,88 @@ static bool is_sound(drape_context *ctx, drape_i_upper *A) {
     return unsound == 0;
 }
 
+/* Levels and their matrix have the memory of a region, but for what other couplings have in them. */
+static drape_status rebuild_tied(state *s, const drape_bsr3 *A, const drape_i_amg_settings *want,
+                                 drape_i_amg_input *in) {
+    levels *l = &s->tied;
+    drape_i_region *region = s->ties.region;
+    drape_i_hierarchy kept = {0};
+    drape_i_hierarchy_move_couplings(&l->h, &kept);
+    drape_i_hierarchy_free(&region->ctx, &l->h);
+    drape_status status = drape_i_ties_merge(A, in->couplings, &s->ties);
+    if (!status) {
+        s->sum = drape_matrix_view(s->ties.matrix);
+        in->A = &s->sum;
+        in->scale = scale_for(in->A);
+        status = drape_i_hierarchy_build(&region->ctx, in, want, &l->h);
+    }
+    drape_i_hierarchy_move_couplings(&kept, &l->h);
+    if (!status) drape_i_region_end(region);
+    return status;
+}
+
+static drape_status rebuild(drape_context *ctx, state *s, const drape_problem *problem,
+                            const drape_i_amg_settings *want, drape_i_amg_input *in) {
+    s->now->built = -1;
+    if (s->now == &s->tied) {
+        drape_status status = rebuild_tied(s, problem->A, want, in);
+        if (status) memcpy(ctx->message, s->ties.region->ctx.message, sizeof ctx->message);
+        return status;
+    }
+    in->scale = scale_for(in->A);
+    drape_i_hierarchy_free(ctx, &s->plain.h);
+    return drape_i_hierarchy_build(ctx, in, want, &s->plain.h);
+}
+
+/* in->A becomes the matrix that the levels are for. */
+static drape_status update(drape_context *ctx, state *s, const drape_problem *problem,
+                           const drape_i_amg_settings *want, drape_i_amg_input *in) {
+    const uint64_t held = hash_held(in->near.set);
+    const bool tied = s->now == &s->tied, fits = !tied || drape_i_ties_fit(&s->ties);
+    levels *l = s->now;
+    drape_status status = DRAPE_OK;
+    if (tied && fits) {
+        s->sum = drape_matrix_view(s->ties.matrix);
+        in->A = &s->sum;
+        status = drape_i_ties_refresh(ctx, problem->A, in->couplings, &s->ties);
+        if (status) return status;
+    }
+    decision what = fits ? decide(ctx, s, in, held, want->modes) : REBUILD;
+    s->prepared = what == KEEP ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
+    in->scale = l->scale;
+    if (what == KEEP) return DRAPE_OK;
+    l->held = held;
+    l->own = in->near.count;
+    l->debt = 0;
+    l->fresh = -1;
+    if (what == REBUILD) {
+        status = rebuild(ctx, s, problem, want, in);
+    } else {
+        in->scale = scale_for(in->A);
+        drape_i_hierarchy_refresh(ctx, in, &l->h);
+    }
+    l->scale = in->scale;
+    if (!status) l->sound = is_sound(ctx, &l->h.level[0].A);
+    return status;
+}
+
 static drape_status refresh(drape_context *ctx, void *data, const drape_problem *problem,
                             const drape_constraints *set, const drape_i_couplings *couplings, double *shift) {
     state *s = data;
-    uint64_t held = hash_held(set);
-    (void)shift;
-    s->set = set;
     drape_i_amg_settings want = s->want;
+    drape_i_amg_input in = {.A = problem->A, .couplings = couplings};
+    (void)shift;
+    in.near = (drape_i_near_kernel){set, problem->positions, problem->near_kernel,
+                                    problem->near_kernel ? problem->near_kernel_count : 0};
     want.modes = modes_for(s, problem);
-    compare_couplings(s, drape_i_any_couplings(couplings) ? couplings->count : 0);
-    decision what = decide(ctx, s, problem, held, want.modes);
-    s->prepared = what == KEEP ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
-    drape_status status = DRAPE_OK;
-    if (what != KEEP) {
-        s->scale = scale_for(problem->A);
-        s->held = held;
-        s->own = problem->near_kernel ? problem->near_kernel_count : 0;
-        s->debt = 0;
-        s->fresh = -1;
-    }
-    drape_i_amg_input in = {problem->A, {set, problem->positions, problem->near_kernel, s->own}, s->scale, couplings};
-    if (what == REFRESH) {
-        drape_i_hierarchy_refresh(ctx, &in, &s->h);
-    } else if (what == REBUILD) {
-        s->built = -1;
-        drape_i_hierarchy_free(ctx, &s->h);
-        status = drape_i_hierarchy_build(ctx, &in, &want, &s->h);
-    }
-    if (!status && what != KEEP) s->sound = is_sound(ctx, &s->h.level[0].A);
-    return status ? status : drape_i_hierarchy_couple(ctx, &in, &want, &s->h);
+    s->set = set;
+    drape_status status = drape_i_ties_find(ctx, couplings, &s->ties);
+    if (status) return status;
+    s->now = s->ties.count > 0 ? &s->tied : &s->plain;
+    if (s->ties.count > 0) in.tie = s->ties.is;
+    compare_couplings(s->now, drape_i_any_couplings(couplings) ? couplings->count - s->ties.count : 0);
+    status = update(ctx, s, problem, &want, &in);
+    return status ? status : drape_i_hierarchy_couple(ctx, &in, &want, &s->now->h);
 }
 
 /* ---- Applying ---- */
@@ -288,7 +361,7 @@ typedef struct conversion {
 /* b = W'r */
 static void to_float(void *data, int64_t begin, int64_t end) {
     const conversion *c = data;
-    const drape_i_level *l = &c->s->h.level[0];
+    const drape_i_level *l = &c->s->now->h.level[0];
     for (int64_t i = begin; i < end; i++) {
         const double *r = c->r + 3 * (int64_t)drape_i_user_row(l, (int32_t)i);
         const float *W = l->scale + 9 * i;
@@ -301,7 +374,7 @@ static void to_float(void *data, int64_t begin, int64_t end) {
 /* h = W x */
 static void to_double(void *data, int64_t begin, int64_t end) {
     const conversion *c = data;
-    const drape_i_level *l = &c->s->h.level[0];
+    const drape_i_level *l = &c->s->now->h.level[0];
     for (int64_t i = begin; i < end; i++) {
         double *h = c->h + 3 * (int64_t)drape_i_user_row(l, (int32_t)i);
         const float *x = l->x + DRAPE_I_STRIDE(3) * i, *W = l->scale + 9 * i;
@@ -314,7 +387,7 @@ static void to_double(void *data, int64_t begin, int64_t end) {
  * rows are in the caller's order, h is made here, too. */
 static void filter_and_sum(void *data, int64_t begin, int64_t end, double *sums) {
     const conversion *c = data;
-    if (!c->s->h.level[0].user) to_double(data, begin, end);
+    if (!c->s->now->h.level[0].user) to_double(data, begin, end);
     drape_i_filter_rows(c->s->set, c->h, begin, end);
     for (int64_t i = 3 * begin; i < 3 * end; i++) sums[0] += c->r[i] * c->h[i];
 }
@@ -325,9 +398,9 @@ static double apply(drape_context *ctx, void *data, const double *r, double *h) 
     double scale = size > 0 && isfinite(size) ? ldexp(1, -ilogb(size)) : 1;
     conversion c = {s, r, h, scale};
     drape_i_loop(ctx, s->rows, GRAIN, to_float, &c);
-    drape_i_cycle(ctx, &s->h);
-    c.scale = s->scale / scale;
-    if (s->h.level[0].user) drape_i_loop(ctx, s->rows, GRAIN, to_double, &c);
+    drape_i_cycle(ctx, &s->now->h);
+    c.scale = s->now->scale / scale;
+    if (s->now->h.level[0].user) drape_i_loop(ctx, s->rows, GRAIN, to_double, &c);
     drape_i_sum(ctx, s->rows, GRAIN, filter_and_sum, &c, 1, &sum);
     return sum;
 }
@@ -346,7 +419,7 @@ static int64_t terms_traffic(const drape_i_terms *t) {
 /* A W-cycle comes by level l 2^l times. With couplings other levels stand below the finest. */
 static int64_t traffic(const void *data) {
     const state *s = data;
-    const drape_i_hierarchy *h = &s->h, *coupled = h->coupled;
+    const drape_i_hierarchy *h = &s->now->h, *coupled = h->coupled;
     int64_t bytes = 9 * 3 * (int64_t)sizeof(double) * s->rows + terms_traffic(&h->level[0].terms);
     for (int32_t l = 0; l < (coupled ? 1 + coupled->levels : h->levels); l++) {
         const drape_i_level *v = coupled && l > 0 ? &coupled->level[l - 1] : &h->level[l];
@@ -358,14 +431,14 @@ static int64_t traffic(const void *data) {
 static drape_i_prepared prepared(const void *data) { return ((const state *)data)->prepared; }
 
 static int32_t describe(const void *data, int32_t index, drape_amg_level *out) {
-    const drape_i_hierarchy *h = &((const state *)data)->h;
+    const drape_i_hierarchy *h = &((const state *)data)->now->h;
     if (out && index >= 0 && index < h->levels) *out = drape_i_hierarchy_level(h, index);
     return h->levels;
 }
 
 static int32_t modes(const void *data) {
     const state *s = data;
-    return s->own > 0 ? s->own : s->h.level[0].modes;
+    return s->now->own > 0 ? s->now->own : s->now->h.level[0].modes;
 }
 
 const drape_i_precond drape_i_precond_amg = {.name = "amg",
