@@ -100,7 +100,8 @@ static void restrict_terms(void *data, int64_t begin, int64_t end) {
     coarse_terms *t = data;
     for (int64_t c = begin; c < end; c++) {
         if (t->r == 3) restrict_sized(t, c, 3, 3);
-        else restrict_sized(t, c, 3, 6);
+        else if (t->r == 6) restrict_sized(t, c, 3, 6);
+        else restrict_sized(t, c, 3, 12);
     }
 }
 
@@ -231,7 +232,8 @@ static void fill_part(void *data, int32_t part) {
     for (int32_t i = begin; i < end; i++) list_columns(m, i, mark);
     for (int32_t i = begin; i < end; i++) {
         if (m->t->r == 3) fill_sized(m, i, mark, 3);
-        else fill_sized(m, i, mark, 6);
+        else if (m->t->r == 6) fill_sized(m, i, mark, 6);
+        else fill_sized(m, i, mark, 12);
     }
 }
 
