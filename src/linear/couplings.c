@@ -338,18 +338,20 @@ static drape_status outside(drape_context *ctx, const drape_i_couplings *C, int3
                         coupling, C->count, row, column);
 }
 
-static drape_status scatter(drape_context *ctx, const drape_i_couplings *C, const bool *only, const drape_bsr3 *A) {
+static drape_status scatter(drape_context *ctx, const drape_i_couplings *C, const double *share,
+                            const drape_bsr3 *A) {
     double block[9];
     for (int32_t v = 0; drape_i_any_couplings(C) && v < C->vertices; v++)
         for (int64_t e = C->first[v]; e < C->first[v + 1]; e++) {
-            if (only && !only[C->coupled[e].coupling]) continue;
+            if (share && !(share[C->coupled[e].coupling] > 0)) continue;
             const drape_coupling *c = &C->list[C->coupled[e].coupling];
             const int32_t i = C->vertex[v], a = drape_i_coupling_place(c, i);
+            const double part = share ? share[C->coupled[e].coupling] : 1;
             for (int32_t b = 0; b < c->count; b++) {
                 int64_t k = drape_i_matrix_find(A, i, c->vertex[b]);
                 if (k < 0) return outside(ctx, C, C->coupled[e].coupling, i, c->vertex[b]);
                 drape_i_coupling_block(c, a, b, block);
-                for (int32_t m = 0; m < 9; m++) A->val[9 * k + m] += block[m];
+                for (int32_t m = 0; m < 9; m++) A->val[9 * k + m] += part * block[m];
             }
         }
     return DRAPE_OK;
@@ -381,14 +383,14 @@ static void sort(int32_t *a, int32_t n) {
 }
 
 /* The columns of row i of A + C, ascending, in `list`; how many. mark[j] = i: column j is in it. */
-static int32_t merged_row(const drape_bsr3 *A, const drape_i_couplings *C, const bool *only, int32_t i, int32_t *mark,
-                          int32_t *list) {
+static int32_t merged_row(const drape_bsr3 *A, const drape_i_couplings *C, const double *share, int32_t i,
+                          int32_t *mark, int32_t *list) {
     int32_t count = 0, v = C->count > 0 ? C->index[i] : -1;
     for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) mark[list[count++] = A->col[k]] = i;
     int32_t before = count;
     for (int64_t e = v < 0 ? 0 : C->first[v]; v >= 0 && e < C->first[v + 1]; e++) {
         const drape_coupling *c = &C->list[C->coupled[e].coupling];
-        if (only && !only[C->coupled[e].coupling]) continue;
+        if (share && !(share[C->coupled[e].coupling] > 0)) continue;
         for (int32_t b = 0; b < c->count; b++)
             if (mark[c->vertex[b]] != i) mark[list[count++] = c->vertex[b]] = i;
     }
@@ -398,16 +400,16 @@ static int32_t merged_row(const drape_bsr3 *A, const drape_i_couplings *C, const
 
 /* scratch: two numbers per row, the first half -1. */
 static drape_status merge_pattern(drape_context *ctx, const drape_bsr3 *A, const drape_i_couplings *C,
-                                  const bool *only, int32_t *scratch, drape_matrix **out) {
+                                  const double *share, int32_t *scratch, drape_matrix **out) {
     int32_t *mark = scratch, *list = scratch + A->rows;
     int64_t blocks = 0;
     for (int32_t i = 0; i < A->rows; i++) mark[i] = -1;
-    for (int32_t i = 0; i < A->rows; i++) blocks += merged_row(A, C, only, i, mark, list);
+    for (int32_t i = 0; i < A->rows; i++) blocks += merged_row(A, C, share, i, mark, list);
     drape_status status = drape_i_matrix_alloc(ctx, A->rows, blocks, out);
     if (status) return status;
     for (int32_t i = 0; i < A->rows; i++) mark[i] = -1;
     for (int32_t i = 0; i < A->rows; i++) {
-        int32_t count = merged_row(A, C, only, i, mark, list);
+        int32_t count = merged_row(A, C, share, i, mark, list);
         memcpy((*out)->col + (*out)->rowptr[i], list, (size_t)count * sizeof *list);
         (*out)->rowptr[i + 1] = (*out)->rowptr[i] + count;
     }
@@ -423,24 +425,24 @@ static void copy_values(const drape_bsr3 *A, const drape_bsr3 *to) {
 }
 
 drape_status drape_i_couplings_merge(drape_context *ctx, const drape_bsr3 *A, const drape_i_couplings *C,
-                                     const bool *only, drape_matrix **out) {
+                                     const double *share, drape_matrix **out) {
     int32_t *scratch;
     *out = NULL;
     if (!DRAPE_NEW_RAW(ctx, scratch, 2 * (int64_t)A->rows)) return DRAPE_ERROR_MEMORY;
-    drape_status status = merge_pattern(ctx, A, C, only, scratch, out);
+    drape_status status = merge_pattern(ctx, A, C, share, scratch, out);
     DRAPE_FREE(ctx, scratch, 2 * (int64_t)A->rows);
     if (status) return status;
     const drape_bsr3 sum = drape_matrix_view(*out);
     copy_values(A, &sum);
-    return scatter(ctx, C, only, &sum);
+    return scatter(ctx, C, share, &sum);
 }
 
 drape_status drape_i_couplings_merge_again(drape_context *ctx, const drape_bsr3 *A, const drape_i_couplings *C,
-                                           const bool *only, drape_matrix *out) {
+                                           const double *share, drape_matrix *out) {
     const drape_bsr3 sum = drape_matrix_view(out);
     memset(out->val, 0, 9 * (size_t)out->blocks * sizeof *out->val);
     copy_values(A, &sum);
-    return scatter(ctx, C, only, &sum);
+    return scatter(ctx, C, share, &sum);
 }
 
 drape_status drape_couplings_merge(drape_context *ctx, const drape_bsr3 *A, const drape_couplings *couplings,

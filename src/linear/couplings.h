@@ -66,12 +66,12 @@ DRAPE_INLINE const double *drape_i_coupled_block(const drape_i_couplings *C, int
     return sum;
 }
 
-/* A new matrix A + C. only: per coupling, whether it is to be in it; NULL: all are. */
+/* A new matrix A + C. share: per coupling, how much of it is to be in it; 0: nothing; NULL: all of each. */
 drape_status drape_i_couplings_merge(drape_context *ctx, const drape_bsr3 *A, const drape_i_couplings *C,
-                                     const bool *only, drape_matrix **out);
+                                     const double *share, drape_matrix **out);
 /* The same into a matrix that an earlier call made, for other values in the same pattern. */
 drape_status drape_i_couplings_merge_again(drape_context *ctx, const drape_bsr3 *A, const drape_i_couplings *C,
-                                           const bool *only, drape_matrix *out);
+                                           const double *share, drape_matrix *out);
 /* Adds C to the values of a matrix whose pattern holds it; an error that names the first coupling outside. */
 drape_status drape_i_couplings_scatter(drape_context *ctx, const drape_i_couplings *C, const drape_bsr3 *A);
 

@@ -1,6 +1,8 @@
 /* region.c: see region.h. */
 #include "linear/amg/region.h"
 
+enum { SPARE = 1 << 20 }; /* bytes: the factor of the coarsest level alone may differ by so much */
+
 static void *region_alloc(void *user, size_t bytes) {
     drape_i_region *r = user;
     void *memory;
@@ -39,7 +41,7 @@ void drape_i_region_begin(drape_i_region *r) {
 
 void drape_i_region_end(drape_i_region *r) {
     if (r->asked_for <= r->size || r->next) return;
-    r->next_size = r->asked_for + r->asked_for / 4;
+    r->next_size = r->asked_for + r->asked_for / 4 + SPARE;
     if (!DRAPE_NEW_RAW(r->from, r->next, r->next_size)) r->next_size = 0;
 }
 

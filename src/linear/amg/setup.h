@@ -10,7 +10,7 @@ typedef struct drape_i_amg_input {
     drape_i_near_kernel near;
     double scale;                       /* A is multiplied by it, so that single precision has its range */
     const drape_i_couplings *couplings; /* NULL or empty: none */
-    const bool *tie;                    /* per coupling: whether A holds it already (ties.c); NULL: it holds none */
+    const double *tied;                 /* per coupling: how much of it is in A (ties.c); NULL: nothing of any */
 } drape_i_amg_input;
 
 /* finest.c: makes level->A's pattern and bands, and where the caller's order is bad level->user and source. */

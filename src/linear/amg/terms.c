@@ -126,7 +126,7 @@ static void list_terms(const drape_i_amg_input *in, const drape_i_level *l, drap
     double f[UNKNOWNS][UNKNOWNS];
     t->first[0] = 0;
     for (int32_t c = 0; c < C->count; c++) {
-        if (in->tie && in->tie[c]) continue;
+        if (in->tied && in->tied[c] > 0) continue;
         const int32_t n = split(&C->list[c], in->scale, f);
         for (int32_t k = 0; k < n; k++) {
             const int64_t at = t->first[t->count];
@@ -205,7 +205,7 @@ drape_status drape_i_terms_set(drape_context *ctx, const drape_i_amg_input *in, 
     drape_i_terms *t = &finest->terms;
     int64_t terms = 0, entries = 0;
     for (int32_t c = 0; c < C->count; c++) {
-        if (in->tie && in->tie[c]) continue;
+        if (in->tied && in->tied[c] > 0) continue;
         const int32_t n = C->list[c].blocks ? 3 * C->list[c].count : 1;
         terms += n;
         entries += (int64_t)n * C->list[c].count;

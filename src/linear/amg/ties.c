@@ -1,10 +1,13 @@
 /* ties.c: see ties.h. */
 #include "linear/amg/ties.h"
 
+#include "sparse/matrix.h"
+
 #include <math.h>
 
-enum { FEW = 16 };                /* ties cost fewer iterations beside the matrix than building levels takes time */
-static const double HOLDS = 3e-3; /* share of its stiffest direction that a tie has in its softest one, at least */
+enum { FEW = 16 };                  /* ties cost fewer iterations beside the matrix than building levels takes time */
+static const double HOLDS = 3e-3;   /* share of its stiffest direction that a tie has in its softest one, at least */
+static const double STIFFEST = 1e4; /* times as stiff as A that a tie is in the matrix, at most */
 
 /* The smallest pivot of a symmetric 3x3 block over its largest number on the diagonal. */
 static double softness(const double a[9]) {
@@ -16,14 +19,18 @@ static double softness(const double a[9]) {
     return fmin(fmin(a[0], second), third) / most;
 }
 
-static bool holds_all_directions(const drape_coupling *c) {
-    double block[9];
-    for (int32_t a = 0; a < c->count; a++) {
-        if (!c->blocks) return false;
+static double trace(const double a[9]) { return (a[0] + a[4]) + a[8]; }
+
+/* 0: it is no tie. */
+static double share_of(const drape_bsr3 *A, const drape_coupling *c) {
+    double share = c->blocks ? 1 : 0, block[9];
+    for (int32_t a = 0; a < c->count && share > 0; a++) {
+        const int64_t k = drape_i_matrix_find(A, c->vertex[a], c->vertex[a]);
         drape_i_coupling_block(c, a, a, block);
-        if (!(softness(block) >= HOLDS)) return false;
+        if (!(softness(block) >= HOLDS)) return 0;
+        if (k >= 0) share = fmin(share, STIFFEST * trace(A->val + 9 * k) / trace(block));
     }
-    return true;
+    return share;
 }
 
 static uint64_t mix(uint64_t x) {
@@ -41,22 +48,23 @@ static uint64_t hash_vertices(const drape_coupling *c) {
 /* Half as much again as is needed, as the couplings themselves have. */
 static drape_status make_room(drape_context *ctx, int32_t count, drape_i_ties *ties) {
     if (count <= ties->room) return DRAPE_OK;
-    DRAPE_FREE(ctx, ties->is, ties->room);
+    DRAPE_FREE(ctx, ties->share, ties->room);
     ties->room = count < INT32_MAX / 2 ? count + count / 2 : count;
-    if (DRAPE_NEW(ctx, ties->is, ties->room)) return DRAPE_OK;
+    if (DRAPE_NEW(ctx, ties->share, ties->room)) return DRAPE_OK;
     ties->room = 0;
     return DRAPE_ERROR_MEMORY;
 }
 
-drape_status drape_i_ties_find(drape_context *ctx, const drape_i_couplings *C, drape_i_ties *ties) {
+drape_status drape_i_ties_find(drape_context *ctx, const drape_bsr3 *A, const drape_i_couplings *C,
+                               drape_i_ties *ties) {
     ties->count = 0;
     ties->found = 0;
     if (!drape_i_any_couplings(C)) return DRAPE_OK;
     drape_status status = make_room(ctx, C->count, ties);
     if (status) return status;
     for (int32_t c = 0; c < C->count; c++) {
-        ties->is[c] = holds_all_directions(&C->list[c]);
-        if (!ties->is[c]) continue;
+        ties->share[c] = share_of(A, &C->list[c]);
+        if (!(ties->share[c] > 0)) continue;
         ties->count++;
         ties->found += hash_vertices(&C->list[c]);
     }
@@ -68,19 +76,19 @@ bool drape_i_ties_fit(const drape_i_ties *ties) { return ties->matrix && ties->m
 
 drape_status drape_i_ties_refresh(drape_context *ctx, const drape_bsr3 *A, const drape_i_couplings *C,
                                   const drape_i_ties *ties) {
-    return drape_i_couplings_merge_again(ctx, A, C, ties->is, ties->matrix);
+    return drape_i_couplings_merge_again(ctx, A, C, ties->share, ties->matrix);
 }
 
 drape_status drape_i_ties_merge(const drape_bsr3 *A, const drape_i_couplings *C, drape_i_ties *ties) {
     drape_matrix_destroy(ties->matrix);
     ties->made = ties->found;
     drape_i_region_begin(ties->region);
-    return drape_i_couplings_merge(&ties->region->ctx, A, C, ties->is, &ties->matrix);
+    return drape_i_couplings_merge(&ties->region->ctx, A, C, ties->share, &ties->matrix);
 }
 
 void drape_i_ties_free(drape_context *ctx, drape_i_ties *ties) {
     drape_matrix_destroy(ties->matrix);
     drape_i_region_destroy(&ties->region);
-    DRAPE_FREE(ctx, ties->is, ties->room);
+    DRAPE_FREE(ctx, ties->share, ties->room);
     *ties = (drape_i_ties){0};
 }

@@ -6,6 +6,10 @@
  * the finest one on. Springs along one direction stay beside the matrix, whatever there is of ties: an aggregate
  * would hold together what they let slide (docs/notes/couplings.md).
  *
+ * Levels are in single precision, in which A would be lost beside a tie that is millions of times as stiff. Of such
+ * a tie the matrix has a share only: still far stiffer than A, so that interpolation is the same, and what is missing
+ * are eigenvalues in a cluster of their own, of which conjugate gradients need no more than some iterations.
+ *
  * Ties may be others in every solve. Matrix and levels have their memory from a region, so that making them again
  * allocates nothing once the region is large enough. */
 #ifndef DRAPE_LINEAR_AMG_TIES_H
@@ -16,8 +20,8 @@
 
 typedef struct drape_i_ties {
     int32_t count;  /* 0: none, or too few */
-    bool *is;       /* per coupling */
-    int32_t room;   /* in `is` */
+    double *share;  /* per coupling: how much of it is in the matrix; 0: it is no tie */
+    int32_t room;   /* in share */
     uint64_t found; /* hash of the vertices that are tied, without regard to the order of the list */
 
     drape_i_region *region; /* of the matrix and its levels; NULL: there were no ties yet */
@@ -26,7 +30,8 @@ typedef struct drape_i_ties {
 } drape_i_ties;
 
 /* Finds the ties of a list, which may be NULL. */
-drape_status drape_i_ties_find(drape_context *ctx, const drape_i_couplings *C, drape_i_ties *ties);
+drape_status drape_i_ties_find(drape_context *ctx, const drape_bsr3 *A, const drape_i_couplings *C,
+                               drape_i_ties *ties);
 /* Whether the matrix has a pattern for the ties that were found. */
 bool drape_i_ties_fit(const drape_i_ties *ties);
 /* Its values, where it has. */

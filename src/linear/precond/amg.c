@@ -340,10 +340,10 @@ static drape_status refresh(drape_context *ctx, void *data, const drape_problem 
                                     problem->near_kernel ? problem->near_kernel_count : 0};
     want.modes = modes_for(s, problem);
     s->set = set;
-    drape_status status = drape_i_ties_find(ctx, couplings, &s->ties);
+    drape_status status = drape_i_ties_find(ctx, problem->A, couplings, &s->ties);
     if (status) return status;
     s->now = s->ties.count > 0 ? &s->tied : &s->plain;
-    if (s->ties.count > 0) in.tie = s->ties.is;
+    if (s->ties.count > 0) in.tied = s->ties.share;
     compare_couplings(s->now, drape_i_any_couplings(couplings) ? couplings->count - s->ties.count : 0);
     status = update(ctx, s, problem, &want, &in);
     return status ? status : drape_i_hierarchy_couple(ctx, &in, &want, &s->now->h);
