@@ -25,7 +25,7 @@ extract() {
 compile_and_run() {
     local file=$1 number=$2 code=$scratch/example.c library=drape-solve extra=()
     extract "$file" "$number" >"$code"
-    if grep -qE 'drape/(cloth|sim|io)\.h' "$code"; then
+    if grep -qE 'drape/(cloth|contact|sim|io)\.h' "$code"; then
         library=drape
         extra=(-ljansson -lfyaml -lz)
     fi
