@@ -84,6 +84,21 @@ DRAPE_INLINE vd vd_max(vd a, vd b) { return vd_select(a > b, a, b); }
 DRAPE_INLINE vd vd_min(vd a, vd b) { return vd_select(a < b, a, b); }
 DRAPE_INLINE vd vd_abs(vd a) { return (vd)((vi)a & INT64_C(0x7fffffffffffffff)); }
 
+/* A mask as a number: bit l is set where lane l is. */
+DRAPE_INLINE uint32_t vd_bits(vi mask) {
+#if defined(__x86_64__) && DRAPE_W == 8
+    return _mm512_movepi64_mask((__m512i)mask);
+#elif defined(__x86_64__) && DRAPE_W == 4
+    return (uint32_t)_mm256_movemask_pd((__m256d)mask);
+#elif defined(__x86_64__)
+    return (uint32_t)_mm_movemask_pd((__m128d)mask);
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < DRAPE_W; i++) bits |= (uint32_t)(mask[i] & 1) << i;
+    return bits;
+#endif
+}
+
 /* Lanes picked from a and b: VD_SHUFFLE(a, b, 0, 2) is {a[0], b[0]} where DRAPE_W is 2. */
 #define VD_SHUFFLE(a, b, ...) __builtin_shufflevector((a), (b), __VA_ARGS__)
 
