@@ -47,21 +47,22 @@ enum {
     DIRECTIONS = 16, /* most directions tried on one interval; 2 to 5 are usual */
 };
 
-typedef struct search {
-    int half, count; /* vectors at one end, at both */
-    vec3 q[2][4];    /* difference vectors at times 0 and 1 */
-    vec3 R;
-    double width;                /* (1 + 16 u) d */
-    vec3 r[DRAPE_I_CCD_VECTORS]; /* at the ends of the interval */
-    vec3 n;                      /* the last direction: a good guess for the next interval */
-} search;
-
 /* The vertices of the hull among which the point nearest to the origin is searched for. */
 typedef struct simplex {
     int count;
     vec3 v[4];
     int index[4];
 } simplex;
+
+typedef struct search {
+    int half, count; /* vectors at one end, at both */
+    vec3 q[2][4];    /* difference vectors at times 0 and 1 */
+    vec3 R;
+    double width;                /* (1 + 16 u) d */
+    vec3 r[DRAPE_I_CCD_VECTORS]; /* at the ends of the interval */
+    simplex simplex;             /* of the interval before: its vertices are a good guess for the next one */
+    vec3 n;                      /* the direction to try */
+} search;
 
 /* ---- Directions ---- */
 
@@ -168,14 +169,16 @@ static bool certified(search *s, double begin, double end) {
         s->r[i] = at_time(s->q[0][i], s->q[1][i], begin);
         s->r[s->half + i] = at_time(s->q[0][i], s->q[1][i], end);
     }
-    simplex x = {0};
+    simplex *x = &s->simplex;
+    for (int c = 0; c < x->count; c++) x->v[c] = s->r[x->index[c]];
+    if (x->count > 0 && !towards(x, &s->n)) return false;
     for (int tried = 0; tried < DIRECTIONS; tried++) {
         int worst;
         if (certified_by(s, &worst)) return true;
-        for (int c = 0; c < x.count; c++)
-            if (x.index[c] == worst) return false; /* n is the best there is */
-        x.v[x.count] = s->r[worst], x.index[x.count++] = worst;
-        if (!towards(&x, &s->n)) return false;
+        for (int c = 0; c < x->count; c++)
+            if (x->index[c] == worst) return false; /* n is the best there is */
+        x->v[x->count] = s->r[worst], x->index[x->count++] = worst;
+        if (!towards(x, &s->n)) return false;
     }
     return false;
 }
@@ -186,6 +189,7 @@ static bool begin_search(search *s, drape_ccd_kind kind, const double *const sta
     s->count = 2 * s->half;
     s->width = DRAPE_I_CCD_SEPARATION * separation;
     s->R = (vec3){DRAPE_I_CCD_LEAST, DRAPE_I_CCD_LEAST, DRAPE_I_CCD_LEAST};
+    s->simplex.count = 0;
     s->n = (vec3){0, 0, 0};
     if (!(separation >= 0 && s->width < INFINITY)) return false;
     for (int e = 0; e < 2; e++) {
