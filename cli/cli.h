@@ -31,7 +31,8 @@ typedef enum word_kind {
     WORDS_REUSES,
     WORDS_SMOOTHERS,
     WORDS_CYCLES,
-    WORDS_NEWTONS
+    WORDS_NEWTONS,
+    WORDS_CCD_KINDS
 } word_kind;
 
 const char *word_at(word_kind kind, int32_t index);   /* NULL past the end */
@@ -167,6 +168,7 @@ int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_solve(int argc, char **argv);
 int command_ode(int argc, char **argv);
+int command_ccd(int argc, char **argv);
 int command_scenes(int argc, char **argv);
 int command_fabrics(int argc, char **argv);
 int command_list(int argc, char **argv);

@@ -23,6 +23,7 @@ static const char *stop_name(int32_t i) { return drape_stop_name((drape_stop)i);
 static const char *reuse_name(int32_t i) { return drape_reuse_name((drape_reuse)i); }
 static const char *smoother_name(int32_t i) { return drape_smoother_name((drape_smoother)i); }
 static const char *cycle_name(int32_t i) { return drape_cycle_name((drape_cycle)i); }
+static const char *ccd_kind_name(int32_t i) { return drape_ccd_kind_name((drape_ccd_kind)i); }
 static const char *newton_name(int32_t i) { /* without DRAPE_ODE_NEWTON_DEFAULT */
     return drape_ode_newton_kind_name((drape_ode_newton_kind)(DRAPE_ODE_NEWTON + i));
 }
@@ -47,6 +48,7 @@ static const struct table {
     [WORDS_SMOOTHERS] = {NULL, NULL, smoother_name, NULL},
     [WORDS_CYCLES] = {NULL, NULL, cycle_name, NULL},
     [WORDS_NEWTONS] = {NULL, NULL, newton_name, NULL},
+    [WORDS_CCD_KINDS] = {NULL, NULL, ccd_kind_name, NULL},
 };
 
 enum { TABLES = sizeof tables / sizeof *tables };

@@ -12,6 +12,7 @@ static const struct command {
     {"check", "look at a scene or a mesh and report every problem", command_check},
     {"solve", "solve a linear system from a file", command_solve},
     {"ode", "try an integrator on an example with a known solution", command_ode},
+    {"ccd", "test collision detection on queries with known answers", command_ccd},
     {"scenes", "list the scenes that ship with the program, or show one", command_scenes},
     {"fabrics", "list the fabrics with their numbers", command_fabrics},
     {"list", "list methods, preconditioners, models, integrators, formats and other names", command_list},
@@ -26,8 +27,8 @@ static void print_help(FILE *to) {
     fprintf(to,
             "\n  drape COMMAND --help   options of a command\n  drape --version        the version\n\n"
             "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"
-            "are the same.\nExit codes: 0 good, 1 a run failed on its way, a solve did not converge or a check found "
-            "warnings only,\n2 bad input (nothing was written), 130 interrupted.\n");
+            "are the same.\nExit codes: 0 good, 1 a run failed on its way, a solve did not converge, a check found "
+            "warnings only\nor drape ccd missed a contact, 2 bad input (nothing was written), 130 interrupted.\n");
 }
 
 /* What was printed must have arrived: a full disk behind `>` is a failure like any other. */

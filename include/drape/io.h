@@ -10,6 +10,7 @@
 #ifndef DRAPE_IO_H
 #define DRAPE_IO_H
 
+#include "drape/contact.h"
 #include "drape/sim.h"
 
 #ifdef __cplusplus
@@ -185,6 +186,33 @@ DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const drape_fram
 /* Finishes what there is to finish and frees the writer, also on failure. Formats with one file for all frames put it
  * in its place here; where there was no frame, or a frame failed, they leave no file. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
+
+/* ---- Queries of continuous collision detection, read: CSV files with what is true (docs/contact.md) ---- */
+
+/* How to read them. Zero means the default in every field. */
+typedef struct drape_ccd_read_options {
+    const char *kind;  /* "vertex-face", "edge-edge"; NULL: from the header or the path of the file */
+    const char *start; /* mesh at time 0, for a file of vertex numbers; NULL: frames/N.ply[.gz] beside the file, where
+                          its name begins with the number N */
+    const char *end;   /* mesh at time 1; NULL: frames/M.ply[.gz], M = N + 1 */
+    uint64_t reserved[8]; /* zero: room for later fields */
+} drape_ccd_read_options;
+
+typedef struct drape_ccd_queries {
+    drape_ccd_pairs pairs;
+    const int8_t *truth;  /* one per pair: 1 they touch, 0 they do not, -1 the file does not say */
+    const double *time;   /* one per pair: when they first touch, as the file says; NaN: it does not say */
+    int64_t rounded;      /* coordinates that are not doubles, and were rounded */
+    uint64_t reserved[8]; /* zero */
+} drape_ccd_queries;
+
+/* Reads a file, compressed by gzip or not. options may be NULL. Messages are "path:line: what". */
+DRAPE_API drape_status drape_ccd_read(drape_context *ctx, const char *path, const drape_ccd_read_options *options,
+                                      drape_ccd_queries **out);
+/* The same of a file in memory; path stands in messages, and meshes are looked for beside it. */
+DRAPE_API drape_status drape_ccd_parse(drape_context *ctx, const char *path, const void *data, int64_t size,
+                                       const drape_ccd_read_options *options, drape_ccd_queries **out);
+DRAPE_API void drape_ccd_queries_destroy(drape_ccd_queries *queries);
 
 /* ---- Point caches, read: .pc2 and .mdd of any program ---- */
 
