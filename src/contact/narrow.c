@@ -303,9 +303,13 @@ double drape_ccd_time(drape_ccd_kind kind, const double *start, const double *en
     drape_ccd_settings s = resolve(settings);
     if (!start || !end || !drape_ccd_kind_name(kind) || !sound_separation(s.separation) || !sound_depth(s.depth))
         return 0;
-    const double *const at_start[4] = {start, start + 3, start + 6, start + 9};
-    const double *const at_end[4] = {end, end + 3, end + 6, end + 9};
-    return time_of_contact(kind, at_start, at_end, s.separation, s.depth);
+    static const int32_t vertex[4] = {0, 1, 2, 3};
+    const drape_ccd_pairs one = {
+        .kind = kind, .vertices = 4, .start = start, .end = end, .pairs = 1, .vertex = vertex};
+    double time;
+    const batch b = {&one, &time, s.separation, s.depth, DRAPE_SIMD_BASELINE};
+    times_of_eight(&b, 0, 1); /* as a batch would do: the first test may prove what the search does not find */
+    return time;
 }
 
 static drape_status check_settings(drape_context *ctx, const drape_ccd_settings *s) {
