@@ -160,7 +160,7 @@ static drape_status take_whole(const reader *r, drape_i_word w, double *out, boo
     const char *why =
         w.length > MOST_DIGITS ? "is longer than 300 digits" : drape_i_word_number(w, DRAPE_I_WHOLE, out);
     if (why) return wrong_word(r, w, why);
-    *exact = fabs(*out) <= 0x1p53 || is_double(w);
+    *exact = fabs(*out) < 0x1p53 || is_double(w);
     return DRAPE_OK;
 }
 
