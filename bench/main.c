@@ -88,6 +88,7 @@ static const struct bench {
     {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman, 0, 0},
     {"newton", "kinds of Newton's method and Jacobians on mass-spring cloth", bench_newton,
      BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0},
+    {"ccd", "pairs per second of collision detection's narrow phase", bench_ccd, BENCH_THREADS | BENCH_QUICK, 0},
 };
 
 enum { COUNT = sizeof benches / sizeof *benches };
