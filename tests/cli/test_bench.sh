@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto, newton
+# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto, newton, ccd
 # and peers come out whole.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
@@ -61,7 +61,7 @@ help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
     local word
-    for word in kernels sheets solvers amg auto peers ascher-boxerman newton --sizes --tables --without --scenes-side --threads --quick --help; do
+    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd --sizes --tables --without --scenes-side --threads --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
 }
@@ -129,6 +129,16 @@ table_of_newton_is_whole() {
         fail "some are far apart: $(cat "$scratch/out")"
 }
 
+table_of_ccd_is_whole() {
+    needs_bench
+    "$bench" ccd --quick --threads 2 >"$scratch/out"
+    [ "$(grep -cE '^  (near itself|above a box|through a box) +(vertex-face|edge-edge) +[1-9][0-9]* +[0-9]+( +[0-9.]+){6}$' "$scratch/out")" -eq 6 ] ||
+        fail "not 6 rows: $(cat "$scratch/out")"
+    # Only what falls through touches.
+    awk '/-face|-edge/ { touches = $(NF - 6) > 0; if (touches != ($1 == "through")) wrong = 1 } END { exit wrong }' "$scratch/out" ||
+        fail "wrong hits: $(cat "$scratch/out")"
+}
+
 # library NAME ROWS: of ROWS rows that begin with it in the table, or a line that it is not there.
 library() {
     local rows
@@ -153,7 +163,7 @@ tables_of_peers_are_whole() {
 }
 
 for test in without_benchmarks_it_says_so each_place_is_looked_at a_build_folder_builds_them_first help_lists_benchmarks_and_options \
-    bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole \
+    bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
     tables_of_peers_are_whole; do
     run_test $test $test
 done
