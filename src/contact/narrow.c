@@ -113,16 +113,23 @@ static bool towards_triangle(simplex *s, vec3 *n) {
     return squared(*n) > 0;
 }
 
-/* The nearest of the faces that the origin is outside of. */
+/* The nearest of the faces that the origin is outside of. The normals N of the faces abc, abd, acd and bcd have the
+ * products V, -V, V and -V with the way from the face to the fourth vertex, where V is six times the volume. */
 static bool towards_tetrahedron(simplex *s, vec3 *n) {
-    static const int face[4][4] = {{0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}, {0, 1, 2, 3}};
+    static const int face[4][3] = {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
+    const vec3 a = s->v[0], ab = vec3_sub(s->v[1], a), ac = vec3_sub(s->v[2], a), ad = vec3_sub(s->v[3], a);
+    const vec3 abc = vec3_cross(ab, ac), abd = vec3_cross(ab, ad), acd = vec3_cross(ac, ad);
+    const vec3 bcd = {abc.x - abd.x + acd.x, abc.y - abd.y + acd.y, abc.z - abd.z + acd.z};
+    const double V = vec3_dot(abc, ad);
+    const bool inside[4] = {vec3_dot(abc, a) * V<0, vec3_dot(abd, a) * V> 0,
+                            vec3_dot(acd, a) * V<0, vec3_dot(bcd, s->v[1]) * V> 0};
+    if (inside[0] && inside[1] && inside[2] && inside[3]) return false;
     const simplex all = *s;
     double nearest = INFINITY;
     for (int f = 0; f < 4; f++) {
         simplex part = all;
-        vec3 a = all.v[face[f][0]], direction;
-        vec3 N = vec3_cross(vec3_sub(all.v[face[f][1]], a), vec3_sub(all.v[face[f][2]], a));
-        if (vec3_dot(N, a) * vec3_dot(N, vec3_sub(all.v[face[f][3]], a)) < 0) continue;
+        vec3 direction;
+        if (inside[f]) continue;
         keep(&part, face[f][0], face[f][1], face[f][2]);
         if (!towards_triangle(&part, &direction)) return false;
         double along = vec3_dot(direction, part.v[0]), distance = along * along / squared(direction);
