@@ -72,6 +72,100 @@ typedef struct drape_ccd_pairs {
  * or not finite touches at time 0. DRAPE_ERROR_ARGUMENT for vertices out of range or settings out of range. */
 DRAPE_API drape_status drape_ccd_times(drape_context *ctx, const drape_ccd_pairs *pairs,
                                        const drape_ccd_settings *settings, double *time);
+/* ---- Broad phase: which pairs of a moving mesh, or of two, come near each other ----
+ *
+ *   drape_contact_tree *tree;
+ *   drape_contact_pairs *pairs;
+ *   drape_contact_tree_create(ctx, vertices, triangles, triangle, &tree);
+ *   drape_contact_pairs_create(ctx, &pairs);
+ *   every step:
+ *     drape_contact_motion motion = {.start = x0, .end = x1, .margin = thickness / 2};
+ *     drape_contact_tree_update(tree, &motion);
+ *     drape_contact_tree_self(tree, 0, pairs);
+ *     drape_contact_list near = drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE);
+ *
+ * Every vertex moves along the straight segment from start to end. A pair is a vertex and a triangle, or two edges,
+ * that have no vertex in common. Every pair that comes as near as the sum of both margins is found, and is found
+ * once, even where each vertex goes only a part of its own way and waits there: that holds for any mixture of
+ * positions on the segments. Other pairs may be listed too. For pairs that are near each other at one moment, pass
+ * start = end. */
+
+/* A tree of boxes around the triangles of a mesh. */
+typedef struct drape_contact_tree drape_contact_tree;
+
+/* A mesh of `triangles` triangles, 3 vertex numbers each in 0..vertices-1; they are copied. Several pieces of cloth
+ * are one mesh. Any set of triangles will do: open, not manifold, degenerate. Vertices of no triangle are in no pair.
+ * Edges get numbers of their own, see below. */
+DRAPE_API drape_status drape_contact_tree_create(drape_context *ctx, int32_t vertices, int32_t triangles,
+                                                 const int32_t *triangle, drape_contact_tree **out);
+DRAPE_API void drape_contact_tree_destroy(drape_contact_tree *tree); /* NULL is fine */
+
+/* The edges of the mesh: 2 vertex numbers each, the smaller one first, in ascending order. *edge may be NULL. */
+DRAPE_API int32_t drape_contact_tree_edges(const drape_contact_tree *tree, const int32_t **edge);
+
+typedef struct drape_contact_motion {
+    const double *start, *end; /* 3 doubles per vertex, m; may be the same array */
+    double margin;             /* m, >= 0: half the distance at which two elements of this mesh are a pair */
+    double origin[3];          /* m: boxes are kept in single precision relative to this point, so one near the mesh
+                                  gives tight boxes far from zero; any point gives correct ones. Trees that are
+                                  compared need the same one. */
+    uint64_t reserved[4];      /* zero: room for later fields */
+} drape_contact_motion;
+
+/* Takes in where the mesh is and where it goes. The arrays are not needed afterwards. Fails with DRAPE_ERROR_NUMBER
+ * that names a vertex where a coordinate is not a finite number. */
+DRAPE_API drape_status drape_contact_tree_update(drape_contact_tree *tree, const drape_contact_motion *motion);
+
+/* Lets the next update build the tree from nothing but the positions it gets. The order of pairs depends on the
+ * updates since this call, or since the tree was created; the set of pairs never does. */
+DRAPE_API void drape_contact_tree_forget(drape_contact_tree *tree);
+
+/* What a tree has done so far, for reports and tests. */
+typedef struct drape_contact_tree_counts {
+    int64_t updates, builds; /* builds: those of the updates that built the tree anew */
+    int64_t overlaps;        /* in the last query: pairs of leaves whose boxes meet */
+    int64_t candidates;      /* in the last query: pairs whose boxes meet, without a common vertex */
+    uint64_t reserved[4];
+} drape_contact_tree_counts;
+DRAPE_API drape_contact_tree_counts drape_contact_tree_count(const drape_contact_tree *tree);
+
+/* ---- Pairs ---- */
+
+typedef enum drape_contact_kind {
+    DRAPE_CONTACT_VERTEX_TRIANGLE, /* a vertex of the first mesh, a triangle of the second */
+    DRAPE_CONTACT_TRIANGLE_VERTEX, /* a vertex of the second mesh, a triangle of the first; empty for a mesh and
+                                      itself */
+    DRAPE_CONTACT_EDGE_EDGE,       /* an edge of the first mesh, an edge of the second */
+} drape_contact_kind;
+enum { DRAPE_CONTACT_KINDS = 3 };
+
+typedef struct drape_contact_pair {
+    int32_t vertex[4]; /* the vertex and the triangle's corners; or the ends of one edge, then of the other */
+    int32_t a, b;      /* vertex and triangle; or the two edges */
+} drape_contact_pair;
+
+typedef struct drape_contact_list {
+    const drape_contact_pair *pair; /* valid until the next query into the same drape_contact_pairs */
+    int64_t count;
+} drape_contact_list;
+
+/* Room for the pairs of a query, which grows as needed and is kept. */
+typedef struct drape_contact_pairs drape_contact_pairs;
+DRAPE_API drape_status drape_contact_pairs_create(drape_context *ctx, drape_contact_pairs **out);
+DRAPE_API void drape_contact_pairs_destroy(drape_contact_pairs *pairs); /* NULL is fine */
+DRAPE_API drape_contact_list drape_contact_pairs_list(const drape_contact_pairs *pairs, drape_contact_kind kind);
+
+/* Options of a query, bits. */
+typedef enum drape_contact_query {
+    DRAPE_CONTACT_BOXES = 1 /* every pair whose boxes meet, also those that a second, tighter test finds apart */
+} drape_contact_query;
+
+/* The pairs of a mesh with itself, and of one mesh with another. The same pairs in the same order, whatever the
+ * number of threads and the vector width. Allocates only where there are more pairs than ever before. */
+DRAPE_API drape_status drape_contact_tree_self(drape_contact_tree *tree, uint32_t options,
+                                               drape_contact_pairs *pairs);
+DRAPE_API drape_status drape_contact_tree_against(drape_contact_tree *first, drape_contact_tree *second,
+                                                  uint32_t options, drape_contact_pairs *pairs);
 
 #ifdef __cplusplus
 }

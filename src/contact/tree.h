@@ -1,0 +1,95 @@
+/* tree.h: the tree of boxes of the broad phase from inside; tree.c says how it works. */
+#ifndef DRAPE_CONTACT_TREE_H
+#define DRAPE_CONTACT_TREE_H
+
+#include "base/context.h"
+#include "base/simd_level.h"
+#include "drape/contact.h"
+
+enum {
+    DRAPE_I_TREE_WIDTH = 8,  /* triangles of a leaf, children of a node: as many as there are lanes */
+    DRAPE_I_TREE_LEVELS = 12 /* enough for 2^31 triangles */
+};
+
+/* Eight boxes in lanes. Where there are fewer, the rest is not a number, so that no comparison with it holds. */
+typedef struct drape_i_box8 {
+    _Alignas(64) float lo[3][8];
+    float hi[3][8];
+} drape_i_box8;
+
+/* Eight vertices, edges or triangles in lanes: their boxes, numbers and 1, 2 or 3 vertices. */
+typedef struct drape_i_block {
+    drape_i_box8 box;
+    int32_t id[8];
+    int32_t vertex[3][8];
+} drape_i_block;
+
+/* All that is known of a vertex in motion, relative to the origin; the fourth of each is zero. Its true positions
+ * have |x - c| <= h in real numbers; lo <= c - h - margin and hi >= c + h + margin. */
+typedef struct drape_i_vertex_box {
+    _Alignas(64) float c[4];
+    float h[4], lo[4], hi[4];
+} drape_i_vertex_box;
+
+_Static_assert(sizeof(drape_i_box8) == 192 && sizeof(drape_i_block) == 320 && sizeof(drape_i_vertex_box) == 64,
+               "c and h are loaded together, and nothing is padded");
+
+/* The elements of one kind, leaf by leaf: those of leaf i are in the blocks begin[i] .. begin[i+1]-1. */
+typedef struct drape_i_elements {
+    int32_t count;
+    drape_i_block *block;
+    int32_t *begin; /* leaves + 1 */
+    int32_t most;   /* blocks there is room for */
+} drape_i_elements;
+
+struct drape_contact_tree {
+    drape_context *ctx;
+    int32_t vertices, triangles, edges, leaves;
+    int32_t (*triangle)[3], (*edge)[2];
+    int32_t (*triangle_edge)[3]; /* -1: both ends are the same vertex */
+    drape_i_vertex_box *vertex;
+
+    drape_i_elements points, lines, faces; /* faces: one block per leaf */
+    /* Node g of level l holds the boxes of the nodes (l = 0: leaves) 8g .. 8g+7 of the level below; the last level is
+     * one node. */
+    drape_i_box8 *level[DRAPE_I_TREE_LEVELS];
+    int32_t nodes[DRAPE_I_TREE_LEVELS];
+    int32_t levels;
+
+    double margin, origin[3];
+    float margin_up; /* rounded up */
+    bool updated, forgotten;
+    int64_t reference; /* overlaps to compare with; -1: not counted since the tree was built */
+    drape_contact_tree_counts counts;
+
+    /* Scratch of a build */
+    uint64_t *key, *key_other;
+    int32_t *order, *order_other;
+    uint8_t *owned; /* of vertices, then of edges */
+};
+
+/* Where a part of a query puts its pairs of one kind; count goes on where room ends. */
+typedef struct drape_i_sink {
+    drape_contact_pair *pair;
+    int64_t room, count;
+} drape_i_sink;
+
+typedef struct drape_i_tree_query {
+    const drape_contact_tree *first, *second; /* the same tree: a mesh and itself */
+    float distance;                           /* the sum of both margins, rounded up */
+    bool boxes_only;
+} drape_i_tree_query;
+
+/* ---- Kernels: tree_simd.c ---- */
+
+/* The boxes of all elements of the leaves [begin, end), and those of the leaves. */
+DRAPE_I_KERNEL(void, drape_i_tree_refit, (drape_contact_tree * tree, int64_t begin, int64_t end));
+/* The boxes of the nodes [begin, end) of a level, written into the level above. */
+DRAPE_I_KERNEL(void, drape_i_tree_refit_level,
+               (drape_contact_tree * tree, int32_t level, int64_t begin, int64_t end));
+/* The pairs of the leaves [begin, end) of the first tree. */
+DRAPE_I_KERNEL(void, drape_i_tree_pairs,
+               (const drape_i_tree_query *query, int64_t begin, int64_t end, drape_i_sink sink[DRAPE_CONTACT_KINDS],
+                int64_t *overlaps, int64_t *candidates));
+
+#endif

@@ -1,0 +1,736 @@
+/* The tree of boxes against a search through all pairs: on meshes that are smooth, crumpled, random, degenerate, huge
+ * and tiny; and what it promises about repeats, threads, memory and bad input. */
+#include "contact/tree.h"
+#include "support/meshes.h"
+#include "support/testing.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- A mesh in motion ---- */
+
+typedef struct motion {
+    int32_t vertices, triangles;
+    int32_t *triangle;
+    double *start, *end;
+    double margin, origin[3];
+} motion;
+
+static void *memory(int64_t count, size_t size) {
+    void *p = calloc((size_t)count + 1, size);
+    assert_non_null(p);
+    return p;
+}
+
+static motion new_motion(int32_t vertices, int32_t triangles) {
+    return (motion){.vertices = vertices,
+                    .triangles = triangles,
+                    .triangle = memory(3 * (int64_t)triangles, sizeof(int32_t)),
+                    .start = memory(3 * (int64_t)vertices, sizeof(double)),
+                    .end = memory(3 * (int64_t)vertices, sizeof(double))};
+}
+
+static void clear_motion(motion *m) { free(m->triangle), free(m->start), free(m->end); }
+
+/* A soup: triangles between any vertices, also such that have a vertex twice. */
+static motion random_soup(test_random *r, int32_t vertices, int32_t triangles, double size, double way) {
+    motion m = new_motion(vertices, triangles);
+    for (int32_t i = 0; i < 3 * triangles; i++) m.triangle[i] = test_random_below(r, vertices);
+    for (int32_t i = 0; i < 3 * vertices; i++) {
+        m.start[i] = test_random_between(r, -size, size);
+        m.end[i] = m.start[i] + test_random_between(r, -way, way);
+    }
+    return m;
+}
+
+/* Small triangles of their own vertices, strewn over a cube of 1 m: few pairs are near. */
+static motion confetti(test_random *r, int32_t triangles, double size, double way) {
+    motion m = new_motion(3 * triangles, triangles);
+    for (int32_t i = 0; i < triangles; i++)
+        for (int32_t k = 0; k < 3; k++) {
+            double c = test_random_between(r, 0, 1), d = test_random_between(r, -way, way);
+            for (int32_t j = 0; j < 3; j++) {
+                int32_t at = 3 * (3 * i + j) + k;
+                m.triangle[3 * i + j] = 3 * i + j;
+                m.start[at] = c + test_random_between(r, -size, size);
+                m.end[at] = m.start[at] + d + test_random_between(r, -way, way);
+            }
+        }
+    return m;
+}
+
+/* A sheet of `side` cells each way, crumpled by `rough` cells, turned at random, which falls by `way` cells. */
+static motion sheet(test_random *r, int32_t side, double rough, double way) {
+    test_mesh mesh = test_mesh_irregular(side, side, 1, 1, r);
+    motion m = new_motion(mesh.vertices, mesh.triangles);
+    double R[9], zero[3] = {0};
+    test_random_rotation(r, R);
+    memcpy(m.triangle, mesh.triangle, 3 * (size_t)mesh.triangles * sizeof *m.triangle);
+    for (int32_t i = 0; i < 3 * mesh.vertices; i++) mesh.rest[i] += rough / side * test_random_between(r, -1, 1);
+    test_move(mesh.vertices, mesh.rest, R, zero, m.start);
+    for (int32_t i = 0; i < 3 * mesh.vertices; i++)
+        m.end[i] = m.start[i] + way / side * (i % 3 == 2 ? -1 : 0.1 * test_random_between(r, -1, 1));
+    test_mesh_clear(&mesh);
+    return m;
+}
+
+static void scale(motion *m, double factor, double shift) {
+    for (int32_t i = 0; i < 3 * m->vertices; i++) {
+        m->start[i] = m->start[i] * factor + shift;
+        m->end[i] = m->end[i] * factor + shift;
+    }
+    m->margin *= factor;
+}
+
+static drape_contact_tree *make_tree(drape_context *ctx, const motion *m) {
+    drape_contact_tree *tree;
+    ASSERT_OK(ctx, drape_contact_tree_create(ctx, m->vertices, m->triangles, m->triangle, &tree));
+    return tree;
+}
+
+static drape_contact_motion view(const motion *m) {
+    drape_contact_motion v = {.start = m->start, .end = m->end, .margin = m->margin};
+    memcpy(v.origin, m->origin, sizeof v.origin);
+    return v;
+}
+
+static void update(drape_context *ctx, drape_contact_tree *tree, const motion *m) {
+    drape_contact_motion v = view(m);
+    ASSERT_OK(ctx, drape_contact_tree_update(tree, &v));
+}
+
+static drape_contact_pairs *make_pairs(drape_context *ctx) {
+    drape_contact_pairs *pairs;
+    ASSERT_OK(ctx, drape_contact_pairs_create(ctx, &pairs));
+    return pairs;
+}
+
+/* ---- Pairs as a set ---- */
+
+typedef struct pair_set {
+    drape_contact_pair *pair;
+    int64_t count, room;
+} pair_set;
+
+static int compare_pairs(const void *p, const void *q) {
+    const drape_contact_pair *a = p, *b = q;
+    return a->a != b->a ? (a->a > b->a) - (a->a < b->a) : (a->b > b->b) - (a->b < b->b);
+}
+
+static void add_pair(pair_set *set, drape_contact_pair pair) {
+    if (set->count == set->room) {
+        set->room = 2 * set->room + 64;
+        set->pair = realloc(set->pair, (size_t)set->room * sizeof pair);
+        assert_non_null(set->pair);
+    }
+    set->pair[set->count++] = pair;
+}
+
+static void sort_set(pair_set *set) {
+    if (set->count) qsort(set->pair, (size_t)set->count, sizeof *set->pair, compare_pairs);
+}
+
+/* The list of this kind, sorted. Edges of one mesh get the smaller number first. No pair is there twice. */
+static pair_set set_of(const drape_contact_pairs *pairs, drape_contact_kind kind, bool one_mesh) {
+    drape_contact_list list = drape_contact_pairs_list(pairs, kind);
+    pair_set set = {0};
+    for (int64_t i = 0; i < list.count; i++) {
+        drape_contact_pair p = list.pair[i];
+        if (kind == DRAPE_CONTACT_EDGE_EDGE && one_mesh && p.a > p.b)
+            p = (drape_contact_pair){{p.vertex[2], p.vertex[3], p.vertex[0], p.vertex[1]}, p.b, p.a};
+        add_pair(&set, p);
+    }
+    sort_set(&set);
+    for (int64_t i = 1; i < set.count; i++) assert_int_not_equal(compare_pairs(&set.pair[i - 1], &set.pair[i]), 0);
+    return set;
+}
+
+static void assert_same(const pair_set *a, const pair_set *b) {
+    assert_int_equal(a->count, b->count);
+    if (a->count) assert_memory_equal(a->pair, b->pair, (size_t)a->count * sizeof *a->pair);
+}
+
+static bool has(const pair_set *set, const drape_contact_pair *pair) {
+    return set->count && bsearch(pair, set->pair, (size_t)set->count, sizeof *pair, compare_pairs);
+}
+
+/* ---- The search through all pairs ---- */
+
+typedef struct interval {
+    double lo[3], hi[3];
+} interval;
+
+/* The exact box of some vertices on their way. */
+static interval box_of(const motion *m, const int32_t *vertex, int32_t count) {
+    interval b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int32_t i = 0; i < count; i++)
+        for (int32_t k = 0; k < 3; k++) {
+            double s = m->start[3 * (int64_t)vertex[i] + k], e = m->end[3 * (int64_t)vertex[i] + k];
+            b.lo[k] = fmin(b.lo[k], fmin(s, e)), b.hi[k] = fmax(b.hi[k], fmax(s, e));
+        }
+    return b;
+}
+
+/* Whether they come as near as `distance` in every coordinate; slack makes it more generous, as rounded boxes are. */
+static bool boxes_meet(const interval *a, const interval *b, double distance, double slack) {
+    for (int32_t k = 0; k < 3; k++) {
+        double size = fmax(fmax(fabs(a->lo[k]), fabs(a->hi[k])), fmax(fabs(b->lo[k]), fabs(b->hi[k])));
+        double d = distance + slack * (size + distance);
+        if (a->lo[k] - b->hi[k] > d || b->lo[k] - a->hi[k] > d) return false;
+    }
+    return true;
+}
+
+static bool shared(const int32_t *a, int32_t na, const int32_t *b, int32_t nb) {
+    for (int32_t i = 0; i < na; i++)
+        for (int32_t k = 0; k < nb; k++)
+            if (a[i] == b[k]) return true;
+    return false;
+}
+
+static bool in_a_triangle(const motion *m, int32_t v) {
+    for (int32_t i = 0; i < 3 * m->triangles; i++)
+        if (m->triangle[i] == v) return true;
+    return false;
+}
+
+/* Vertices of a against triangles of b. */
+static pair_set all_vertex_triangle(const motion *a, const motion *b, double slack) {
+    pair_set set = {0};
+    for (int32_t v = 0; v < a->vertices; v++) {
+        if (!in_a_triangle(a, v)) continue;
+        interval box = box_of(a, &v, 1);
+        for (int32_t t = 0; t < b->triangles; t++) {
+            const int32_t *c = b->triangle + 3 * t;
+            interval other = box_of(b, c, 3);
+            if ((a == b && shared(&v, 1, c, 3)) || !boxes_meet(&box, &other, a->margin + b->margin, slack)) continue;
+            add_pair(&set, (drape_contact_pair){{v, c[0], c[1], c[2]}, v, t});
+        }
+    }
+    return set;
+}
+
+static pair_set all_edge_edge(const motion *a, const drape_contact_tree *tree_a, const motion *b,
+                              const drape_contact_tree *tree_b, double slack) {
+    const int32_t *ea, *eb;
+    int32_t na = drape_contact_tree_edges(tree_a, &ea), nb = drape_contact_tree_edges(tree_b, &eb);
+    pair_set set = {0};
+    for (int32_t i = 0; i < na; i++) {
+        interval box = box_of(a, ea + 2 * i, 2);
+        for (int32_t k = a == b ? i + 1 : 0; k < nb; k++) {
+            const int32_t *p = ea + 2 * i, *q = eb + 2 * k;
+            interval other = box_of(b, q, 2);
+            if ((a == b && shared(p, 2, q, 2)) || !boxes_meet(&box, &other, a->margin + b->margin, slack)) continue;
+            add_pair(&set, (drape_contact_pair){{p[0], p[1], q[0], q[1]}, i, k});
+        }
+    }
+    return set;
+}
+
+typedef struct vector {
+    long double x, y, z;
+} vector;
+
+static vector minus(vector a, vector b) { return (vector){a.x - b.x, a.y - b.y, a.z - b.z}; }
+static long double dot(vector a, vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static vector cross(vector a, vector b) {
+    return (vector){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+/* All places where some vertices are at the start and at the end. */
+typedef struct cloud {
+    vector at[8];
+    int32_t count;
+} cloud;
+
+static cloud cloud_of(const motion *m, const int32_t *vertex, int32_t count) {
+    cloud c = {.count = 2 * count};
+    for (int32_t i = 0; i < c.count; i++) {
+        const double *x = (i % 2 ? m->end : m->start) + 3 * (int64_t)vertex[i / 2];
+        c.at[i] = (vector){x[0], x[1], x[2]};
+    }
+    return c;
+}
+
+/* Whether n or -n separates the clouds by more than d. */
+static bool splits(vector n, const cloud *a, const cloud *b, double d) {
+    long double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, length = sqrtl(dot(n, n));
+    for (int32_t k = 0; k < 2; k++)
+        for (int32_t i = 0; i < (k ? b : a)->count; i++) {
+            long double s = dot(n, minus((k ? b : a)->at[i], a->at[0]));
+            low[k] = fminl(low[k], s), high[k] = fmaxl(high[k], s);
+        }
+    return low[0] - high[1] > d * length || low[1] - high[0] > d * length;
+}
+
+/* Whether two clouds are farther apart than d: their hulls are, and then the direction between nearest points says
+ * so. These are two points, a point and an edge, a point and a face, or two edges. */
+static bool clouds_apart(const cloud *a, const cloud *b, double d) {
+    vector edge[64];
+    int32_t edges = 0;
+    for (int32_t k = 0; k < 2; k++)
+        for (int32_t i = 0; i < (k ? b : a)->count; i++)
+            for (int32_t j = 0; j < i; j++) edge[edges++] = minus((k ? b : a)->at[i], (k ? b : a)->at[j]);
+    for (int32_t i = 0; i < a->count; i++)
+        for (int32_t j = 0; j < b->count; j++) {
+            vector between = minus(a->at[i], b->at[j]);
+            if (splits(between, a, b, d)) return true;
+            for (int32_t k = 0; k < edges; k++)
+                if (splits(cross(cross(edge[k], between), edge[k]), a, b, d)) return true;
+        }
+    for (int32_t i = 0; i < edges; i++)
+        for (int32_t j = 0; j < i; j++)
+            if (splits(cross(edge[i], edge[j]), a, b, d)) return true;
+    return false;
+}
+
+static void assert_subset(const pair_set *small, const pair_set *large) {
+    for (int64_t i = 0; i < small->count; i++) assert_true(has(large, &small->pair[i]));
+}
+
+/* Every pair of `all` that `kept` lacks is apart by more than both margins, wherever its vertices are on their ways.
+ */
+static void assert_rest_apart(const pair_set *all, const pair_set *kept, const motion *a, const motion *b,
+                              int32_t na) {
+    for (int64_t i = 0; i < all->count; i++) {
+        const drape_contact_pair *p = &all->pair[i];
+        if (has(kept, p)) continue;
+        cloud ca = cloud_of(a, p->vertex, na), cb = cloud_of(b, p->vertex + na, 4 - na);
+        assert_true(clouds_apart(&ca, &cb, a->margin + b->margin));
+    }
+}
+
+/* What both queries find, against the search through all pairs. Boxes are allowed a slack of 2^-20 of the coordinates
+ * relative to the origin, so the search runs on meshes relative to it. */
+static void check_kind(const drape_contact_pairs *boxes, const drape_contact_pairs *tight, drape_contact_kind kind,
+                       bool one_mesh, const motion *a, const motion *b, int32_t na, pair_set *exact,
+                       pair_set *loose) {
+    pair_set found = set_of(boxes, kind, one_mesh), left = set_of(tight, kind, one_mesh);
+    sort_set(exact), sort_set(loose);
+    assert_subset(exact, &found);
+    assert_subset(&found, loose);
+    assert_subset(&left, &found);
+    assert_rest_apart(&found, &left, a, b, na);
+    free(found.pair), free(left.pair), free(exact->pair), free(loose->pair);
+}
+
+static const double SLACK = 0x1p-18;
+
+static void check_self(drape_context *ctx, const motion *m, drape_contact_tree *tree) {
+    drape_contact_pairs *boxes = make_pairs(ctx), *tight = make_pairs(ctx);
+    update(ctx, tree, m);
+    ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_BOXES, boxes));
+    ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, tight));
+    pair_set exact = all_vertex_triangle(m, m, 0), loose = all_vertex_triangle(m, m, SLACK);
+    check_kind(boxes, tight, DRAPE_CONTACT_VERTEX_TRIANGLE, true, m, m, 1, &exact, &loose);
+    exact = all_edge_edge(m, tree, m, tree, 0), loose = all_edge_edge(m, tree, m, tree, SLACK);
+    check_kind(boxes, tight, DRAPE_CONTACT_EDGE_EDGE, true, m, m, 2, &exact, &loose);
+    assert_int_equal(drape_contact_pairs_list(boxes, DRAPE_CONTACT_TRIANGLE_VERTEX).count, 0);
+    drape_contact_pairs_destroy(boxes), drape_contact_pairs_destroy(tight);
+}
+
+static void check_against(drape_context *ctx, const motion *a, const motion *b) {
+    drape_contact_pairs *boxes = make_pairs(ctx), *tight = make_pairs(ctx);
+    drape_contact_tree *ta = make_tree(ctx, a), *tb = make_tree(ctx, b);
+    update(ctx, ta, a), update(ctx, tb, b);
+    ASSERT_OK(ctx, drape_contact_tree_against(ta, tb, DRAPE_CONTACT_BOXES, boxes));
+    ASSERT_OK(ctx, drape_contact_tree_against(ta, tb, 0, tight));
+    pair_set exact = all_vertex_triangle(a, b, 0), loose = all_vertex_triangle(a, b, SLACK);
+    check_kind(boxes, tight, DRAPE_CONTACT_VERTEX_TRIANGLE, false, a, b, 1, &exact, &loose);
+    exact = all_vertex_triangle(b, a, 0), loose = all_vertex_triangle(b, a, SLACK);
+    check_kind(boxes, tight, DRAPE_CONTACT_TRIANGLE_VERTEX, false, b, a, 1, &exact, &loose);
+    exact = all_edge_edge(a, ta, b, tb, 0), loose = all_edge_edge(a, ta, b, tb, SLACK);
+    check_kind(boxes, tight, DRAPE_CONTACT_EDGE_EDGE, false, a, b, 2, &exact, &loose);
+    drape_contact_tree_destroy(ta), drape_contact_tree_destroy(tb);
+    drape_contact_pairs_destroy(boxes), drape_contact_pairs_destroy(tight);
+}
+
+static void check_and_clear(drape_context *ctx, motion m) {
+    drape_contact_tree *tree = make_tree(ctx, &m);
+    check_self(ctx, &m, tree);
+    drape_contact_tree_destroy(tree);
+    clear_motion(&m);
+}
+
+/* ---- Tests ---- */
+
+static void finds_what_a_search_through_all_pairs_finds(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(2);
+    test_random r = {11};
+    for (int32_t i = 0; i < 6; i++) {
+        check_and_clear(ctx, random_soup(&r, 1 + test_random_below(&r, 30), test_random_below(&r, 50), 1, 0.2 * i));
+        motion m = confetti(&r, 1 + test_random_below(&r, 200), 0.1, 0.05 * i);
+        m.margin = 0.01 * i;
+        check_and_clear(ctx, m);
+        m = sheet(&r, 2 + test_random_below(&r, 10), 0.4 * i, 0.5 * i);
+        m.margin = 0.02 * i / 10;
+        check_and_clear(ctx, m);
+    }
+    drape_context_destroy(ctx);
+}
+
+static void finds_them_between_two_meshes(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(2);
+    test_random r = {12};
+    for (int32_t i = 0; i < 4; i++) {
+        motion a = sheet(&r, 6, 0.3 * i, 0.5), b = confetti(&r, 90, 0.2, 0.1);
+        a.margin = 0.01, b.margin = 0.003 * i;
+        check_against(ctx, &a, &b);
+        check_against(ctx, &b, &a);
+        clear_motion(&a), clear_motion(&b);
+    }
+    drape_context_destroy(ctx);
+}
+
+static void takes_meshes_without_area_and_without_triangles(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    test_random r = {13};
+    check_and_clear(ctx, new_motion(0, 0));
+    check_and_clear(ctx, new_motion(5, 0));
+    check_and_clear(ctx, new_motion(1, 9));     /* nine times the same point */
+    check_and_clear(ctx, new_motion(40, 13));   /* all in one point, most vertices in no triangle */
+    for (int32_t flat = 1; flat <= 3; flat++) { /* coordinates that are equal: in a plane, on a line, in one point */
+        motion m = confetti(&r, 60, 0.1, flat == 2 ? 0.1 : 0);
+        for (int32_t i = 0; i < 3 * m.vertices; i++)
+            if (i % 3 < flat) m.start[i] = m.end[i] = 0.25;
+        check_and_clear(ctx, m);
+    }
+    motion empty = new_motion(3, 0), some = confetti(&r, 5, 0.1, 0);
+    check_against(ctx, &empty, &some);
+    check_against(ctx, &some, &empty);
+    clear_motion(&empty), clear_motion(&some);
+    drape_context_destroy(ctx);
+}
+
+/* 1e300 and 1e-300 are beyond floats, 1e-40 is below their normal numbers. */
+static void takes_coordinates_of_any_size(void **state) {
+    (void)state;
+    static const double sizes[] = {1e-300, 1e-160, 1e-44, 1e-40, 1e-37, 1e-20, 1e-6,
+                                   1e6,    1e18,   1e30,  3e38,  1e60,  1e300};
+    drape_context *ctx = test_context(1);
+    test_random r = {14};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        drape_contact_pairs *boxes = make_pairs(ctx), *tight = make_pairs(ctx);
+        motion m = confetti(&r, 40, 0.1, 0.1);
+        m.margin = 0.01;
+        scale(&m, sizes[i], 0);
+        drape_contact_tree *tree = make_tree(ctx, &m);
+        update(ctx, tree, &m);
+        ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_BOXES, boxes));
+        ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, tight));
+        pair_set exact = all_edge_edge(&m, tree, &m, tree, 0), found = set_of(boxes, DRAPE_CONTACT_EDGE_EDGE, true);
+        pair_set left = set_of(tight, DRAPE_CONTACT_EDGE_EDGE, true);
+        assert_subset(&exact, &found);
+        assert_subset(&left, &found);
+        if (sizes[i] > 1e-100 && sizes[i] < 1e100) assert_rest_apart(&found, &left, &m, &m, 2);
+        else assert_same(&found, &left);
+        free(exact.pair), free(found.pair), free(left.pair);
+        drape_contact_pairs_destroy(boxes), drape_contact_pairs_destroy(tight);
+        drape_contact_tree_destroy(tree), clear_motion(&m);
+    }
+    drape_context_destroy(ctx);
+}
+
+/* With the origin near it, a mesh far from zero gets as tight boxes as one that is not. */
+static void origin_keeps_boxes_tight(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    test_random r = {15};
+    motion m = sheet(&r, 12, 0.2, 0.2);
+    drape_contact_pairs *near = make_pairs(ctx), *far = make_pairs(ctx);
+    drape_contact_tree *tree = make_tree(ctx, &m);
+    update(ctx, tree, &m);
+    ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, near));
+    scale(&m, 1, 1e6);
+    for (int32_t k = 0; k < 3; k++) m.origin[k] = 1e6;
+    update(ctx, tree, &m);
+    ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, far));
+    for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++) {
+        pair_set a = set_of(near, (drape_contact_kind)k, true), b = set_of(far, (drape_contact_kind)k, true);
+        assert_same(&a, &b);
+        free(a.pair), free(b.pair);
+    }
+    drape_contact_pairs_destroy(near), drape_contact_pairs_destroy(far);
+    drape_contact_tree_destroy(tree), clear_motion(&m);
+    drape_context_destroy(ctx);
+}
+
+/* A smooth sheet has no pairs but those of its boxes: neighbours are found apart without the narrow phase. */
+static void neighbours_in_a_smooth_sheet_are_no_pairs(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    test_random r = {16};
+    motion m = sheet(&r, 20, 0.02, 0);
+    m.margin = 0.02 / 20;
+    drape_contact_tree *tree = make_tree(ctx, &m);
+    drape_contact_pairs *pairs = make_pairs(ctx);
+    update(ctx, tree, &m);
+    ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_BOXES, pairs));
+    assert_true(drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE).count > m.vertices);
+    ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, pairs));
+    assert_int_equal(drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE).count, 0);
+    assert_int_equal(drape_contact_pairs_list(pairs, DRAPE_CONTACT_VERTEX_TRIANGLE).count, 0);
+    drape_contact_pairs_destroy(pairs), drape_contact_tree_destroy(tree), clear_motion(&m);
+    drape_context_destroy(ctx);
+}
+
+/* One tree goes with a sheet that is rolled up step by step; the set of pairs is that of a tree built at the place.
+ */
+static void refitting_finds_the_same_as_building(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(2);
+    test_random r = {17};
+    motion m = sheet(&r, 40, 0, 0);
+    test_mesh mesh = test_mesh_grid(40, 40, 1, 1);
+    memcpy(m.triangle, mesh.triangle, 3 * (size_t)mesh.triangles * sizeof *m.triangle);
+    drape_contact_tree *kept = make_tree(ctx, &m), *fresh = make_tree(ctx, &m);
+    drape_contact_pairs *a = make_pairs(ctx), *b = make_pairs(ctx);
+    m.margin = 0.01;
+    for (int32_t step = 0; step <= 20; step++) {
+        for (int32_t i = 0; i < m.vertices; i++) {
+            double s = mesh.rest[3 * i], angle = 0.05 + s * step, *x = m.start + 3 * (int64_t)i;
+            x[0] = step ? s * sin(angle) / (1 + step) * 5 : s;
+            x[1] = mesh.rest[3 * i + 1];
+            x[2] = step ? s * cos(angle) / (1 + step) * 5 : 0;
+            for (int32_t k = 0; k < 3; k++) m.end[3 * i + k] = x[k] + 0.002;
+        }
+        drape_contact_tree_forget(fresh);
+        update(ctx, kept, &m), update(ctx, fresh, &m);
+        ASSERT_OK(ctx, drape_contact_tree_self(kept, 0, a));
+        ASSERT_OK(ctx, drape_contact_tree_self(fresh, 0, b));
+        for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++) {
+            pair_set p = set_of(a, (drape_contact_kind)k, true), q = set_of(b, (drape_contact_kind)k, true);
+            assert_same(&p, &q);
+            free(p.pair), free(q.pair);
+        }
+    }
+    drape_contact_tree_counts counts = drape_contact_tree_count(kept);
+    assert_int_equal(counts.updates, 21);
+    assert_true(counts.builds > 1 && counts.builds < 15); /* it noticed, and not every time */
+    assert_int_equal(drape_contact_tree_count(fresh).builds, 21);
+    drape_contact_pairs_destroy(a), drape_contact_pairs_destroy(b);
+    drape_contact_tree_destroy(kept), drape_contact_tree_destroy(fresh);
+    test_mesh_clear(&mesh), clear_motion(&m);
+    drape_context_destroy(ctx);
+}
+
+/* The same bytes with any number of threads and any vectors; and again after forgetting. */
+static void order_does_not_depend_on_threads_or_vectors(void **state) {
+    (void)state;
+    test_random r = {18};
+    motion m = sheet(&r, 60, 1.5, 1);
+    drape_contact_list first[DRAPE_CONTACT_KINDS] = {{0}};
+    drape_contact_pair *copy[DRAPE_CONTACT_KINDS] = {NULL};
+    m.margin = 0.002;
+    for (int32_t run = 0; run < 5; run++) {
+        static const drape_simd level[] = {DRAPE_SIMD_BEST, DRAPE_SIMD_BASELINE, DRAPE_SIMD_AVX2, DRAPE_SIMD_AVX512,
+                                           DRAPE_SIMD_BEST};
+        drape_context_settings settings = drape_context_defaults();
+        drape_context *ctx;
+        settings.threads = run % 3 + 1;
+        settings.simd = level[run];
+        if (drape_context_create(&settings, &ctx)) continue; /* a processor without */
+        drape_contact_tree *tree = make_tree(ctx, &m);
+        drape_contact_pairs *pairs = make_pairs(ctx);
+        update(ctx, tree, &m);
+        if (run == 4) { /* another order in between */
+            motion other = sheet(&r, 60, 0, 0);
+            update(ctx, tree, &other);
+            clear_motion(&other);
+            drape_contact_tree_forget(tree);
+            update(ctx, tree, &m);
+        }
+        ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, pairs));
+        for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++) {
+            drape_contact_list list = drape_contact_pairs_list(pairs, (drape_contact_kind)k);
+            size_t bytes = (size_t)list.count * sizeof *list.pair;
+            if (run == 0) {
+                first[k] = list, copy[k] = memory(list.count, sizeof *copy[k]);
+                if (bytes) memcpy(copy[k], list.pair, bytes);
+            }
+            assert_int_equal(list.count, first[k].count);
+            if (bytes) assert_memory_equal(list.pair, copy[k], bytes);
+        }
+        drape_contact_pairs_destroy(pairs), drape_contact_tree_destroy(tree), drape_context_destroy(ctx);
+    }
+    assert_true(first[DRAPE_CONTACT_EDGE_EDGE].count > 1000);
+    for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++) free(copy[k]);
+    clear_motion(&m);
+}
+
+/* ---- Memory ---- */
+
+typedef struct counter {
+    int64_t calls, live, left; /* left: requests until one fails; negative: none does */
+} counter;
+
+static void *count_alloc(void *user, size_t bytes) {
+    counter *c = user;
+    c->calls++;
+    if (c->left >= 0 && c->left-- == 0) return NULL;
+    c->live++;
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void count_free(void *user, void *block, size_t bytes) {
+    (void)bytes;
+    ((counter *)user)->live--;
+    free(block);
+}
+
+static drape_context *count_context(counter *c) {
+    drape_context_settings settings = drape_context_defaults();
+    drape_context *ctx = NULL;
+    settings.threads = 1;
+    settings.allocator = (drape_allocator){count_alloc, count_free, c};
+    c->left = -1;
+    assert_int_equal(drape_context_create(&settings, &ctx), DRAPE_OK);
+    return ctx;
+}
+
+/* More and more pairs, then fewer: memory grows with them, none is lost, and what was there once needs no more. */
+static void lists_grow_and_a_warm_query_allocates_nothing(void **state) {
+    (void)state;
+    counter memory_calls = {0};
+    drape_context *ctx = count_context(&memory_calls);
+    test_random r = {19};
+    motion m = sheet(&r, 30, 1, 0.5);
+    drape_contact_tree *tree = make_tree(ctx, &m);
+    drape_contact_pairs *pairs = make_pairs(ctx);
+    for (int32_t round = 0; round < 2; round++)
+        for (int32_t i = 0; i < 8; i++) {
+            m.margin = 0.004 * i;
+            int64_t before = memory_calls.calls;
+            update(ctx, tree, &m);
+            assert_int_equal(memory_calls.calls, before);
+            ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_BOXES, pairs));
+            int64_t count = drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE).count +
+                            drape_contact_pairs_list(pairs, DRAPE_CONTACT_VERTEX_TRIANGLE).count;
+            assert_int_equal(count, drape_contact_tree_count(tree).candidates);
+            if (i > 0 && round == 0) assert_true(memory_calls.calls > before);
+            before = memory_calls.calls;
+            update(ctx, tree, &m);
+            ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_BOXES, pairs));
+            if (round == 1) assert_int_equal(memory_calls.calls, before);
+        }
+    drape_contact_pairs_destroy(pairs), drape_contact_tree_destroy(tree), clear_motion(&m);
+    drape_context_destroy(ctx);
+    assert_int_equal(memory_calls.live, 0);
+}
+
+static void every_request_for_memory_may_fail(void **state) {
+    (void)state;
+    test_random r = {20};
+    motion m = sheet(&r, 8, 1, 0.5);
+    m.margin = 0.02;
+    drape_contact_motion v = view(&m);
+    bool done = false;
+    for (int32_t n = 0; !done; n++) {
+        counter memory_calls = {0};
+        drape_context *ctx = count_context(&memory_calls);
+        drape_contact_tree *tree = NULL;
+        drape_contact_pairs *pairs = NULL;
+        memory_calls.left = n;
+        drape_status status = drape_contact_tree_create(ctx, m.vertices, m.triangles, m.triangle, &tree);
+        if (!status) status = drape_contact_pairs_create(ctx, &pairs);
+        if (!status) status = drape_contact_tree_update(tree, &v);
+        if (!status) status = drape_contact_tree_self(tree, 0, pairs);
+        done = memory_calls.left >= 0; /* none failed */
+        assert_int_equal(status, done ? DRAPE_OK : DRAPE_ERROR_MEMORY);
+        if (pairs && !done) assert_int_equal(drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE).count, 0);
+        memory_calls.left = -1;
+        if (pairs && !done) { /* and it goes on afterwards */
+            ASSERT_OK(ctx, drape_contact_tree_update(tree, &v));
+            ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, pairs));
+        }
+        if (pairs) assert_true(drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE).count > 0);
+        drape_contact_pairs_destroy(pairs), drape_contact_tree_destroy(tree), drape_context_destroy(ctx);
+        assert_int_equal(memory_calls.live, 0);
+    }
+    clear_motion(&m);
+}
+
+/* ---- Bad input ---- */
+
+static void assert_refused(drape_context *ctx, drape_status got, drape_status want, const char *text) {
+    assert_int_equal(got, want);
+    if (!strstr(drape_message(ctx), text)) fail_msg("'%s' does not say '%s'", drape_message(ctx), text);
+}
+
+static void bad_input_is_refused(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    test_random r = {21};
+    motion m = confetti(&r, 20, 0.1, 0.1);
+    drape_contact_tree *tree = NULL, *other = make_tree(ctx, &m);
+    drape_contact_pairs *pairs = make_pairs(ctx);
+    int32_t bad[] = {0, 1, 2, 1, 2, 3}, negative[] = {0, -1, 2};
+    assert_refused(ctx, drape_contact_tree_create(ctx, 3, 2, bad, &tree), DRAPE_ERROR_ARGUMENT,
+                   "triangle 1 has the vertex 3");
+    assert_refused(ctx, drape_contact_tree_create(ctx, 3, 1, negative, &tree), DRAPE_ERROR_ARGUMENT, "vertex -1");
+    assert_refused(ctx, drape_contact_tree_create(ctx, -1, 0, bad, &tree), DRAPE_ERROR_ARGUMENT, "-1 vertices");
+    assert_refused(ctx, drape_contact_tree_create(ctx, 3, 1, NULL, &tree), DRAPE_ERROR_ARGUMENT, "NULL");
+    assert_int_equal(drape_contact_tree_create(NULL, 3, 1, bad, &tree), DRAPE_ERROR_ARGUMENT);
+    assert_null(tree);
+    tree = make_tree(ctx, &m);
+    assert_refused(ctx, drape_contact_tree_self(tree, 0, pairs), DRAPE_ERROR_ARGUMENT,
+                   "drape_contact_tree_update first");
+    for (int32_t at = 0; at < 2; at++) {
+        double *x = &(at ? m.end : m.start)[3 * 7 + 1], kept = *x;
+        drape_contact_motion v = view(&m);
+        *x = at ? NAN : INFINITY;
+        assert_refused(ctx, drape_contact_tree_update(tree, &v), DRAPE_ERROR_NUMBER, at ? "end" : "vertex 7");
+        assert_refused(ctx, drape_contact_tree_self(tree, 0, pairs), DRAPE_ERROR_ARGUMENT, "update first");
+        *x = kept;
+    }
+    drape_contact_motion v = view(&m);
+    v.margin = -1;
+    assert_refused(ctx, drape_contact_tree_update(tree, &v), DRAPE_ERROR_ARGUMENT, "margin of -1");
+    v.margin = NAN;
+    assert_refused(ctx, drape_contact_tree_update(tree, &v), DRAPE_ERROR_ARGUMENT, "margin");
+    v = view(&m), v.origin[1] = INFINITY;
+    assert_refused(ctx, drape_contact_tree_update(tree, &v), DRAPE_ERROR_ARGUMENT, "origin");
+    v = view(&m), v.reserved[2] = 1;
+    assert_refused(ctx, drape_contact_tree_update(tree, &v), DRAPE_ERROR_ARGUMENT, "drape_contact_motion");
+    v = view(&m), v.end = NULL;
+    assert_refused(ctx, drape_contact_tree_update(tree, &v), DRAPE_ERROR_ARGUMENT, "NULL");
+    update(ctx, tree, &m);
+    m.origin[0] = 1;
+    update(ctx, other, &m);
+    assert_refused(ctx, drape_contact_tree_against(tree, other, 0, pairs), DRAPE_ERROR_ARGUMENT, "origins");
+    assert_refused(ctx, drape_contact_tree_against(tree, tree, 0, pairs), DRAPE_ERROR_ARGUMENT,
+                   "drape_contact_tree_self");
+    assert_refused(ctx, drape_contact_tree_self(tree, 6, pairs), DRAPE_ERROR_ARGUMENT, "0x6");
+    assert_refused(ctx, drape_contact_tree_self(tree, 0, NULL), DRAPE_ERROR_ARGUMENT, "NULL");
+    assert_int_equal(drape_contact_tree_self(NULL, 0, pairs), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_contact_tree_against(NULL, tree, 0, pairs), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_contact_tree_update(NULL, &v), DRAPE_ERROR_ARGUMENT);
+    assert_null(drape_contact_pairs_list(pairs, (drape_contact_kind)3).pair);
+    assert_int_equal(drape_contact_tree_edges(NULL, NULL), 0);
+    drape_contact_tree_destroy(tree), drape_contact_tree_destroy(other), drape_contact_tree_destroy(NULL);
+    drape_contact_pairs_destroy(pairs), drape_contact_pairs_destroy(NULL);
+    clear_motion(&m);
+    drape_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_what_a_search_through_all_pairs_finds),
+        cmocka_unit_test(finds_them_between_two_meshes),
+        cmocka_unit_test(takes_meshes_without_area_and_without_triangles),
+        cmocka_unit_test(takes_coordinates_of_any_size),
+        cmocka_unit_test(origin_keeps_boxes_tight),
+        cmocka_unit_test(neighbours_in_a_smooth_sheet_are_no_pairs),
+        cmocka_unit_test(refitting_finds_the_same_as_building),
+        cmocka_unit_test(order_does_not_depend_on_threads_or_vectors),
+        cmocka_unit_test(lists_grow_and_a_warm_query_allocates_nothing),
+        cmocka_unit_test(every_request_for_memory_may_fail),
+        cmocka_unit_test(bad_input_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
