@@ -162,5 +162,6 @@ void bench_peers(const bench_options *options);
 void bench_ascher_boxerman(const bench_options *options);
 void bench_newton(const bench_options *options);
 void bench_ccd(const bench_options *options);
+void bench_contact(const bench_options *options);
 
 #endif
