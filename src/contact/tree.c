@@ -2,8 +2,10 @@
  *
  * The tree. Triangles are sorted in Morton order of their middles; eight in a row are a leaf, eight leaves in a row a
  * node, eight nodes a node of the next level, up to one. So the tree has no pointers: the children of node g are
- * 8g .. 8g+7 of the level below. Each vertex and each edge belongs to the first leaf that has it, so that a pair of
- * elements appears in one pair of leaves only, and once.
+ * 8g .. 8g+7 of the level below. Runs of 8 in Morton order alone are ragged, and a leaf of a sheet meets 8 others
+ * behind it; so each run of 4096 is then split in halves across its longest side, again and again, at multiples of
+ * the sizes of nodes, which leaves 4. Each vertex and each edge belongs to the first leaf that has it, so that a pair
+ * of elements appears in one pair of leaves only, and once.
  *
  * Boxes are floats, rounded outward, relative to an origin near the mesh. A vertex's box holds its positions at the
  * start and the end of the motion, and by that all in between; an element's box is that around its vertices' boxes.
@@ -30,6 +32,9 @@
 #include <string.h>
 
 enum { WIDTH = DRAPE_I_TREE_WIDTH, VERTEX_GRAIN = 1024, LEAF_GRAIN = 32, QUERY_GRAIN = 8 };
+enum {
+    MOST_TRIANGLES = INT32_MAX / 8
+}; /* places of edges, up to 3 for a triangle and 8 more for each leaf, are numbered too */
 
 /* ---- Edges ---- */
 
@@ -37,7 +42,7 @@ typedef struct half_edge {
     int32_t low, high, side; /* side: 3 triangle + k */
 } half_edge;
 
-/* Sorted by the low vertex, and among those of the same by the high one; order: 3 triangles long. */
+/* Sorted by the low vertex, and among those of the same by the high one. */
 static bool sort_half_edges(drape_contact_tree *tree, drape_i_arena *scratch, half_edge **out) {
     int64_t sides = 3 * (int64_t)tree->triangles;
     half_edge *from = drape_i_arena_get(tree->ctx, scratch, sides, sizeof *from);
@@ -94,15 +99,21 @@ static drape_status check_mesh(drape_context *ctx, int32_t vertices, int32_t tri
     if (vertices < 0 || triangles < 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                             "a mesh of %d vertices and %d triangles: neither may be negative", vertices, triangles);
-    if (triangles > INT32_MAX / 3)
+    if (triangles > MOST_TRIANGLES)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a mesh of %d triangles: a tree takes at most %d", triangles,
-                            INT32_MAX / 3);
+                            MOST_TRIANGLES);
     for (int64_t i = 0; i < 3 * (int64_t)triangles; i++)
         if (triangle[i] < 0 || triangle[i] >= vertices)
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                                 "triangle %lld has the vertex %d; the mesh has vertices 0 to %d", (long long)(i / 3),
                                 triangle[i], vertices - 1);
     return DRAPE_OK;
+}
+
+static void list_lanes(drape_contact_tree *tree) {
+    for (int32_t bits = 0; bits < 256; bits++)
+        for (uint8_t lane = 0; lane < 8; lane++)
+            if (bits >> lane & 1) tree->lanes[bits][tree->lane_count[bits]++] = lane;
 }
 
 static bool make_elements(drape_contact_tree *tree, drape_i_elements *e, int64_t most) {
@@ -131,8 +142,8 @@ static bool make_arrays(drape_contact_tree *tree) {
     return DRAPE_NEW(ctx, tree->vertex, tree->vertices) && make_elements(tree, &tree->faces, leaves) &&
            make_elements(tree, &tree->points, tree->vertices / WIDTH + leaves) &&
            make_elements(tree, &tree->lines, tree->edges / WIDTH + leaves) && make_levels(tree) &&
-           DRAPE_NEW(ctx, tree->key, n) && DRAPE_NEW(ctx, tree->key_other, n) && DRAPE_NEW(ctx, tree->order, n) &&
-           DRAPE_NEW(ctx, tree->order_other, n) && DRAPE_NEW(ctx, tree->owned, (int64_t)tree->vertices + tree->edges);
+           DRAPE_NEW(ctx, tree->place, n) && DRAPE_NEW(ctx, tree->place_other, n) &&
+           DRAPE_NEW(ctx, tree->owned, (int64_t)tree->vertices + tree->edges);
 }
 
 drape_status drape_contact_tree_create(drape_context *ctx, int32_t vertices, int32_t triangles,
@@ -150,6 +161,7 @@ drape_status drape_contact_tree_create(drape_context *ctx, int32_t vertices, int
     tree->vertices = vertices, tree->triangles = triangles;
     tree->leaves = (int32_t)(((int64_t)triangles + WIDTH - 1) / WIDTH);
     tree->forgotten = true;
+    list_lanes(tree);
     if (!DRAPE_NEW(ctx, tree->triangle, triangles) || !DRAPE_NEW(ctx, tree->triangle_edge, triangles)) {
         status = DRAPE_ERROR_MEMORY;
     } else {
@@ -179,10 +191,8 @@ void drape_contact_tree_destroy(drape_contact_tree *tree) {
     free_elements(tree, &tree->points);
     free_elements(tree, &tree->lines);
     for (int32_t l = 0; l < tree->levels; l++) DRAPE_FREE(ctx, tree->level[l], tree->nodes[l]);
-    DRAPE_FREE(ctx, tree->key, n);
-    DRAPE_FREE(ctx, tree->key_other, n);
-    DRAPE_FREE(ctx, tree->order, n);
-    DRAPE_FREE(ctx, tree->order_other, n);
+    DRAPE_FREE(ctx, tree->place, n);
+    DRAPE_FREE(ctx, tree->place_other, n);
     DRAPE_FREE(ctx, tree->owned, (int64_t)tree->vertices + tree->edges);
     DRAPE_FREE(ctx, tree, 1);
 }
@@ -258,9 +268,9 @@ static drape_status name_not_finite(const drape_contact_tree *tree, const drape_
     return DRAPE_OK;
 }
 
-/* ---- Morton order ---- */
+/* ---- The order of the triangles ---- */
 
-enum { MORTON_BITS = 16, DIGIT_BITS = 12, DIGITS = 3 * MORTON_BITS / DIGIT_BITS };
+enum { MORTON_BITS = 16, DIGIT_BITS = 12, DIGITS = 3 * MORTON_BITS / DIGIT_BITS, RUN = 4096 };
 
 /* Bit i of the lowest 16 goes to bit 3 i. */
 static uint64_t spread(uint64_t x) {
@@ -281,16 +291,15 @@ static void make_keys(void *data, int64_t begin, int64_t end) {
     const float most = (1 << MORTON_BITS) - 1;
     for (int64_t i = begin; i < end; i++) {
         const int32_t *t = tree->triangle[i];
-        uint64_t key = 0;
+        drape_i_place *p = &tree->place[i];
+        *p = (drape_i_place){.triangle = (int32_t)i};
         for (int32_t k = 0; k < 3; k++) {
-            float sum = (tree->vertex[t[0]].c[k] + tree->vertex[t[1]].c[k]) + tree->vertex[t[2]].c[k];
-            float place = (sum - loop->low[k]) * loop->scale;
-            if (!(place > 0)) place = 0; /* also what is not a number, after an overflow */
-            if (place > most) place = most;
-            key |= spread((uint64_t)place) << k;
+            p->sum[k] = (tree->vertex[t[0]].c[k] + tree->vertex[t[1]].c[k]) + tree->vertex[t[2]].c[k];
+            float cell = (p->sum[k] - loop->low[k]) * loop->scale;
+            if (!(cell > 0)) cell = 0; /* also what is not a number, after an overflow */
+            if (cell > most) cell = most;
+            p->key |= spread((uint64_t)cell) << k;
         }
-        tree->key[i] = key;
-        tree->order[i] = (int32_t)i;
     }
 }
 
@@ -311,25 +320,93 @@ static morton_loop measure(drape_contact_tree *tree) {
     return loop;
 }
 
-/* A stable radix sort of order by key, from the lowest digit up. */
-static void sort_keys(drape_contact_tree *tree) {
+/* A stable radix sort by key, from the lowest digit up. */
+static void sort_places(drape_contact_tree *tree) {
     int64_t n = tree->triangles;
     for (int32_t d = 0; d < DIGITS; d++) {
         int32_t begin[(1 << DIGIT_BITS) + 1] = {0};
         const int32_t shift = d * DIGIT_BITS;
         const uint64_t mask = (1 << DIGIT_BITS) - 1;
-        for (int64_t i = 0; i < n; i++) begin[(tree->key[i] >> shift & mask) + 1]++;
-        if (begin[(tree->key[0] >> shift & mask) + 1] == n) continue;
+        const drape_i_place *from = tree->place;
+        drape_i_place *to = tree->place_other;
+        for (int64_t i = 0; i < n; i++) begin[(from[i].key >> shift & mask) + 1]++;
+        if (begin[(from[0].key >> shift & mask) + 1] == n) continue;
         for (int32_t i = 0; i < 1 << DIGIT_BITS; i++) begin[i + 1] += begin[i];
-        for (int64_t i = 0; i < n; i++) {
-            int32_t to = begin[tree->key[i] >> shift & mask]++;
-            tree->key_other[to] = tree->key[i];
-            tree->order_other[to] = tree->order[i];
+        for (int64_t i = 0; i < n; i++) to[begin[from[i].key >> shift & mask]++] = from[i];
+        tree->place_other = tree->place;
+        tree->place = to;
+    }
+}
+
+/* The axis along which the places spread most. */
+static int32_t longest_axis(const drape_i_place *p, int32_t count) {
+    float low[3], high[3];
+    for (int32_t k = 0; k < 3; k++) low[k] = high[k] = p[0].sum[k];
+    for (int32_t i = 1; i < count; i++)
+        for (int32_t k = 0; k < 3; k++) {
+            low[k] = p[i].sum[k] < low[k] ? p[i].sum[k] : low[k];
+            high[k] = p[i].sum[k] > high[k] ? p[i].sum[k] : high[k];
         }
-        uint64_t *key = tree->key;
-        int32_t *order = tree->order;
-        tree->key = tree->key_other, tree->key_other = key;
-        tree->order = tree->order_other, tree->order_other = order;
+    int32_t axis = 0;
+    for (int32_t k = 1; k < 3; k++)
+        if (high[k] - low[k] > high[axis] - low[axis]) axis = k;
+    return axis;
+}
+
+static float middle_of_three(float a, float b, float c) {
+    float low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* Hoare's selection: the `first` places with the least coordinates come first. No choice but by coordinates and their
+ * present order, so the result is always the same. */
+static void select_first(drape_i_place *p, int32_t count, int32_t first, int32_t axis) {
+    int32_t begin = 0, end = count - 1;
+    while (begin < end) {
+        float pivot = middle_of_three(p[begin].sum[axis], p[begin + (end - begin) / 2].sum[axis], p[end].sum[axis]);
+        int32_t i = begin, k = end;
+        while (i <= k) {
+            while (p[i].sum[axis] < pivot) i++;
+            while (p[k].sum[axis] > pivot) k--;
+            if (i > k) break;
+            drape_i_place other = p[i];
+            p[i++] = p[k], p[k--] = other;
+        }
+        if (first <= k) end = k;
+        else if (first >= i) begin = i;
+        else return;
+    }
+}
+
+/* Along the leaf's longest side, so that the blocks of its vertices and edges are compact too. */
+static void sort_leaf(drape_i_place *p, int32_t count) {
+    int32_t axis = longest_axis(p, count);
+    for (int32_t i = 1; i < count; i++) {
+        drape_i_place moved = p[i];
+        int32_t k = i;
+        for (; k > 0 && p[k - 1].sum[axis] > moved.sum[axis]; k--) p[k] = p[k - 1];
+        p[k] = moved;
+    }
+}
+
+/* Splits places in two across their longest side until they are leaves, at multiples of the largest node below. */
+static void split(drape_i_place *p, int32_t count) {
+    while (count > WIDTH) {
+        int32_t unit = WIDTH;
+        while (unit * WIDTH < count) unit *= WIDTH;
+        int32_t first = (count / 2 + unit - 1) / unit * unit;
+        select_first(p, count, first, longest_axis(p, count));
+        split(p, first);
+        p += first, count -= first;
+    }
+    sort_leaf(p, count);
+}
+
+static void split_run(void *data, int64_t begin, int64_t end) {
+    drape_contact_tree *tree = data;
+    for (int64_t run = begin; run < end; run++) {
+        int64_t at = run * RUN, left = tree->triangles - at;
+        split(tree->place + at, left < RUN ? (int32_t)left : RUN);
     }
 }
 
@@ -364,7 +441,7 @@ static void fill_leaves(drape_contact_tree *tree) {
     for (int32_t leaf = 0, next = 0; leaf < tree->leaves; leaf++) {
         int32_t points = 0, lines = 0, faces = 0;
         for (; faces < WIDTH && next < tree->triangles; next++) {
-            int32_t t = tree->order[next];
+            int32_t t = tree->place[next].triangle;
             put(&tree->faces, leaf, &faces, t, 3, tree->triangle[t]);
             for (int32_t k = 0; k < 3; k++) {
                 int32_t v = tree->triangle[t][k], e = tree->triangle_edge[t][k];
@@ -384,7 +461,8 @@ static void fill_leaves(drape_contact_tree *tree) {
 static void build(drape_contact_tree *tree) {
     morton_loop loop = measure(tree);
     drape_i_loop(tree->ctx, tree->triangles, VERTEX_GRAIN, make_keys, &loop);
-    sort_keys(tree);
+    sort_places(tree);
+    drape_i_loop(tree->ctx, ((int64_t)tree->triangles + RUN - 1) / RUN, 1, split_run, tree);
     fill_leaves(tree);
     for (int32_t l = 0; l < tree->levels; l++)
         memset(tree->level[l], 0xff, (size_t)tree->nodes[l] * sizeof *tree->level[l]); /* not numbers */

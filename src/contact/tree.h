@@ -42,6 +42,13 @@ typedef struct drape_i_elements {
     int32_t most;   /* blocks there is room for */
 } drape_i_elements;
 
+/* A triangle while the tree is built: the sum of its corners' c, and its key in Morton order. */
+typedef struct drape_i_place {
+    uint64_t key;
+    float sum[3];
+    int32_t triangle;
+} drape_i_place;
+
 struct drape_contact_tree {
     drape_context *ctx;
     int32_t vertices, triangles, edges, leaves;
@@ -62,10 +69,11 @@ struct drape_contact_tree {
     int64_t reference; /* overlaps to compare with; -1: not counted since the tree was built */
     drape_contact_tree_counts counts;
 
+    uint8_t lanes[256][8], lane_count[256]; /* of 8 bits: which are set, in ascending order, and how many */
+
     /* Scratch of a build */
-    uint64_t *key, *key_other;
-    int32_t *order, *order_other;
-    uint8_t *owned; /* of vertices, then of edges */
+    drape_i_place *place, *place_other; /* place: in the order of the leaves */
+    uint8_t *owned;                     /* of vertices, then of edges */
 };
 
 /* Where a part of a query puts its pairs of one kind; count goes on where room ends. */

@@ -38,15 +38,16 @@ static box get_box(const drape_i_box8 *b, int32_t lane) {
     return (box){{b->lo[0][lane], b->lo[1][lane], b->lo[2][lane]}, {b->hi[0][lane], b->hi[1][lane], b->hi[2][lane]}};
 }
 
-/* The lanes of b that meet a; touching counts. */
+/* The lanes of b that meet a, as bits; touching counts. */
 DRAPE_INLINE uint32_t meets(const drape_i_box8 *b, const box *a) {
-    vi8 yes = vf8_load(b->lo[0]) <= vf8_set1(a->hi[0]);
-    yes &= vf8_load(b->hi[0]) >= vf8_set1(a->lo[0]);
-    yes &= vf8_load(b->lo[1]) <= vf8_set1(a->hi[1]);
-    yes &= vf8_load(b->hi[1]) >= vf8_set1(a->lo[1]);
-    yes &= vf8_load(b->lo[2]) <= vf8_set1(a->hi[2]);
-    yes &= vf8_load(b->hi[2]) >= vf8_set1(a->lo[2]);
-    return vi8_bits(yes);
+    uint32_t bits = 0;
+    for (int32_t p = 0; p < 8; p += VF_LANES) {
+        vm yes = vf_le(vf_load(b->lo[0] + p), vf_set1(a->hi[0])) & vf_le(vf_set1(a->lo[0]), vf_load(b->hi[0] + p));
+        yes &= vf_le(vf_load(b->lo[1] + p), vf_set1(a->hi[1])) & vf_le(vf_set1(a->lo[1]), vf_load(b->hi[1] + p));
+        yes &= vf_le(vf_load(b->lo[2] + p), vf_set1(a->hi[2])) & vf_le(vf_set1(a->lo[2]), vf_load(b->hi[2] + p));
+        bits |= vm_bits(yes) << p;
+    }
+    return bits;
 }
 
 /* ---- Refitting ---- */
@@ -100,206 +101,254 @@ void DRAPE_NAME(drape_i_tree_refit_level)(drape_contact_tree *tree, int32_t leve
 /* ---- The tighter test ---- */
 
 typedef struct vf3 {
-    vf8 x, y, z;
+    vf x, y, z;
 } vf3;
 
 DRAPE_INLINE vf3 add3(vf3 a, vf3 b) { return (vf3){a.x + b.x, a.y + b.y, a.z + b.z}; }
 DRAPE_INLINE vf3 sub3(vf3 a, vf3 b) { return (vf3){a.x - b.x, a.y - b.y, a.z - b.z}; }
-DRAPE_INLINE vf8 dot3(vf3 a, vf3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-DRAPE_INLINE vf3 abs3(vf3 a) { return (vf3){vf8_abs(a.x), vf8_abs(a.y), vf8_abs(a.z)}; }
+DRAPE_INLINE vf dot3(vf3 a, vf3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+DRAPE_INLINE vf3 abs3(vf3 a) { return (vf3){vf_abs(a.x), vf_abs(a.y), vf_abs(a.z)}; }
 DRAPE_INLINE vf3 cross3(vf3 a, vf3 b) {
     return (vf3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 /* (e.e) times the part of a that is normal to e */
 DRAPE_INLINE vf3 normal_part(vf3 a, vf3 e) {
-    vf8 ee = dot3(e, e), ae = dot3(a, e);
+    vf ee = dot3(e, e), ae = dot3(a, e);
     return (vf3){a.x * ee - e.x * ae, a.y * ee - e.y * ae, a.z * ee - e.z * ae};
 }
 
-/* c and h of eight vertices. */
-typedef struct ball8 {
+/* c and h of a vertex in each lane. */
+typedef struct ball {
     vf3 c, h;
-} ball8;
+} ball;
 
-DRAPE_INLINE ball8 gather(const drape_i_vertex_box *vertex, const int32_t index[8]) {
-    vf8 r[8], low[4], high[4];
-    for (int32_t i = 0; i < 8; i++) r[i] = vf8_load(vertex[index[i]].c); /* c, then h */
-    for (int32_t i = 0; i < 4; i++) {
-        low[i] = VF_SHUFFLE(r[2 * i], r[2 * i + 1], 0, 8, 1, 9, 4, 12, 5, 13);    /* x x y y | x x y y */
-        high[i] = VF_SHUFFLE(r[2 * i], r[2 * i + 1], 2, 10, 3, 11, 6, 14, 7, 15); /* z z 0 0 | z z 0 0 */
-    }
-    vf8 x0 = VF_SHUFFLE(low[0], low[1], 0, 1, 8, 9, 4, 5, 12, 13); /* x of c of four | x of h of four */
-    vf8 x1 = VF_SHUFFLE(low[2], low[3], 0, 1, 8, 9, 4, 5, 12, 13);
-    vf8 y0 = VF_SHUFFLE(low[0], low[1], 2, 3, 10, 11, 6, 7, 14, 15);
-    vf8 y1 = VF_SHUFFLE(low[2], low[3], 2, 3, 10, 11, 6, 7, 14, 15);
-    vf8 z0 = VF_SHUFFLE(high[0], high[1], 0, 1, 8, 9, 4, 5, 12, 13);
-    vf8 z1 = VF_SHUFFLE(high[2], high[3], 0, 1, 8, 9, 4, 5, 12, 13);
-    return (ball8){{VF_SHUFFLE(x0, x1, 0, 1, 2, 3, 8, 9, 10, 11), VF_SHUFFLE(y0, y1, 0, 1, 2, 3, 8, 9, 10, 11),
-                    VF_SHUFFLE(z0, z1, 0, 1, 2, 3, 8, 9, 10, 11)},
-                   {VF_SHUFFLE(x0, x1, 4, 5, 6, 7, 12, 13, 14, 15), VF_SHUFFLE(y0, y1, 4, 5, 6, 7, 12, 13, 14, 15),
-                    VF_SHUFFLE(z0, z1, 4, 5, 6, 7, 12, 13, 14, 15)}};
+DRAPE_INLINE ball gather(const drape_i_vertex_box *vertex, const int32_t *index) {
+    const float *record[VF_LANES];
+    vf f[6];
+    for (int32_t i = 0; i < VF_LANES; i++) record[i] = vertex[index[i]].c; /* h follows */
+    vf_transpose(record, f);
+    return (ball){{f[0], f[1], f[2]}, {f[3], f[4], f[5]}};
 }
 
 /* The differences between the vertices of two elements: r of their c, h the sums of their h. */
 typedef struct differences {
     vf3 r[4], h[4];
     int32_t count;
-    vf8 distance;
+    vf distance;
 } differences;
 
 static const float SLACK = 0x1p-20f, UNDERFLOW_SLACK = 1e-36f;
 static const float MIDDLE = 0.41422f, LEAST = 0.31784f; /* above sqrt 2 - 1 and sqrt 3 - sqrt 2 */
 
 /* At least |n|_2, a = |n|. */
-DRAPE_INLINE vf8 length_bound(vf3 a) {
-    vf8 high = vf8_max(a.x, a.y), low = vf8_min(a.x, a.y);
-    vf8 most = vf8_max(high, a.z), rest = vf8_min(high, a.z);
-    return most + MIDDLE * vf8_max(rest, low) + LEAST * vf8_min(rest, low);
+DRAPE_INLINE vf length_bound(vf3 a) {
+    vf high = vf_max(a.x, a.y), low = vf_min(a.x, a.y);
+    vf most = vf_max(high, a.z), rest = vf_min(high, a.z);
+    return most + MIDDLE * vf_max(rest, low) + LEAST * vf_min(rest, low);
 }
 
 /* The lanes in which n separates the elements. */
-DRAPE_INLINE vi8 separates(vf3 n, const differences *d) {
+DRAPE_INLINE vm separates(vf3 n, const differences *d) {
     vf3 a = abs3(n);
-    vf8 bound = d->distance * length_bound(a) * (1 + SLACK) + UNDERFLOW_SLACK;
-    vi8 above = bound == bound, below = above;
+    vf bound = d->distance * length_bound(a) * (1 + SLACK) + UNDERFLOW_SLACK;
+    vm above = vf_le(bound, bound), below = above;
     for (int32_t i = 0; i < d->count; i++) {
-        vf8 s = dot3(n, d->r[i]), g = dot3(a, abs3(d->r[i])), w = dot3(a, d->h[i]);
-        vf8 less = w + (w + g) * SLACK;
-        above &= s - less > bound;
-        below &= s + less < -bound;
+        vf s = dot3(n, d->r[i]), g = dot3(a, abs3(d->r[i])), w = dot3(a, d->h[i]);
+        vf less = w + (w + g) * SLACK;
+        above &= vf_lt(bound, s - less);
+        below &= vf_lt(s + less, -bound);
     }
     return above | below;
 }
 
-DRAPE_INLINE void set_difference(differences *d, int32_t i, const ball8 *a, const ball8 *b) {
+DRAPE_INLINE void set_difference(differences *d, int32_t i, const ball *a, const ball *b) {
     d->r[i] = sub3(a->c, b->c);
     d->h[i] = add3(a->h, b->h);
 }
 
-/* The lanes in which vertex v[0] of x and triangle v[1..3] of y are farther apart than the distance. */
+/* The lanes in which vertex v[0] of x and triangle v[1..3] of y, from lane `at` on, are farther apart than the
+ * distance; of those that are wanted. */
 static uint32_t vertex_triangle_apart(const drape_i_vertex_box *x, const drape_i_vertex_box *y, int32_t v[4][8],
-                                      uint32_t wanted, float distance) {
-    differences d = {.count = 3, .distance = vf8_set1(distance)};
-    ball8 p = gather(x, v[0]), t[3];
+                                      int32_t at, uint32_t wanted, float distance) {
+    differences d = {.count = 3, .distance = vf_set1(distance)};
+    ball p = gather(x, v[0] + at), t[3];
     for (int32_t i = 0; i < 3; i++) {
-        t[i] = gather(y, v[1 + i]);
+        t[i] = gather(y, v[1 + i] + at);
         set_difference(&d, i, &p, &t[i]);
     }
-    vi8 apart = separates(add3(add3(d.r[0], d.r[1]), d.r[2]), &d);
-    if ((vi8_bits(apart) & wanted) == wanted) return wanted;
+    vm apart = separates(add3(add3(d.r[0], d.r[1]), d.r[2]), &d);
+    if ((vm_bits(apart) & wanted) == wanted) return wanted;
     vf3 e[3] = {sub3(t[1].c, t[0].c), sub3(t[2].c, t[1].c), sub3(t[0].c, t[2].c)};
     apart |= separates(cross3(e[0], e[1]), &d);
     for (int32_t i = 0; i < 3; i++) {
-        if ((vi8_bits(apart) & wanted) == wanted) return wanted;
+        if ((vm_bits(apart) & wanted) == wanted) return wanted;
         apart |= separates(normal_part(d.r[i], e[i]), &d);
     }
-    return vi8_bits(apart) & wanted;
+    return vm_bits(apart) & wanted;
 }
 
-/* The lanes in which edge v[0..1] of x and edge v[2..3] of y are farther apart than the distance. */
-static uint32_t edges_apart(const drape_i_vertex_box *x, const drape_i_vertex_box *y, int32_t v[4][8],
+/* The same for edge v[0..1] of x and edge v[2..3] of y. */
+static uint32_t edges_apart(const drape_i_vertex_box *x, const drape_i_vertex_box *y, int32_t v[4][8], int32_t at,
                             uint32_t wanted, float distance) {
-    differences d = {.count = 4, .distance = vf8_set1(distance)};
-    ball8 a[2] = {gather(x, v[0]), gather(x, v[1])}, b[2] = {gather(y, v[2]), gather(y, v[3])};
+    differences d = {.count = 4, .distance = vf_set1(distance)};
+    ball a[2] = {gather(x, v[0] + at), gather(x, v[1] + at)}, b[2] = {gather(y, v[2] + at), gather(y, v[3] + at)};
     for (int32_t i = 0; i < 4; i++) set_difference(&d, i, &a[i / 2], &b[i % 2]);
     vf3 middle = add3(d.r[0], d.r[3]);
-    vi8 apart = separates(middle, &d);
-    if ((vi8_bits(apart) & wanted) == wanted) return wanted;
+    vm apart = separates(middle, &d);
+    if ((vm_bits(apart) & wanted) == wanted) return wanted;
     vf3 ea = sub3(a[1].c, a[0].c), eb = sub3(b[1].c, b[0].c);
     apart |= separates(normal_part(middle, ea), &d);
-    if ((vi8_bits(apart) & wanted) == wanted) return wanted;
+    if ((vm_bits(apart) & wanted) == wanted) return wanted;
     apart |= separates(normal_part(middle, eb), &d);
-    if ((vi8_bits(apart) & wanted) == wanted) return wanted;
+    if ((vm_bits(apart) & wanted) == wanted) return wanted;
     apart |= separates(cross3(ea, eb), &d);
-    return vi8_bits(apart) & wanted;
+    return vm_bits(apart) & wanted;
 }
 
-/* ---- Pairs on their way into a list, eight at a time ---- */
+/* ---- Pairs on their way into a list ----
+ *
+ * Pairs whose boxes meet wait in a queue of slots: 8 block + lane. They are put there eight at a time, whether they
+ * are pairs or not, and what is behind the last one is overwritten by the next; a loop over bits, which no processor
+ * can predict, would take several times as long. Then eight at a time are tested and written. */
 
-typedef struct batch {
-    int32_t vertex[4][8], id[2][8];
+enum { QUEUE = 256 };
+
+typedef struct queue {
+    int32_t a[QUEUE],
+        b[QUEUE]; /* a: of vertices the number, of edges the slot; b: the slot of a triangle or an edge */
     int32_t count;
-    const drape_i_vertex_box *x, *y; /* of the first element and of the second */
+    const drape_contact_tree *x, *y; /* of the first element and of the second */
     drape_i_sink *sink;
-} batch;
+} queue;
 
 typedef struct search {
     const drape_i_tree_query *query;
-    batch batch[DRAPE_CONTACT_KINDS];
+    queue queue[DRAPE_CONTACT_KINDS];
     int64_t overlaps, candidates;
 } search;
 
-DRAPE_INLINE void flush(search *s, drape_contact_kind kind) {
-    batch *b = &s->batch[kind];
-    uint32_t left = (1u << b->count) - 1;
-    if (!left) return;
-    s->candidates += b->count;
-    if (!s->query->boxes_only) {
-        float distance = s->query->distance;
-        left &= kind == DRAPE_CONTACT_EDGE_EDGE ? ~edges_apart(b->x, b->y, b->vertex, left, distance)
-                                                : ~vertex_triangle_apart(b->x, b->y, b->vertex, left, distance);
+typedef struct batch {
+    int32_t vertex[4][8], id[2][8];
+} batch;
+
+DRAPE_INLINE void look_up(const queue *q, drape_contact_kind kind, int32_t at, int32_t i, batch *out) {
+    int32_t a = q->a[at], b = q->b[at];
+    if (kind == DRAPE_CONTACT_EDGE_EDGE) {
+        const drape_i_block *e = &q->x->lines.block[a / 8], *f = &q->y->lines.block[b / 8];
+        out->id[0][i] = e->id[a % 8], out->id[1][i] = f->id[b % 8];
+        for (int32_t k = 0; k < 2; k++)
+            out->vertex[k][i] = e->vertex[k][a % 8], out->vertex[2 + k][i] = f->vertex[k][b % 8];
+    } else {
+        const drape_i_block *f = &q->y->faces.block[b / 8];
+        out->id[0][i] = out->vertex[0][i] = a, out->id[1][i] = f->id[b % 8];
+        for (int32_t k = 0; k < 3; k++) out->vertex[1 + k][i] = f->vertex[k][b % 8];
     }
+}
+
+/* The pairs of `wanted` that the tighter test finds apart. */
+DRAPE_INLINE uint32_t apart_of(const queue *q, drape_contact_kind kind, batch *b, uint32_t wanted, float distance) {
+    uint32_t bits = 0;
+    for (int32_t at = 0; at < 8; at += VF_LANES) {
+        uint32_t these = wanted >> at & ((1u << VF_LANES) - 1);
+        if (!these) continue;
+        bits |= (kind == DRAPE_CONTACT_EDGE_EDGE
+                     ? edges_apart(q->x->vertex, q->y->vertex, b->vertex, at, these, distance)
+                     : vertex_triangle_apart(q->x->vertex, q->y->vertex, b->vertex, at, these, distance))
+                << at;
+    }
+    return bits;
+}
+
+/* Tests and writes `count` pairs of the queue, 1 to 8. */
+DRAPE_INLINE void take(search *s, drape_contact_kind kind, int32_t from, int32_t count) {
+    queue *q = &s->queue[kind];
+    uint32_t left = (1u << count) - 1;
+    batch b;
+    for (int32_t i = 0; i < 8; i++) look_up(q, kind, from + (i < count ? i : 0), i, &b);
+    if (!s->query->boxes_only) left &= ~apart_of(q, kind, &b, left, s->query->distance);
     for (; left; left &= left - 1) {
         int32_t i = DRAPE_LOWEST_BIT(left);
-        if (b->sink->count < b->sink->room)
-            b->sink->pair[b->sink->count] = (drape_contact_pair){
-                {b->vertex[0][i], b->vertex[1][i], b->vertex[2][i], b->vertex[3][i]}, b->id[0][i], b->id[1][i]};
-        b->sink->count++;
+        if (q->sink->count < q->sink->room)
+            q->sink->pair[q->sink->count] = (drape_contact_pair){
+                {b.vertex[0][i], b.vertex[1][i], b.vertex[2][i], b.vertex[3][i]}, b.id[0][i], b.id[1][i]};
+        q->sink->count++;
     }
-    b->count = 0;
+}
+
+DRAPE_INLINE void drain_one(search *s, drape_contact_kind kind, bool all) {
+    queue *q = &s->queue[kind];
+    int32_t done = 0;
+    for (; q->count - done >= 8; done += 8) take(s, kind, done, 8);
+    if (all && done < q->count) {
+        take(s, kind, done, q->count - done);
+        done = q->count;
+    }
+    for (int32_t i = done; i < q->count; i++) q->a[i - done] = q->a[i], q->b[i - done] = q->b[i];
+    q->count -= done;
+}
+
+/* Empties a queue: all of it, or all whole batches. */
+static void drain(search *s, drape_contact_kind kind, bool all) {
+    switch (kind) {
+    case DRAPE_CONTACT_VERTEX_TRIANGLE: drain_one(s, DRAPE_CONTACT_VERTEX_TRIANGLE, all); break;
+    case DRAPE_CONTACT_TRIANGLE_VERTEX: drain_one(s, DRAPE_CONTACT_TRIANGLE_VERTEX, all); break;
+    case DRAPE_CONTACT_EDGE_EDGE: drain_one(s, DRAPE_CONTACT_EDGE_EDGE, all); break;
+    }
+}
+
+/* The pairs of a and the lanes `among` of block b. */
+DRAPE_INLINE void enqueue(search *s, drape_contact_kind kind, int32_t a, int32_t block, uint32_t among) {
+    queue *q = &s->queue[kind];
+    const uint8_t *lane = s->query->first->lanes[among];
+    for (int32_t i = 0; i < 8; i++) q->a[q->count + i] = a, q->b[q->count + i] = 8 * block + lane[i];
+    q->count += s->query->first->lane_count[among];
+    s->candidates += s->query->first->lane_count[among];
+    if (q->count > QUEUE - 8) drain(s, kind, false);
 }
 
 /* ---- Two leaves ---- */
 
-DRAPE_INLINE vi8 same(const int32_t lanes[8], int32_t vertex) { return vi8_load(lanes) == vertex - (vi8){0}; }
-
-/* Vertex `lane` of p against the faces of f in `among`. */
-DRAPE_INLINE void vertex_faces(search *s, drape_contact_kind kind, const drape_i_block *p, int32_t lane,
-                               const drape_i_block *f, uint32_t among, bool one_mesh) {
-    box of = get_box(&p->box, lane);
-    int32_t v = p->id[lane];
-    among &= meets(&f->box, &of);
-    if (one_mesh && among) among &= ~vi8_bits(same(f->vertex[0], v) | same(f->vertex[1], v) | same(f->vertex[2], v));
-    batch *b = &s->batch[kind];
-    for (; among; among &= among - 1) {
-        int32_t k = DRAPE_LOWEST_BIT(among), n = b->count++;
-        b->vertex[0][n] = v;
-        for (int32_t c = 0; c < 3; c++) b->vertex[1 + c][n] = f->vertex[c][k];
-        b->id[0][n] = v, b->id[1][n] = f->id[k];
-        if (b->count == 8) flush(s, kind);
+/* The lanes of b that have vertex v among their first `corners`, as bits. */
+DRAPE_INLINE uint32_t has_vertex(const drape_i_block *b, int32_t corners, int32_t v) {
+    uint32_t bits = 0;
+    for (int32_t p = 0; p < 8; p += VF_LANES) {
+        vm yes = vfi_eq(vfi_load(b->vertex[0] + p), vfi_set1(v));
+        for (int32_t k = 1; k < corners; k++) yes |= vfi_eq(vfi_load(b->vertex[k] + p), vfi_set1(v));
+        bits |= vm_bits(yes) << p;
     }
+    return bits;
 }
 
-/* Edge `lane` of e against the edges of f in `among`. */
-DRAPE_INLINE void edge_edges(search *s, const drape_i_block *e, int32_t lane, const drape_i_block *f, uint32_t among,
-                             bool one_mesh) {
-    box of = get_box(&e->box, lane);
-    int32_t v = e->vertex[0][lane], w = e->vertex[1][lane];
+/* Vertex `lane` of p against the faces of leaf k in `among`. */
+DRAPE_INLINE void vertex_faces(search *s, drape_contact_kind kind, const drape_i_block *p, int32_t lane,
+                               const drape_contact_tree *faces, int32_t k, uint32_t among, bool one_mesh) {
+    const drape_i_block *f = &faces->faces.block[k];
+    box of = get_box(&p->box, lane);
     among &= meets(&f->box, &of);
-    if (one_mesh && among)
-        among &=
-            ~vi8_bits(same(f->vertex[0], v) | same(f->vertex[1], v) | same(f->vertex[0], w) | same(f->vertex[1], w));
-    batch *b = &s->batch[DRAPE_CONTACT_EDGE_EDGE];
-    for (; among; among &= among - 1) {
-        int32_t k = DRAPE_LOWEST_BIT(among), n = b->count++;
-        b->vertex[0][n] = v, b->vertex[1][n] = w;
-        b->vertex[2][n] = f->vertex[0][k], b->vertex[3][n] = f->vertex[1][k];
-        b->id[0][n] = e->id[lane], b->id[1][n] = f->id[k];
-        if (b->count == 8) flush(s, DRAPE_CONTACT_EDGE_EDGE);
-    }
+    if (one_mesh) among &= ~has_vertex(f, 3, p->id[lane]);
+    enqueue(s, kind, p->id[lane], k, among);
+}
+
+/* Edge `lane` of block n of a against the edges of block m of b in `among`. */
+DRAPE_INLINE void edge_edges(search *s, const drape_contact_tree *a, int32_t n, int32_t lane,
+                             const drape_contact_tree *b, int32_t m, uint32_t among, bool one_mesh) {
+    const drape_i_block *e = &a->lines.block[n], *f = &b->lines.block[m];
+    box of = get_box(&e->box, lane);
+    among &= meets(&f->box, &of);
+    if (one_mesh) among &= ~(has_vertex(f, 2, e->vertex[0][lane]) | has_vertex(f, 2, e->vertex[1][lane]));
+    enqueue(s, DRAPE_CONTACT_EDGE_EDGE, 8 * n + lane, m, among);
 }
 
 /* The vertices of leaf i of one tree against the faces of leaf k of the other. */
 DRAPE_INLINE void vertices_faces(search *s, drape_contact_kind kind, const drape_contact_tree *points, int32_t i,
                                  const box *box_of_faces, const drape_contact_tree *faces, int32_t k,
                                  const box *box_of_points, bool one_mesh) {
-    const drape_i_block *f = &faces->faces.block[k];
-    uint32_t among = meets(&f->box, box_of_points);
+    uint32_t among = meets(&faces->faces.block[k].box, box_of_points);
     if (!among) return;
     for (int32_t n = points->points.begin[i]; n < points->points.begin[i + 1]; n++) {
         const drape_i_block *p = &points->points.block[n];
         for (uint32_t left = meets(&p->box, box_of_faces); left; left &= left - 1)
-            vertex_faces(s, kind, p, DRAPE_LOWEST_BIT(left), f, among, one_mesh);
+            vertex_faces(s, kind, p, DRAPE_LOWEST_BIT(left), faces, k, among, one_mesh);
     }
 }
 
@@ -315,8 +364,7 @@ DRAPE_INLINE void edges_edges(search *s, const drape_contact_tree *a, int32_t i,
         const drape_i_block *e = &a->lines.block[n];
         for (uint32_t left = meets(&e->box, box_b); left; left &= left - 1)
             for (int32_t m = first; m < last; m++)
-                if (among[m - first])
-                    edge_edges(s, e, DRAPE_LOWEST_BIT(left), &b->lines.block[m], among[m - first], one_mesh);
+                if (among[m - first]) edge_edges(s, a, n, DRAPE_LOWEST_BIT(left), b, m, among[m - first], one_mesh);
     }
 }
 
@@ -337,9 +385,8 @@ static void one_leaf(search *s, const drape_contact_tree *a, int32_t i, const bo
     for (int32_t n = a->lines.begin[i]; n < a->lines.begin[i + 1]; n++) {
         const drape_i_block *e = &a->lines.block[n];
         for (int32_t lane = 0; lane < 8 && e->id[lane] >= 0; lane++) {
-            edge_edges(s, e, lane, e, (0xffu << lane << 1) & 0xff, true);
-            for (int32_t m = n + 1; m < a->lines.begin[i + 1]; m++)
-                edge_edges(s, e, lane, &a->lines.block[m], 0xff, true);
+            edge_edges(s, a, n, lane, a, n, (0xffu << lane << 1) & 0xff, true);
+            for (int32_t m = n + 1; m < a->lines.begin[i + 1]; m++) edge_edges(s, a, n, lane, a, m, 0xff, true);
         }
     }
 }
@@ -375,19 +422,22 @@ static void descend(search *s, const drape_contact_tree *a, int32_t i, const box
 void DRAPE_NAME(drape_i_tree_pairs)(const drape_i_tree_query *query, int64_t begin, int64_t end,
                                     drape_i_sink sink[DRAPE_CONTACT_KINDS], int64_t *overlaps, int64_t *candidates) {
     const drape_contact_tree *a = query->first, *b = query->second;
-    search s = {.query = query};
+    search s;
+    s.query = query;
+    s.overlaps = s.candidates = 0;
     for (int32_t kind = 0; kind < DRAPE_CONTACT_KINDS; kind++) {
         bool swapped = kind == DRAPE_CONTACT_TRIANGLE_VERTEX;
-        s.batch[kind].sink = &sink[kind];
-        s.batch[kind].x = swapped ? b->vertex : a->vertex;
-        s.batch[kind].y = swapped ? a->vertex : b->vertex;
+        s.queue[kind].count = 0;
+        s.queue[kind].sink = &sink[kind];
+        s.queue[kind].x = swapped ? b : a;
+        s.queue[kind].y = swapped ? a : b;
     }
     for (int64_t i = begin; i < end; i++) {
         box of = get_box(&a->level[0][i / DRAPE_I_TREE_WIDTH], i % DRAPE_I_TREE_WIDTH);
         if (a == b) one_leaf(&s, a, (int32_t)i, &of);
         descend(&s, a, (int32_t)i, &of, b, a == b ? (int32_t)i + 1 : 0);
     }
-    for (int32_t kind = 0; kind < DRAPE_CONTACT_KINDS; kind++) flush(&s, (drape_contact_kind)kind);
+    for (int32_t kind = 0; kind < DRAPE_CONTACT_KINDS; kind++) drain(&s, (drape_contact_kind)kind, true);
     *overlaps = s.overlaps;
     *candidates = s.candidates;
 }
