@@ -78,58 +78,104 @@ static void update(sheet *s) {
 }
 
 typedef struct times {
-    double multiply[REPEATS], build[REPEATS], refit[REPEATS], query[REPEATS], boxes[REPEATS], whole[REPEATS];
+    double multiply[REPEATS], build[REPEATS], refit[REPEATS], boxes[REPEATS], query[REPEATS], whole[REPEATS];
 } times;
 
-static void measure(sheet *s, int repeat, times *t) {
+static double time_update(sheet *s) {
+    double begin = bench_seconds();
+    update(s);
+    return bench_seconds() - begin;
+}
+
+static double time_query(sheet *s, uint32_t options) {
+    double begin = bench_seconds();
+    bench_check(s->ctx, drape_contact_tree_self(s->tree, options, s->pairs));
+    return bench_seconds() - begin;
+}
+
+static double time_multiply(sheet *s) {
     int count = (int)(40000000 / (76 * s->A.rowptr[s->A.rows])) + 1;
     double begin = bench_seconds();
     for (int i = 0; i < count; i++) bench_check(s->ctx, drape_multiply(s->ctx, &s->A, s->in, s->out));
-    t->multiply[repeat] = (bench_seconds() - begin) / count;
+    return (bench_seconds() - begin) / count;
+}
+
+static void measure(sheet *s, int repeat, times *t) {
+    t->multiply[repeat] = time_multiply(s);
     drape_contact_tree_forget(s->tree);
-    begin = bench_seconds(), update(s), t->build[repeat] = bench_seconds() - begin;
-    begin = bench_seconds(), update(s), t->refit[repeat] = bench_seconds() - begin;
-    begin = bench_seconds();
-    bench_check(s->ctx, drape_contact_tree_self(s->tree, DRAPE_CONTACT_BOXES, s->pairs));
-    t->boxes[repeat] = bench_seconds() - begin;
-    begin = bench_seconds();
-    bench_check(s->ctx, drape_contact_tree_self(s->tree, 0, s->pairs));
-    t->query[repeat] = bench_seconds() - begin;
+    t->build[repeat] = time_update(s);
+    t->boxes[repeat] = time_query(s, DRAPE_CONTACT_BOXES);
+    t->refit[repeat] = time_update(s);
+    t->query[repeat] = time_query(s, 0);
     t->whole[repeat] = t->refit[repeat] + t->query[repeat];
 }
 
-static void print_row(const sheet *s, sheet_state state, int32_t threads, times *t) {
-    double multiply = bench_median(t->multiply, REPEATS);
+/* What the claims are about: medians and least times of an update and a query at rest. */
+typedef struct result {
+    double whole, whole_best, multiply, multiply_best;
+} result;
+
+static result print_row(const sheet *s, sheet_state state, int32_t threads, times *t) {
     drape_contact_tree_counts counts = drape_contact_tree_count(s->tree);
     int64_t left = 0;
     for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++)
         left += drape_contact_pairs_list(s->pairs, (drape_contact_kind)k).count;
-    double refit = bench_median(t->refit, REPEATS), query = bench_median(t->query, REPEATS);
+    result r = {.whole = bench_median(t->whole, REPEATS), .multiply = bench_median(t->multiply, REPEATS)};
+    r.whole_best = t->whole[0], r.multiply_best = t->multiply[0];
     printf("%9d %-9s %8d %10lld %10lld %9lld %9.2f %7.2f %7.2f %7.2f %11.1f\n", s->A.rows, state_name[state], threads,
            (long long)counts.overlaps, (long long)counts.candidates, (long long)left,
-           1e3 * bench_median(t->build, REPEATS), 1e3 * refit, 1e3 * bench_median(t->boxes, REPEATS), 1e3 * query,
-           (refit + query) / multiply);
+           1e3 * bench_median(t->build, REPEATS), 1e3 * bench_median(t->refit, REPEATS),
+           1e3 * bench_median(t->boxes, REPEATS), 1e3 * bench_median(t->query, REPEATS), r.whole / r.multiply);
+    return r;
+}
+
+/* One and two threads in turn; at_rest: what is claimed of them. */
+static void run_size(int32_t side, result at_rest[2]) {
+    sheet s[2] = {make_sheet(side, 1), make_sheet(side, 2)};
+    for (sheet_state state = AT_REST; state < STATES; state++) {
+        times t[2];
+        for (int32_t k = 0; k < 2; k++) {
+            put_state(&s[k], state);
+            measure(&s[k], 0, &t[k]); /* warm */
+        }
+        for (int repeat = 0; repeat < REPEATS; repeat++)
+            for (int32_t k = 0; k < 2; k++) {
+                bench_rest();
+                measure(&s[k], repeat, &t[k]);
+            }
+        for (int32_t k = 0; k < 2; k++) {
+            result r = print_row(&s[k], state, k + 1, &t[k]);
+            if (state == AT_REST) at_rest[k] = r;
+        }
+    }
+    free_sheet(&s[0]), free_sheet(&s[1]);
+}
+
+static void claim(const result (*r)[2], const int32_t *side, int32_t sizes) {
+    const result *first = r[0], *last = r[sizes - 1];
+    double vertices = (double)side[sizes - 1] * side[sizes - 1] / ((double)side[0] * side[0]);
+    bench_claim("multiplies, smallest sheet at rest, 1 thread", first[0].whole / first[0].multiply,
+                first[0].whole_best / first[0].multiply_best, 0, 60);
+    bench_claim("multiplies, smallest sheet at rest, 2 threads", first[1].whole / first[1].multiply,
+                first[1].whole_best / first[1].multiply_best, 0, 60);
+    bench_claim("2 threads against 1, smallest sheet at rest", first[0].whole / first[1].whole,
+                first[0].whole_best / first[1].whole_best, 1, 1.6);
+    bench_claim("2 threads against 1, largest sheet at rest", last[0].whole / last[1].whole,
+                last[0].whole_best / last[1].whole_best, 1, 1.6);
+    bench_claim("time per vertex, largest against smallest sheet", last[0].whole / first[0].whole / vertices,
+                last[0].whole_best / first[0].whole_best / vertices, 0, 1.3);
 }
 
 void bench_contact(const bench_options *options) {
-    static const int32_t own[] = {101, 201, 401}, quick[] = {21};
+    static const int32_t own[] = {101, 201, 401}, quick[] = {21, 31};
     int32_t side[BENCH_MOST_SIZES];
-    int32_t sizes = options->quick ? bench_sizes(options, quick, 1, side) : bench_sizes(options, own, 3, side);
-    printf("ms; build: an update that sorts, refit: one that does not; boxes: the query without the tighter test\n");
+    int32_t sizes = options->quick ? bench_sizes(options, quick, 2, side) : bench_sizes(options, own, 3, side);
+    result at_rest[BENCH_MOST_SIZES][2];
+    printf(
+        "milliseconds; build: an update that sorts, refit: one that does not; boxes: the query without the tighter\n"
+        "test, query: with it; multiplies: refit and query\n");
     printf("%9s %-9s %8s %10s %10s %9s %9s %7s %7s %7s %11s\n", "vertices", "sheet", "threads", "leaf pairs",
            "candidates", "pairs", "build", "refit", "boxes", "query", "multiplies");
-    for (int32_t i = 0; i < sizes; i++) {
-        sheet s[2] = {make_sheet(side[i], 1), make_sheet(side[i], 2)};
-        for (sheet_state state = AT_REST; state < STATES; state++) {
-            times t[2];
-            for (int32_t k = 0; k < 2; k++) {
-                put_state(&s[k], state);
-                bench_rest();
-                measure(&s[k], 0, &t[k]);
-                for (int repeat = 0; repeat < REPEATS; repeat++) measure(&s[k], repeat, &t[k]);
-                print_row(&s[k], state, k + 1, &t[k]);
-            }
-        }
-        free_sheet(&s[0]), free_sheet(&s[1]);
-    }
+    for (int32_t i = 0; i < sizes; i++) run_size(side[i], at_rest[i]);
+    claim((const result(*)[2])at_rest, side, sizes);
 }

@@ -103,6 +103,10 @@ DRAPE_API void drape_contact_tree_destroy(drape_contact_tree *tree); /* NULL is 
 /* The edges of the mesh: 2 vertex numbers each, the smaller one first, in ascending order. *edge may be NULL. */
 DRAPE_API int32_t drape_contact_tree_edges(const drape_contact_tree *tree, const int32_t **edge);
 
+/* What is added to the numbers of this mesh's vertices in lists, 0 or more: for meshes whose positions stand one
+ * after the other in one array. 0 when a tree is created. */
+DRAPE_API drape_status drape_contact_tree_set_first_vertex(drape_contact_tree *tree, int32_t first_vertex);
+
 typedef struct drape_contact_motion {
     const double *start, *end; /* 3 doubles per vertex, m; may be the same array */
     double margin;             /* m, >= 0: half the distance at which two elements of this mesh are a pair */
@@ -139,14 +143,12 @@ typedef enum drape_contact_kind {
 } drape_contact_kind;
 enum { DRAPE_CONTACT_KINDS = 3 };
 
-typedef struct drape_contact_pair {
-    int32_t vertex[4]; /* the vertex and the triangle's corners; or the ends of one edge, then of the other */
-    int32_t a, b;      /* vertex and triangle; or the two edges */
-} drape_contact_pair;
-
+/* Valid until the next query into the same drape_contact_pairs. */
 typedef struct drape_contact_list {
-    const drape_contact_pair *pair; /* valid until the next query into the same drape_contact_pairs */
     int64_t count;
+    const int32_t *vertex;  /* 4 per pair: the vertex and the triangle's corners; or the ends of one edge, then of the
+                               other; each with the first_vertex of its tree added */
+    const int32_t *element; /* 2 per pair: vertex and triangle; or the two edges; numbered within their meshes */
 } drape_contact_list;
 
 /* Room for the pairs of a query, which grows as needed and is kept. */

@@ -202,6 +202,16 @@ int32_t drape_contact_tree_edges(const drape_contact_tree *tree, const int32_t *
     return tree ? tree->edges : 0;
 }
 
+drape_status drape_contact_tree_set_first_vertex(drape_contact_tree *tree, int32_t first_vertex) {
+    if (!tree) return DRAPE_ERROR_ARGUMENT;
+    if (first_vertex < 0 || first_vertex > INT32_MAX - tree->vertices)
+        return drape_i_fail(tree->ctx, DRAPE_ERROR_ARGUMENT,
+                            "first vertex %d of a mesh of %d vertices: the numbers must be in 0 to %d", first_vertex,
+                            tree->vertices, INT32_MAX);
+    tree->first_vertex = first_vertex;
+    return DRAPE_OK;
+}
+
 drape_contact_tree_counts drape_contact_tree_count(const drape_contact_tree *tree) {
     return tree ? tree->counts : (drape_contact_tree_counts){0};
 }
@@ -534,7 +544,7 @@ typedef struct part {
 struct drape_contact_pairs {
     drape_context *ctx;
     struct list {
-        drape_contact_pair *pair;
+        int32_t (*vertex)[4], (*element)[2];
         int64_t room, count;
     } list[DRAPE_CONTACT_KINDS];
     part part[DRAPE_I_CHUNKS];
@@ -551,16 +561,23 @@ drape_status drape_contact_pairs_create(drape_context *ctx, drape_contact_pairs 
     return DRAPE_OK;
 }
 
+static void free_list(drape_contact_pairs *pairs, int32_t kind) {
+    struct list *list = &pairs->list[kind];
+    DRAPE_FREE(pairs->ctx, list->vertex, list->room);
+    DRAPE_FREE(pairs->ctx, list->element, list->room);
+    *list = (struct list){0};
+}
+
 void drape_contact_pairs_destroy(drape_contact_pairs *pairs) {
     if (!pairs) return;
-    for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++)
-        DRAPE_FREE(pairs->ctx, pairs->list[k].pair, pairs->list[k].room);
+    for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++) free_list(pairs, k);
     DRAPE_FREE(pairs->ctx, pairs, 1);
 }
 
 drape_contact_list drape_contact_pairs_list(const drape_contact_pairs *pairs, drape_contact_kind kind) {
     if (!pairs || (unsigned)kind >= DRAPE_CONTACT_KINDS) return (drape_contact_list){0};
-    return (drape_contact_list){pairs->list[kind].pair, pairs->list[kind].count};
+    const struct list *list = &pairs->list[kind];
+    return (drape_contact_list){list->count, (const int32_t *)list->vertex, (const int32_t *)list->element};
 }
 
 /* ---- Queries ---- */
@@ -590,15 +607,19 @@ static drape_status lay_out(drape_contact_pairs *pairs, int32_t parts) {
         int64_t total = 0;
         for (int32_t i = 0; i < parts; i++) total += pairs->part[i].sink[k].room;
         if (total > list->room) {
-            DRAPE_FREE(pairs->ctx, list->pair, list->room);
-            list->room = 0;
-            if (!DRAPE_NEW_RAW(pairs->ctx, list->pair, total)) return DRAPE_ERROR_MEMORY;
-            list->room = total;
+            free_list(pairs, k);
+            list->room = total; /* also where there is no memory: what is freed has that size or is NULL */
+            if (!DRAPE_NEW_RAW(pairs->ctx, list->vertex, total) || !DRAPE_NEW_RAW(pairs->ctx, list->element, total)) {
+                free_list(pairs, k);
+                return DRAPE_ERROR_MEMORY;
+            }
         }
         total = 0;
         for (int32_t i = 0; i < parts; i++) {
-            pairs->part[i].sink[k].pair = list->pair ? list->pair + total : NULL;
-            total += pairs->part[i].sink[k].room;
+            drape_i_sink *sink = &pairs->part[i].sink[k];
+            sink->vertex = list->vertex ? list->vertex + total : NULL;
+            sink->element = list->element ? list->element + total : NULL;
+            total += sink->room;
         }
     }
     return DRAPE_OK;
@@ -632,7 +653,10 @@ static void close_gaps(drape_contact_pairs *pairs, int32_t parts) {
         list->count = 0;
         for (int32_t i = 0; i < parts; i++) {
             const drape_i_sink *s = &pairs->part[i].sink[k];
-            if (s->count) memmove(list->pair + list->count, s->pair, (size_t)s->count * sizeof *s->pair);
+            if (s->count) {
+                memmove(list->vertex + list->count, s->vertex, (size_t)s->count * sizeof *s->vertex);
+                memmove(list->element + list->count, s->element, (size_t)s->count * sizeof *s->element);
+            }
             list->count += s->count;
         }
     }

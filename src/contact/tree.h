@@ -52,6 +52,7 @@ typedef struct drape_i_place {
 struct drape_contact_tree {
     drape_context *ctx;
     int32_t vertices, triangles, edges, leaves;
+    int32_t first_vertex; /* added to vertices in lists */
     int32_t (*triangle)[3], (*edge)[2];
     int32_t (*triangle_edge)[3]; /* -1: both ends are the same vertex */
     drape_i_vertex_box *vertex;
@@ -78,7 +79,7 @@ struct drape_contact_tree {
 
 /* Where a part of a query puts its pairs of one kind; count goes on where room ends. */
 typedef struct drape_i_sink {
-    drape_contact_pair *pair;
+    int32_t (*vertex)[4], (*element)[2];
     int64_t room, count;
 } drape_i_sink;
 

@@ -262,16 +262,18 @@ DRAPE_INLINE uint32_t apart_of(const queue *q, drape_contact_kind kind, batch *b
 /* Tests and writes `count` pairs of the queue, 1 to 8. */
 DRAPE_INLINE void take(search *s, drape_contact_kind kind, int32_t from, int32_t count) {
     queue *q = &s->queue[kind];
+    const int32_t of_x = kind == DRAPE_CONTACT_EDGE_EDGE ? 2 : 1; /* vertices of the first element */
     uint32_t left = (1u << count) - 1;
     batch b;
     for (int32_t i = 0; i < 8; i++) look_up(q, kind, from + (i < count ? i : 0), i, &b);
     if (!s->query->boxes_only) left &= ~apart_of(q, kind, &b, left, s->query->distance);
     for (; left; left &= left - 1) {
         int32_t i = DRAPE_LOWEST_BIT(left);
-        if (q->sink->count < q->sink->room)
-            q->sink->pair[q->sink->count] = (drape_contact_pair){
-                {b.vertex[0][i], b.vertex[1][i], b.vertex[2][i], b.vertex[3][i]}, b.id[0][i], b.id[1][i]};
-        q->sink->count++;
+        int64_t to = q->sink->count++;
+        if (to >= q->sink->room) continue;
+        for (int32_t k = 0; k < 4; k++)
+            q->sink->vertex[to][k] = b.vertex[k][i] + (k < of_x ? q->x : q->y)->first_vertex;
+        for (int32_t k = 0; k < 2; k++) q->sink->element[to][k] = b.id[k][i];
     }
 }
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto, newton, ccd
 # and peers come out whole.
+# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto, newton,
+# peers and contact come out whole.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 program=$2
@@ -62,6 +64,7 @@ help_lists_benchmarks_and_options() {
     "$program" bench amg --help >"$scratch/help"
     local word
     for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd --sizes --tables --without --scenes-side --threads --quick --help; do
+    for word in kernels sheets solvers amg auto peers ascher-boxerman newton contact --sizes --tables --without --scenes-side --threads --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
 }
@@ -162,9 +165,21 @@ tables_of_peers_are_whole() {
         fail "an energy error above 1e-3: $(cat "$scratch/out")"
 }
 
+# Of each size four sheets with one thread and with two, which find the same pairs; a flat one has none.
+table_of_contact_is_whole() {
+    needs_bench
+    "$bench" contact --quick --sizes 9,14 >"$scratch/out"
+    [ "$(grep -cE '^ +(81|196) (at rest|turned|falling|crumpled) +[12]( +[0-9]+){3}( +[0-9.]+){5}$' "$scratch/out")" -eq 16 ] ||
+        fail "not 16 rows: $(cat "$scratch/out")"
+    [ "$(grep -cE ' at rest +[12] +[0-9]+ +[1-9][0-9]* +0 ' "$scratch/out")" -eq 4 ] || fail "a flat sheet has pairs: $(cat "$scratch/out")"
+    [ "$(grep -cE '^  .* (<=|>=) .* (reached|MISSED)$' "$scratch/out")" -eq 5 ] || fail "not 5 claims: $(cat "$scratch/out")"
+}
+
 for test in without_benchmarks_it_says_so each_place_is_looked_at a_build_folder_builds_them_first help_lists_benchmarks_and_options \
     bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
     tables_of_peers_are_whole; do
+    bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole \
+    tables_of_peers_are_whole table_of_contact_is_whole; do
     run_test $test $test
 done
 finish_tests

@@ -109,17 +109,21 @@ static drape_contact_pairs *make_pairs(drape_context *ctx) {
 
 /* ---- Pairs as a set ---- */
 
+typedef struct pair_of {
+    int32_t vertex[4], a, b;
+} pair_of;
+
 typedef struct pair_set {
-    drape_contact_pair *pair;
+    pair_of *pair;
     int64_t count, room;
 } pair_set;
 
 static int compare_pairs(const void *p, const void *q) {
-    const drape_contact_pair *a = p, *b = q;
+    const pair_of *a = p, *b = q;
     return a->a != b->a ? (a->a > b->a) - (a->a < b->a) : (a->b > b->b) - (a->b < b->b);
 }
 
-static void add_pair(pair_set *set, drape_contact_pair pair) {
+static void add_pair(pair_set *set, pair_of pair) {
     if (set->count == set->room) {
         set->room = 2 * set->room + 64;
         set->pair = realloc(set->pair, (size_t)set->room * sizeof pair);
@@ -137,9 +141,10 @@ static pair_set set_of(const drape_contact_pairs *pairs, drape_contact_kind kind
     drape_contact_list list = drape_contact_pairs_list(pairs, kind);
     pair_set set = {0};
     for (int64_t i = 0; i < list.count; i++) {
-        drape_contact_pair p = list.pair[i];
+        pair_of p = {.a = list.element[2 * i], .b = list.element[2 * i + 1]};
+        memcpy(p.vertex, list.vertex + 4 * i, sizeof p.vertex);
         if (kind == DRAPE_CONTACT_EDGE_EDGE && one_mesh && p.a > p.b)
-            p = (drape_contact_pair){{p.vertex[2], p.vertex[3], p.vertex[0], p.vertex[1]}, p.b, p.a};
+            p = (pair_of){{p.vertex[2], p.vertex[3], p.vertex[0], p.vertex[1]}, p.b, p.a};
         add_pair(&set, p);
     }
     sort_set(&set);
@@ -152,7 +157,7 @@ static void assert_same(const pair_set *a, const pair_set *b) {
     if (a->count) assert_memory_equal(a->pair, b->pair, (size_t)a->count * sizeof *a->pair);
 }
 
-static bool has(const pair_set *set, const drape_contact_pair *pair) {
+static bool has(const pair_set *set, const pair_of *pair) {
     return set->count && bsearch(pair, set->pair, (size_t)set->count, sizeof *pair, compare_pairs);
 }
 
@@ -206,7 +211,7 @@ static pair_set all_vertex_triangle(const motion *a, const motion *b, double sla
             const int32_t *c = b->triangle + 3 * t;
             interval other = box_of(b, c, 3);
             if ((a == b && shared(&v, 1, c, 3)) || !boxes_meet(&box, &other, a->margin + b->margin, slack)) continue;
-            add_pair(&set, (drape_contact_pair){{v, c[0], c[1], c[2]}, v, t});
+            add_pair(&set, (pair_of){{v, c[0], c[1], c[2]}, v, t});
         }
     }
     return set;
@@ -223,7 +228,7 @@ static pair_set all_edge_edge(const motion *a, const drape_contact_tree *tree_a,
             const int32_t *p = ea + 2 * i, *q = eb + 2 * k;
             interval other = box_of(b, q, 2);
             if ((a == b && shared(p, 2, q, 2)) || !boxes_meet(&box, &other, a->margin + b->margin, slack)) continue;
-            add_pair(&set, (drape_contact_pair){{p[0], p[1], q[0], q[1]}, i, k});
+            add_pair(&set, (pair_of){{p[0], p[1], q[0], q[1]}, i, k});
         }
     }
     return set;
@@ -295,7 +300,7 @@ static void assert_subset(const pair_set *small, const pair_set *large) {
 static void assert_rest_apart(const pair_set *all, const pair_set *kept, const motion *a, const motion *b,
                               int32_t na) {
     for (int64_t i = 0; i < all->count; i++) {
-        const drape_contact_pair *p = &all->pair[i];
+        const pair_of *p = &all->pair[i];
         if (has(kept, p)) continue;
         cloud ca = cloud_of(a, p->vertex, na), cb = cloud_of(b, p->vertex + na, 4 - na);
         assert_true(clouds_apart(&ca, &cb, a->margin + b->margin));
@@ -383,6 +388,36 @@ static void finds_them_between_two_meshes(void **state) {
         check_against(ctx, &b, &a);
         clear_motion(&a), clear_motion(&b);
     }
+    drape_context_destroy(ctx);
+}
+
+/* Vertices of both meshes stand in one array, those of the second behind those of the first. */
+static void vertices_are_numbered_from_the_first(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    test_random r = {22};
+    motion a = confetti(&r, 40, 0.2, 0.1), b = confetti(&r, 30, 0.2, 0.1);
+    drape_contact_tree *ta = make_tree(ctx, &a), *tb = make_tree(ctx, &b);
+    drape_contact_pairs *plain = make_pairs(ctx), *shifted = make_pairs(ctx);
+    update(ctx, ta, &a), update(ctx, tb, &b);
+    ASSERT_OK(ctx, drape_contact_tree_against(ta, tb, 0, plain));
+    ASSERT_OK(ctx, drape_contact_tree_set_first_vertex(tb, a.vertices));
+    ASSERT_OK(ctx, drape_contact_tree_against(ta, tb, 0, shifted));
+    for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++) {
+        drape_contact_list p = drape_contact_pairs_list(plain, (drape_contact_kind)k);
+        drape_contact_list q = drape_contact_pairs_list(shifted, (drape_contact_kind)k);
+        assert_true(p.count > 0);
+        assert_int_equal(p.count, q.count);
+        assert_memory_equal(p.element, q.element, 2 * (size_t)p.count * sizeof *p.element);
+        for (int64_t i = 0; i < 4 * p.count; i++) {
+            bool second =
+                k == DRAPE_CONTACT_EDGE_EDGE ? i % 4 >= 2 : (i % 4 >= 1) == (k == DRAPE_CONTACT_VERTEX_TRIANGLE);
+            assert_int_equal(q.vertex[i], p.vertex[i] + (second ? a.vertices : 0));
+        }
+    }
+    drape_contact_pairs_destroy(plain), drape_contact_pairs_destroy(shifted);
+    drape_contact_tree_destroy(ta), drape_contact_tree_destroy(tb);
+    clear_motion(&a), clear_motion(&b);
     drape_context_destroy(ctx);
 }
 
@@ -525,7 +560,7 @@ static void order_does_not_depend_on_threads_or_vectors(void **state) {
     test_random r = {18};
     motion m = sheet(&r, 60, 1.5, 1);
     drape_contact_list first[DRAPE_CONTACT_KINDS] = {{0}};
-    drape_contact_pair *copy[DRAPE_CONTACT_KINDS] = {NULL};
+    int32_t *copy[DRAPE_CONTACT_KINDS] = {NULL}; /* of the first run: vertices, then elements */
     m.margin = 0.002;
     for (int32_t run = 0; run < 5; run++) {
         static const drape_simd level[] = {DRAPE_SIMD_BEST, DRAPE_SIMD_BASELINE, DRAPE_SIMD_AVX2, DRAPE_SIMD_AVX512,
@@ -548,13 +583,15 @@ static void order_does_not_depend_on_threads_or_vectors(void **state) {
         ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, pairs));
         for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++) {
             drape_contact_list list = drape_contact_pairs_list(pairs, (drape_contact_kind)k);
-            size_t bytes = (size_t)list.count * sizeof *list.pair;
+            size_t bytes = (size_t)list.count * sizeof *list.vertex;
             if (run == 0) {
-                first[k] = list, copy[k] = memory(list.count, sizeof *copy[k]);
-                if (bytes) memcpy(copy[k], list.pair, bytes);
+                first[k] = list, copy[k] = memory(6 * list.count, sizeof *copy[k]);
+                if (bytes) memcpy(copy[k], list.vertex, 4 * bytes);
+                if (bytes) memcpy(copy[k] + 4 * list.count, list.element, 2 * bytes);
             }
             assert_int_equal(list.count, first[k].count);
-            if (bytes) assert_memory_equal(list.pair, copy[k], bytes);
+            if (bytes) assert_memory_equal(list.vertex, copy[k], 4 * bytes);
+            if (bytes) assert_memory_equal(list.element, copy[k] + 4 * list.count, 2 * bytes);
         }
         drape_contact_pairs_destroy(pairs), drape_contact_tree_destroy(tree), drape_context_destroy(ctx);
     }
@@ -707,10 +744,12 @@ static void bad_input_is_refused(void **state) {
                    "drape_contact_tree_self");
     assert_refused(ctx, drape_contact_tree_self(tree, 6, pairs), DRAPE_ERROR_ARGUMENT, "0x6");
     assert_refused(ctx, drape_contact_tree_self(tree, 0, NULL), DRAPE_ERROR_ARGUMENT, "NULL");
+    assert_refused(ctx, drape_contact_tree_set_first_vertex(tree, -1), DRAPE_ERROR_ARGUMENT, "first vertex -1");
+    assert_refused(ctx, drape_contact_tree_set_first_vertex(tree, INT32_MAX), DRAPE_ERROR_ARGUMENT, "first vertex");
     assert_int_equal(drape_contact_tree_self(NULL, 0, pairs), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_contact_tree_against(NULL, tree, 0, pairs), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_contact_tree_update(NULL, &v), DRAPE_ERROR_ARGUMENT);
-    assert_null(drape_contact_pairs_list(pairs, (drape_contact_kind)3).pair);
+    assert_null(drape_contact_pairs_list(pairs, (drape_contact_kind)3).vertex);
     assert_int_equal(drape_contact_tree_edges(NULL, NULL), 0);
     drape_contact_tree_destroy(tree), drape_contact_tree_destroy(other), drape_contact_tree_destroy(NULL);
     drape_contact_pairs_destroy(pairs), drape_contact_pairs_destroy(NULL);
@@ -722,6 +761,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_a_search_through_all_pairs_finds),
         cmocka_unit_test(finds_them_between_two_meshes),
+        cmocka_unit_test(vertices_are_numbered_from_the_first),
         cmocka_unit_test(takes_meshes_without_area_and_without_triangles),
         cmocka_unit_test(takes_coordinates_of_any_size),
         cmocka_unit_test(origin_keeps_boxes_tight),
