@@ -113,7 +113,10 @@ typedef struct drape_contact_motion {
     double origin[3];          /* m: boxes are kept in single precision relative to this point, so one near the mesh
                                   gives tight boxes far from zero; any point gives correct ones. Trees that are
                                   compared need the same one. */
-    uint64_t reserved[4];      /* zero: room for later fields */
+    double drift[3]; /* m: a part of the motion that all vertices have in common, such as the mean of end - start.
+                        Boxes leave it out, and are the smaller for it. Where it is not zero, queries need
+                        DRAPE_CONTACT_TOGETHER, and the same drift in both trees. */
+    uint64_t reserved[4]; /* zero: room for later fields */
 } drape_contact_motion;
 
 /* Takes in where the mesh is and where it goes. The arrays are not needed afterwards. Fails with DRAPE_ERROR_NUMBER
@@ -159,7 +162,10 @@ DRAPE_API drape_contact_list drape_contact_pairs_list(const drape_contact_pairs 
 
 /* Options of a query, bits. */
 typedef enum drape_contact_query {
-    DRAPE_CONTACT_BOXES = 1 /* every pair whose boxes meet, also those that a second, tighter test finds apart */
+    DRAPE_CONTACT_BOXES = 1,   /* every pair whose boxes meet, also those that a second, tighter test finds apart */
+    DRAPE_CONTACT_TOGETHER = 2 /* all vertices move at the same time, each at its own constant velocity: leaves out
+                                  pairs that come near each other only if some vertices are ahead of others. A sheet
+                                  that flies has no more pairs then than one at rest. */
 } drape_contact_query;
 
 /* The pairs of a mesh with itself, and of one mesh with another. The same pairs in the same order, whatever the

@@ -83,9 +83,8 @@ DRAPE_INLINE uint32_t vm_bits(vm m) {
 /* Lanes picked from a and b, as VD_SHUFFLE does. */
 #define VF_SHUFFLE(a, b, ...) __builtin_shufflevector((a), (b), __VA_ARGS__)
 
-/* VF_LANES records of eight floats (each on 32 bytes): out[0..2] gets their floats 0..2, out[3..5] their floats 4..6.
- */
-DRAPE_INLINE void vf_transpose(const float *const record[VF_LANES], vf out[6]) {
+/* VF_LANES records of eight floats (each on 32 bytes): out[0..6] gets their floats 0..6. */
+DRAPE_INLINE void vf_transpose(const float *const record[VF_LANES], vf out[7]) {
 #if VF_LANES == 8
     vf r[8], low[4], high[4];
     for (int i = 0; i < 8; i++) r[i] = vf_load(record[i]);
@@ -93,9 +92,9 @@ DRAPE_INLINE void vf_transpose(const float *const record[VF_LANES], vf out[6]) {
         low[i] = VF_SHUFFLE(r[2 * i], r[2 * i + 1], 0, 8, 1, 9, 4, 12, 5, 13);    /* 0 0 1 1 | 4 4 5 5 */
         high[i] = VF_SHUFFLE(r[2 * i], r[2 * i + 1], 2, 10, 3, 11, 6, 14, 7, 15); /* 2 2 3 3 | 6 6 7 7 */
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         vf *of = i < 2 ? low : high, a, b; /* float i of four records | float 4 + i of them */
-        if (i == 1) {
+        if (i % 2) {
             a = VF_SHUFFLE(of[0], of[1], 2, 3, 10, 11, 6, 7, 14, 15);
             b = VF_SHUFFLE(of[2], of[3], 2, 3, 10, 11, 6, 7, 14, 15);
         } else {
@@ -103,7 +102,7 @@ DRAPE_INLINE void vf_transpose(const float *const record[VF_LANES], vf out[6]) {
             b = VF_SHUFFLE(of[2], of[3], 0, 1, 8, 9, 4, 5, 12, 13);
         }
         out[i] = VF_SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
-        out[3 + i] = VF_SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+        if (i < 3) out[4 + i] = VF_SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
     }
 #else
     for (int half = 0; half < 2; half++) {
@@ -111,9 +110,10 @@ DRAPE_INLINE void vf_transpose(const float *const record[VF_LANES], vf out[6]) {
         for (int i = 0; i < 4; i++) r[i] = vf_load(record[i] + 4 * half);
         vf a = VF_SHUFFLE(r[0], r[1], 0, 4, 1, 5), b = VF_SHUFFLE(r[2], r[3], 0, 4, 1, 5); /* 0 0 1 1 */
         vf c = VF_SHUFFLE(r[0], r[1], 2, 6, 3, 7), d = VF_SHUFFLE(r[2], r[3], 2, 6, 3, 7); /* 2 2 3 3 */
-        out[3 * half] = VF_SHUFFLE(a, b, 0, 1, 4, 5);
-        out[3 * half + 1] = VF_SHUFFLE(a, b, 2, 3, 6, 7);
-        out[3 * half + 2] = VF_SHUFFLE(c, d, 0, 1, 4, 5);
+        out[4 * half] = VF_SHUFFLE(a, b, 0, 1, 4, 5);
+        out[4 * half + 1] = VF_SHUFFLE(a, b, 2, 3, 6, 7);
+        out[4 * half + 2] = VF_SHUFFLE(c, d, 0, 1, 4, 5);
+        if (half == 0) out[3] = VF_SHUFFLE(c, d, 2, 3, 6, 7);
     }
 #endif
 }

@@ -234,16 +234,30 @@ static float round_up(double positive) {
     return positive <= FLT_MAX ? (float)positive * (1 + WIDEN) + FLT_MIN : INFINITY;
 }
 
-/* One coordinate, from a to b, both relative to the origin; either may have overflowed. */
-static void fit_coordinate(double a, double b, float margin, int32_t k, drape_i_vertex_box *v) {
-    double middle = 0.5 * a + 0.5 * b;
+/* One coordinate, from a to b, both relative to the origin; either may have overflowed. Returns how far c - m and c +
+ * m may be off. */
+static double fit_coordinate(double a, double b, int32_t k, drape_i_vertex_box *v) {
+    double middle = 0.5 * a + 0.5 * b, half = 0.5 * b - 0.5 * a;
     if (!(fabs(middle) <= FLT_MAX)) middle = middle > 0 ? FLT_MAX : -FLT_MAX;
-    float c = (float)middle;
-    double from = fabs(a - c), to = fabs(b - c), half = from > to ? from : to;
-    float h = round_up(half + DOUBLE_WIDEN * (half + fabs((double)c)));
-    float w = (h + margin) * (1 + WIDEN), lo = c - w, hi = c + w;
-    v->c[k] = c, v->h[k] = h;
-    v->lo[k] = lo - fabsf(lo) * WIDEN, v->hi[k] = hi + fabsf(hi) * WIDEN;
+    if (!(fabs(half) <= FLT_MAX)) half = 0;
+    double c = v->c[k] = (float)middle, m = v->m[k] = (float)half;
+    double start = fabs(a - (c - m)), end = fabs(b - (c + m)), off = start > end ? start : end;
+    return off + DOUBLE_WIDEN * (off + fabs(c) + fabs(m));
+}
+
+static void fit_vertex(const double *start, const double *end, const drape_contact_tree *tree,
+                       drape_i_vertex_box *v) {
+    double off = 0;
+    for (int32_t k = 0; k < 3; k++) {
+        double a = start[k] - tree->origin[k], b = end[k] - (tree->origin[k] + tree->drift[k]);
+        double this_off = fit_coordinate(a, b, k, v);
+        off = this_off > off ? this_off : off;
+    }
+    v->e = round_up(off);
+    for (int32_t k = 0; k < 3; k++) {
+        float w = (fabsf(v->m[k]) + v->e + tree->margin_up) * (1 + WIDEN), lo = v->c[k] - w, hi = v->c[k] + w;
+        v->lo[k] = lo - fabsf(lo) * WIDEN, v->hi[k] = hi + fabsf(hi) * WIDEN;
+    }
 }
 
 typedef struct vertex_loop {
@@ -254,14 +268,12 @@ typedef struct vertex_loop {
 /* sums[0]: how many vertices are not finite. */
 static void fit_vertices(void *data, int64_t begin, int64_t end, double *sums) {
     vertex_loop *loop = data;
-    const double *o = loop->motion->origin;
     for (int64_t i = begin; i < end; i++) {
         const double *s = loop->motion->start + 3 * i, *e = loop->motion->end + 3 * i;
         double zero = 0;
-        for (int32_t k = 0; k < 3; k++) {
+        for (int32_t k = 0; k < 3; k++)
             zero += (s[k] - s[k]) + (e[k] - e[k]); /* not a number where one is not finite */
-            fit_coordinate(s[k] - o[k], e[k] - o[k], loop->tree->margin_up, k, &loop->tree->vertex[i]);
-        }
+        fit_vertex(s, e, loop->tree, &loop->tree->vertex[i]);
         if (!(zero == 0)) sums[0]++;
     }
 }
@@ -509,9 +521,12 @@ static drape_status check_motion(drape_contact_tree *tree, const drape_contact_m
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a margin of %g m: it must be a finite number, 0 or more",
                             motion->margin);
     for (int32_t k = 0; k < 3; k++)
-        if (!isfinite(motion->origin[k]))
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the origin (%g, %g, %g) of a tree of boxes is not finite",
-                                motion->origin[0], motion->origin[1], motion->origin[2]);
+        if (!isfinite(motion->origin[k]) || !isfinite(motion->drift[k]))
+            return drape_i_fail(
+                ctx, DRAPE_ERROR_ARGUMENT,
+                "the origin (%g, %g, %g) of a tree of boxes, or its drift (%g, %g, %g), is not finite",
+                motion->origin[0], motion->origin[1], motion->origin[2], motion->drift[0], motion->drift[1],
+                motion->drift[2]);
     return drape_i_check_reserved(ctx, "drape_contact_motion", motion->reserved, 4);
 }
 
@@ -524,6 +539,7 @@ drape_status drape_contact_tree_update(drape_contact_tree *tree, const drape_con
     tree->margin = motion->margin;
     tree->margin_up = round_up(motion->margin);
     memcpy(tree->origin, motion->origin, sizeof tree->origin);
+    memcpy(tree->drift, motion->drift, sizeof tree->drift);
     vertex_loop loop = {tree, motion};
     if (tree->vertices) drape_i_sum(tree->ctx, tree->vertices, VERTEX_GRAIN, fit_vertices, &loop, 1, &not_finite);
     if (not_finite > 0) return name_not_finite(tree, motion);
@@ -672,10 +688,13 @@ static void note_overlaps(drape_contact_tree *tree, int64_t overlaps, int64_t ca
 
 static drape_status query(drape_contact_tree *first, drape_contact_tree *second, uint32_t options,
                           drape_contact_pairs *pairs) {
-    query_loop loop = {
-        .query = {first, second, round_up(first->margin + second->margin), options & DRAPE_CONTACT_BOXES},
-        .length = drape_i_chunk_length(first->leaves, QUERY_GRAIN),
-        .part = pairs->part};
+    query_loop loop = {.query = {.first = first,
+                                 .second = second,
+                                 .distance = round_up(first->margin + second->margin),
+                                 .boxes_only = options & DRAPE_CONTACT_BOXES,
+                                 .together = options & DRAPE_CONTACT_TOGETHER},
+                       .length = drape_i_chunk_length(first->leaves, QUERY_GRAIN),
+                       .part = pairs->part};
     bool empty = first->leaves == 0 || second->leaves == 0;
     int32_t parts = empty ? 0 : (int32_t)((first->leaves + loop.length - 1) / loop.length);
     int64_t overlaps = 0, candidates = 0;
@@ -697,12 +716,17 @@ static drape_status query(drape_contact_tree *first, drape_contact_tree *second,
 static drape_status check_query(drape_context *ctx, const drape_contact_tree *tree, uint32_t options,
                                 const drape_contact_pairs *pairs) {
     if (!pairs) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a query for pairs: pairs is NULL");
-    if (options & ~(uint32_t)DRAPE_CONTACT_BOXES)
+    const double *drift = tree->drift;
+    if (options & ~(uint32_t)(DRAPE_CONTACT_BOXES | DRAPE_CONTACT_TOGETHER))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a query for pairs: there are no options 0x%x", options);
     if (!tree->updated)
         return drape_i_fail(
             ctx, DRAPE_ERROR_ARGUMENT,
             "a query for pairs of a tree that does not know where its mesh is: call drape_contact_tree_update first");
+    if ((drift[0] != 0 || drift[1] != 0 || drift[2] != 0) && !(options & DRAPE_CONTACT_TOGETHER))
+        return drape_i_fail(
+            ctx, DRAPE_ERROR_ARGUMENT,
+            "a query for pairs of a motion with a drift: that needs the option DRAPE_CONTACT_TOGETHER");
     return DRAPE_OK;
 }
 
@@ -720,9 +744,12 @@ drape_status drape_contact_tree_against(drape_contact_tree *first, drape_contact
     if ((status = check_query(first->ctx, second, options, pairs))) return status;
     if (first == second)
         return drape_i_fail(first->ctx, DRAPE_ERROR_ARGUMENT, "a tree against itself: call drape_contact_tree_self");
-    const double *o = first->origin, *p = second->origin;
-    if (o[0] != p[0] || o[1] != p[1] || o[2] != p[2])
-        return drape_i_fail(first->ctx, DRAPE_ERROR_ARGUMENT,
-                            "two trees with boxes relative to different origins: update both with the same one");
+    bool same = true;
+    for (int32_t k = 0; k < 3; k++)
+        same &= first->origin[k] == second->origin[k] && first->drift[k] == second->drift[k];
+    if (!same)
+        return drape_i_fail(
+            first->ctx, DRAPE_ERROR_ARGUMENT,
+            "two trees with boxes relative to different origins or drifts: update both with the same");
     return query(first, second, options, pairs);
 }

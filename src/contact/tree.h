@@ -24,15 +24,15 @@ typedef struct drape_i_block {
     int32_t vertex[3][8];
 } drape_i_block;
 
-/* All that is known of a vertex in motion, relative to the origin; the fourth of each is zero. Its true positions
- * have |x - c| <= h in real numbers; lo <= c - h - margin and hi >= c + h + margin. */
+/* All that is known of a vertex in motion, relative to the origin. At the time (1 + s)/2, -1 <= s <= 1, it is within
+ * e of c + s m in each coordinate, in real numbers; lo <= c - |m| - e - margin and hi >= c + |m| + e + margin. */
 typedef struct drape_i_vertex_box {
-    _Alignas(64) float c[4];
-    float h[4], lo[4], hi[4];
+    _Alignas(64) float c[3];
+    float e, m[3], unused, lo[4], hi[4]; /* the last of lo and hi are not used */
 } drape_i_vertex_box;
 
 _Static_assert(sizeof(drape_i_box8) == 192 && sizeof(drape_i_block) == 320 && sizeof(drape_i_vertex_box) == 64,
-               "c and h are loaded together, and nothing is padded");
+               "c, e and m are loaded together, and nothing is padded");
 
 /* The elements of one kind, leaf by leaf: those of leaf i are in the blocks begin[i] .. begin[i+1]-1. */
 typedef struct drape_i_elements {
@@ -64,7 +64,7 @@ struct drape_contact_tree {
     int32_t nodes[DRAPE_I_TREE_LEVELS];
     int32_t levels;
 
-    double margin, origin[3];
+    double margin, origin[3], drift[3];
     float margin_up; /* rounded up */
     bool updated, forgotten;
     int64_t reference; /* overlaps to compare with; -1: not counted since the tree was built */
@@ -86,7 +86,7 @@ typedef struct drape_i_sink {
 typedef struct drape_i_tree_query {
     const drape_contact_tree *first, *second; /* the same tree: a mesh and itself */
     float distance;                           /* the sum of both margins, rounded up */
-    bool boxes_only;
+    bool boxes_only, together;
 } drape_i_tree_query;
 
 /* ---- Kernels: tree_simd.c ---- */

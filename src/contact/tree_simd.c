@@ -8,23 +8,30 @@
  * other leaf's box are compared one by one with the eight elements of each of its blocks.
  *
  * The tighter test. Neighbours in a smooth sheet meet with their boxes but are clearly apart in the plane of the
- * sheet. A vertex is known as |x - c| <= h, componentwise, wherever it is on its way. A direction n separates the
- * elements a and b by more than d, wherever each of their vertices is on its way, when for all vertices i of a and j
- * of b
+ * sheet. A vertex goes from c - m to c + m, up to e in each coordinate. A direction n separates the elements a and b
+ * by more than d when for all vertices i of a and j of b, with r = c_i - c_j,
  *
- *   n.(c_i - c_j) - |n|.(h_i + h_j) > d |n|_2           (|n|: componentwise)
+ *   n.r - |n|.(|m_i| + |m_j|) - |n|_1 (e_i + e_j) > d |n|_2     (|n|, |m|: componentwise)
  *
- * or the same with -n. Any n will do, so how n was rounded is of no matter. Tried are, with e edge vectors:
+ * wherever each vertex is on its way; and when
  *
- *   vertex x, triangle t    the sum of x - t_i; the triangle's normal; for each edge the part of x - t_i that is
- * normal to it edges a, b              the sum of the a_i - b_i; the parts of it that are normal to a and to b; a x b
+ *   n.r - |n.(m_i - m_j)| - |n|_1 (e_i + e_j) > d |n|_2
  *
- * Rounding. u = 2^-24. With r = fl(c_i - c_j), g = sum |n_k| |r_k| and w = sum |n_k| (h_i + h_j)_k as computed, n.r
- * is off by at most 4u g (one rounding in r, one in each product, two in the sum), w by 4u w, and the two
- * subtractions below by 2u (g + w) and a bit; 16u (g + w) is taken off. Products that underflow are off by up to
- * 2^-126 each, if the processor flushes them to zero; 1e-36 is a hundred times that. |n|_2 <= M + (sqrt 2 - 1) m +
- * (sqrt 3 - sqrt 2) l for the largest, middle and least of |n_k|; the factors are rounded up, and d is too. What
- * overflows or is not a number satisfies no comparison, and the pair stays. */
+ * where they move together: the left side bounds n.(x_i - x_j) at the start and at the end, between which it is
+ * linear. Or the same with -n. Any n will do, so how n was rounded does not matter. These are tried, with the
+ * differences between centres:
+ *
+ *   vertex x, triangle t:  the sum of x - t_i; the triangle's normal; for each edge the part of x - t_i normal to it
+ *   edges a, b:  (a_0 - b_0) + (a_1 - b_1); the parts of that normal to a and normal to b; the cross product of a and
+ * b
+ *
+ * Rounding. u = 2^-24. Let g = sum |n_k| |r_k|, v the sum or difference of the m, w = sum |n_k| |v_k| and z = |n|_1
+ * (e_i + e_j), as computed. Then n.r is off by at most 4u g (one rounding in r, one in each product, two in the sum),
+ * n.v and w by 4u w, z by 4u z, and the sums and differences of these, of which there are four, by 4u (g + w + z), up
+ * to factors 1 + O(u). 16u (g + w + z) is taken off. Products that underflow are off by up to 2^-126 each, should the
+ * processor flush them to zero; 1e-36 is some eighty times that. |n|_2 <= M + (sqrt 2 - 1) m + (sqrt 3 - sqrt 2) l
+ * for the largest, middle and least of |n_k|; these factors are rounded up, and so is d. What overflows or is not a
+ * number satisfies no comparison, and the pair stays. */
 #include "base/simd_float.h"
 #include "contact/tree.h"
 
@@ -117,23 +124,26 @@ DRAPE_INLINE vf3 normal_part(vf3 a, vf3 e) {
     return (vf3){a.x * ee - e.x * ae, a.y * ee - e.y * ae, a.z * ee - e.z * ae};
 }
 
-/* c and h of a vertex in each lane. */
-typedef struct ball {
-    vf3 c, h;
-} ball;
+/* A vertex in each lane. */
+typedef struct mover {
+    vf3 c, m;
+    vf e;
+} mover;
 
-DRAPE_INLINE ball gather(const drape_i_vertex_box *vertex, const int32_t *index) {
+DRAPE_INLINE mover gather(const drape_i_vertex_box *vertex, const int32_t *index) {
     const float *record[VF_LANES];
-    vf f[6];
-    for (int32_t i = 0; i < VF_LANES; i++) record[i] = vertex[index[i]].c; /* h follows */
+    vf f[7];
+    for (int32_t i = 0; i < VF_LANES; i++) record[i] = vertex[index[i]].c; /* e and m follow */
     vf_transpose(record, f);
-    return (ball){{f[0], f[1], f[2]}, {f[3], f[4], f[5]}};
+    return (mover){{f[0], f[1], f[2]}, {f[4], f[5], f[6]}, f[3]};
 }
 
-/* The differences between the vertices of two elements: r of their c, h the sums of their h. */
+/* The differences between the vertices of two elements. */
 typedef struct differences {
-    vf3 r[4], h[4];
+    vf3 r[4], v[4]; /* v: together the difference of their m, else the sum of their |m| */
+    vf e[4];
     int32_t count;
+    bool together;
     vf distance;
 } differences;
 
@@ -153,25 +163,27 @@ DRAPE_INLINE vm separates(vf3 n, const differences *d) {
     vf bound = d->distance * length_bound(a) * (1 + SLACK) + UNDERFLOW_SLACK;
     vm above = vf_le(bound, bound), below = above;
     for (int32_t i = 0; i < d->count; i++) {
-        vf s = dot3(n, d->r[i]), g = dot3(a, abs3(d->r[i])), w = dot3(a, d->h[i]);
-        vf less = w + (w + g) * SLACK;
+        vf s = dot3(n, d->r[i]), g = dot3(a, abs3(d->r[i])), w = dot3(a, abs3(d->v[i]));
+        vf z = (a.x + a.y + a.z) * d->e[i];
+        vf less = (d->together ? vf_abs(dot3(n, d->v[i])) : w) + z + (g + w + z) * SLACK;
         above &= vf_lt(bound, s - less);
         below &= vf_lt(s + less, -bound);
     }
     return above | below;
 }
 
-DRAPE_INLINE void set_difference(differences *d, int32_t i, const ball *a, const ball *b) {
+DRAPE_INLINE void set_difference(differences *d, int32_t i, const mover *a, const mover *b) {
     d->r[i] = sub3(a->c, b->c);
-    d->h[i] = add3(a->h, b->h);
+    d->v[i] = d->together ? sub3(a->m, b->m) : add3(abs3(a->m), abs3(b->m));
+    d->e[i] = a->e + b->e;
 }
 
 /* The lanes in which vertex v[0] of x and triangle v[1..3] of y, from lane `at` on, are farther apart than the
  * distance; of those that are wanted. */
 static uint32_t vertex_triangle_apart(const drape_i_vertex_box *x, const drape_i_vertex_box *y, int32_t v[4][8],
-                                      int32_t at, uint32_t wanted, float distance) {
-    differences d = {.count = 3, .distance = vf_set1(distance)};
-    ball p = gather(x, v[0] + at), t[3];
+                                      int32_t at, uint32_t wanted, const drape_i_tree_query *query) {
+    differences d = {.count = 3, .together = query->together, .distance = vf_set1(query->distance)};
+    mover p = gather(x, v[0] + at), t[3];
     for (int32_t i = 0; i < 3; i++) {
         t[i] = gather(y, v[1 + i] + at);
         set_difference(&d, i, &p, &t[i]);
@@ -189,9 +201,9 @@ static uint32_t vertex_triangle_apart(const drape_i_vertex_box *x, const drape_i
 
 /* The same for edge v[0..1] of x and edge v[2..3] of y. */
 static uint32_t edges_apart(const drape_i_vertex_box *x, const drape_i_vertex_box *y, int32_t v[4][8], int32_t at,
-                            uint32_t wanted, float distance) {
-    differences d = {.count = 4, .distance = vf_set1(distance)};
-    ball a[2] = {gather(x, v[0] + at), gather(x, v[1] + at)}, b[2] = {gather(y, v[2] + at), gather(y, v[3] + at)};
+                            uint32_t wanted, const drape_i_tree_query *query) {
+    differences d = {.count = 4, .together = query->together, .distance = vf_set1(query->distance)};
+    mover a[2] = {gather(x, v[0] + at), gather(x, v[1] + at)}, b[2] = {gather(y, v[2] + at), gather(y, v[3] + at)};
     for (int32_t i = 0; i < 4; i++) set_difference(&d, i, &a[i / 2], &b[i % 2]);
     vf3 middle = add3(d.r[0], d.r[3]);
     vm apart = separates(middle, &d);
@@ -246,14 +258,15 @@ DRAPE_INLINE void look_up(const queue *q, drape_contact_kind kind, int32_t at, i
 }
 
 /* The pairs of `wanted` that the tighter test finds apart. */
-DRAPE_INLINE uint32_t apart_of(const queue *q, drape_contact_kind kind, batch *b, uint32_t wanted, float distance) {
+DRAPE_INLINE uint32_t apart_of(const queue *q, drape_contact_kind kind, batch *b, uint32_t wanted,
+                               const drape_i_tree_query *query) {
     uint32_t bits = 0;
     for (int32_t at = 0; at < 8; at += VF_LANES) {
         uint32_t these = wanted >> at & ((1u << VF_LANES) - 1);
         if (!these) continue;
         bits |= (kind == DRAPE_CONTACT_EDGE_EDGE
-                     ? edges_apart(q->x->vertex, q->y->vertex, b->vertex, at, these, distance)
-                     : vertex_triangle_apart(q->x->vertex, q->y->vertex, b->vertex, at, these, distance))
+                     ? edges_apart(q->x->vertex, q->y->vertex, b->vertex, at, these, query)
+                     : vertex_triangle_apart(q->x->vertex, q->y->vertex, b->vertex, at, these, query))
                 << at;
     }
     return bits;
@@ -266,7 +279,7 @@ DRAPE_INLINE void take(search *s, drape_contact_kind kind, int32_t from, int32_t
     uint32_t left = (1u << count) - 1;
     batch b;
     for (int32_t i = 0; i < 8; i++) look_up(q, kind, from + (i < count ? i : 0), i, &b);
-    if (!s->query->boxes_only) left &= ~apart_of(q, kind, &b, left, s->query->distance);
+    if (!s->query->boxes_only) left &= ~apart_of(q, kind, &b, left, s->query);
     for (; left; left &= left - 1) {
         int32_t i = DRAPE_LOWEST_BIT(left);
         int64_t to = q->sink->count++;

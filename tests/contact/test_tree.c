@@ -15,7 +15,7 @@ typedef struct motion {
     int32_t vertices, triangles;
     int32_t *triangle;
     double *start, *end;
-    double margin, origin[3];
+    double margin, origin[3], drift[3];
 } motion;
 
 static void *memory(int64_t count, size_t size) {
@@ -93,6 +93,7 @@ static drape_contact_tree *make_tree(drape_context *ctx, const motion *m) {
 static drape_contact_motion view(const motion *m) {
     drape_contact_motion v = {.start = m->start, .end = m->end, .margin = m->margin};
     memcpy(v.origin, m->origin, sizeof v.origin);
+    memcpy(v.drift, m->drift, sizeof v.drift);
     return v;
 }
 
@@ -307,49 +308,70 @@ static void assert_rest_apart(const pair_set *all, const pair_set *kept, const m
     }
 }
 
-/* What both queries find, against the search through all pairs. Boxes are allowed a slack of 2^-20 of the coordinates
+/* Every pair of `all` that `kept` lacks is apart by more than both margins whenever its vertices move together: the
+ * differences between their vertices, at the start and at the end, have zero outside of their hull. */
+static void assert_rest_apart_together(const pair_set *all, const pair_set *kept, const motion *a, const motion *b,
+                                       int32_t na) {
+    const cloud zero = {.count = 1};
+    for (int64_t i = 0; i < all->count; i++) {
+        const pair_of *p = &all->pair[i];
+        if (has(kept, p)) continue;
+        cloud ca = cloud_of(a, p->vertex, na), cb = cloud_of(b, p->vertex + na, 4 - na), between = {.count = 0};
+        for (int32_t k = 0; k < ca.count; k++)
+            for (int32_t l = k % 2; l < cb.count; l += 2) between.at[between.count++] = minus(ca.at[k], cb.at[l]);
+        assert_true(clouds_apart(&between, &zero, a->margin + b->margin));
+    }
+}
+
+/* What the queries find, against the search through all pairs. Boxes are allowed a slack of 2^-20 of the coordinates
  * relative to the origin, so the search runs on meshes relative to it. */
-static void check_kind(const drape_contact_pairs *boxes, const drape_contact_pairs *tight, drape_contact_kind kind,
-                       bool one_mesh, const motion *a, const motion *b, int32_t na, pair_set *exact,
-                       pair_set *loose) {
+static void check_kind(const drape_contact_pairs *boxes, const drape_contact_pairs *tight,
+                       const drape_contact_pairs *together, drape_contact_kind kind, bool one_mesh, const motion *a,
+                       const motion *b, int32_t na, pair_set *exact, pair_set *loose) {
     pair_set found = set_of(boxes, kind, one_mesh), left = set_of(tight, kind, one_mesh);
+    pair_set least = set_of(together, kind, one_mesh);
     sort_set(exact), sort_set(loose);
     assert_subset(exact, &found);
     assert_subset(&found, loose);
     assert_subset(&left, &found);
     assert_rest_apart(&found, &left, a, b, na);
+    assert_subset(&least, &found);
+    assert_rest_apart_together(&found, &least, a, b, na);
+    free(least.pair);
     free(found.pair), free(left.pair), free(exact->pair), free(loose->pair);
 }
 
 static const double SLACK = 0x1p-18;
 
 static void check_self(drape_context *ctx, const motion *m, drape_contact_tree *tree) {
-    drape_contact_pairs *boxes = make_pairs(ctx), *tight = make_pairs(ctx);
+    drape_contact_pairs *boxes = make_pairs(ctx), *tight = make_pairs(ctx), *together = make_pairs(ctx);
     update(ctx, tree, m);
     ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_BOXES, boxes));
     ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, tight));
+    ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_TOGETHER, together));
     pair_set exact = all_vertex_triangle(m, m, 0), loose = all_vertex_triangle(m, m, SLACK);
-    check_kind(boxes, tight, DRAPE_CONTACT_VERTEX_TRIANGLE, true, m, m, 1, &exact, &loose);
+    check_kind(boxes, tight, together, DRAPE_CONTACT_VERTEX_TRIANGLE, true, m, m, 1, &exact, &loose);
     exact = all_edge_edge(m, tree, m, tree, 0), loose = all_edge_edge(m, tree, m, tree, SLACK);
-    check_kind(boxes, tight, DRAPE_CONTACT_EDGE_EDGE, true, m, m, 2, &exact, &loose);
+    check_kind(boxes, tight, together, DRAPE_CONTACT_EDGE_EDGE, true, m, m, 2, &exact, &loose);
     assert_int_equal(drape_contact_pairs_list(boxes, DRAPE_CONTACT_TRIANGLE_VERTEX).count, 0);
-    drape_contact_pairs_destroy(boxes), drape_contact_pairs_destroy(tight);
+    drape_contact_pairs_destroy(boxes), drape_contact_pairs_destroy(tight), drape_contact_pairs_destroy(together);
 }
 
 static void check_against(drape_context *ctx, const motion *a, const motion *b) {
-    drape_contact_pairs *boxes = make_pairs(ctx), *tight = make_pairs(ctx);
+    drape_contact_pairs *boxes = make_pairs(ctx), *tight = make_pairs(ctx), *together = make_pairs(ctx);
     drape_contact_tree *ta = make_tree(ctx, a), *tb = make_tree(ctx, b);
     update(ctx, ta, a), update(ctx, tb, b);
     ASSERT_OK(ctx, drape_contact_tree_against(ta, tb, DRAPE_CONTACT_BOXES, boxes));
     ASSERT_OK(ctx, drape_contact_tree_against(ta, tb, 0, tight));
+    ASSERT_OK(ctx, drape_contact_tree_against(ta, tb, DRAPE_CONTACT_TOGETHER, together));
     pair_set exact = all_vertex_triangle(a, b, 0), loose = all_vertex_triangle(a, b, SLACK);
-    check_kind(boxes, tight, DRAPE_CONTACT_VERTEX_TRIANGLE, false, a, b, 1, &exact, &loose);
+    check_kind(boxes, tight, together, DRAPE_CONTACT_VERTEX_TRIANGLE, false, a, b, 1, &exact, &loose);
     exact = all_vertex_triangle(b, a, 0), loose = all_vertex_triangle(b, a, SLACK);
-    check_kind(boxes, tight, DRAPE_CONTACT_TRIANGLE_VERTEX, false, b, a, 1, &exact, &loose);
+    check_kind(boxes, tight, together, DRAPE_CONTACT_TRIANGLE_VERTEX, false, b, a, 1, &exact, &loose);
     exact = all_edge_edge(a, ta, b, tb, 0), loose = all_edge_edge(a, ta, b, tb, SLACK);
-    check_kind(boxes, tight, DRAPE_CONTACT_EDGE_EDGE, false, a, b, 2, &exact, &loose);
+    check_kind(boxes, tight, together, DRAPE_CONTACT_EDGE_EDGE, false, a, b, 2, &exact, &loose);
     drape_contact_tree_destroy(ta), drape_contact_tree_destroy(tb);
-    drape_contact_pairs_destroy(boxes), drape_contact_pairs_destroy(tight);
+    drape_contact_pairs_destroy(boxes), drape_contact_pairs_destroy(tight), drape_contact_pairs_destroy(together);
 }
 
 static void check_and_clear(drape_context *ctx, motion m) {
@@ -360,6 +382,11 @@ static void check_and_clear(drape_context *ctx, motion m) {
 }
 
 /* ---- Tests ---- */
+
+static void assert_refused(drape_context *ctx, drape_status got, drape_status want, const char *text) {
+    assert_int_equal(got, want);
+    if (!strstr(drape_message(ctx), text)) fail_msg("'%s' does not say '%s'", drape_message(ctx), text);
+}
 
 static void finds_what_a_search_through_all_pairs_finds(void **state) {
     (void)state;
@@ -511,6 +538,51 @@ static void neighbours_in_a_smooth_sheet_are_no_pairs(void **state) {
     assert_int_equal(drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE).count, 0);
     assert_int_equal(drape_contact_pairs_list(pairs, DRAPE_CONTACT_VERTEX_TRIANGLE).count, 0);
     drape_contact_pairs_destroy(pairs), drape_contact_tree_destroy(tree), clear_motion(&m);
+    drape_context_destroy(ctx);
+}
+
+static int64_t count_pairs(drape_context *ctx, drape_contact_tree *tree, uint32_t options,
+                           drape_contact_pairs *pairs) {
+    ASSERT_OK(ctx, drape_contact_tree_self(tree, options, pairs));
+    return drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE).count +
+           drape_contact_pairs_list(pairs, DRAPE_CONTACT_VERTEX_TRIANGLE).count;
+}
+
+/* A sheet that flies three cells along itself sweeps over its own neighbours, but does not meet them; a drift keeps
+ * its boxes as small as those of a sheet at rest. Two sheets of which one flies through the other do meet. */
+static void a_sheet_that_flies_has_no_pairs(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(2);
+    test_random r = {23};
+    motion m = sheet(&r, 20, 0.02, 0), still;
+    drape_contact_pairs *pairs = make_pairs(ctx);
+    drape_contact_tree *tree = make_tree(ctx, &m);
+    m.margin = 0.02 / 20;
+    update(ctx, tree, &m);
+    int64_t at_rest = count_pairs(ctx, tree, DRAPE_CONTACT_BOXES, pairs);
+    for (int32_t i = 0; i < m.vertices; i++)
+        for (int32_t k = 0; k < 3; k++) m.end[3 * i + k] += 3 * (m.start[3 * 21 + k] - m.start[k]);
+    update(ctx, tree, &m);
+    assert_true(count_pairs(ctx, tree, 0, pairs) > m.vertices);
+    assert_int_equal(count_pairs(ctx, tree, DRAPE_CONTACT_TOGETHER, pairs), 0);
+    for (int32_t k = 0; k < 3; k++) m.drift[k] = m.end[k] - m.start[k];
+    update(ctx, tree, &m);
+    int64_t drifting = count_pairs(ctx, tree, DRAPE_CONTACT_BOXES | DRAPE_CONTACT_TOGETHER, pairs);
+    assert_true(drifting < 1.1 * (double)at_rest + 10);
+    assert_int_equal(count_pairs(ctx, tree, DRAPE_CONTACT_TOGETHER, pairs), 0);
+    assert_refused(ctx, drape_contact_tree_self(tree, 0, pairs), DRAPE_ERROR_ARGUMENT, "DRAPE_CONTACT_TOGETHER");
+
+    still = sheet(&r, 20, 0, 0);
+    memcpy(still.start, m.end, 3 * (size_t)m.vertices * sizeof *m.end);
+    memcpy(still.end, m.end, 3 * (size_t)m.vertices * sizeof *m.end);
+    memcpy(still.drift, m.drift, sizeof m.drift);
+    drape_contact_tree *other = make_tree(ctx, &still);
+    update(ctx, other, &still);
+    ASSERT_OK(ctx, drape_contact_tree_against(tree, other, DRAPE_CONTACT_TOGETHER, pairs));
+    assert_true(drape_contact_pairs_list(pairs, DRAPE_CONTACT_VERTEX_TRIANGLE).count >= m.vertices);
+    assert_true(drape_contact_pairs_list(pairs, DRAPE_CONTACT_TRIANGLE_VERTEX).count >= m.vertices);
+    drape_contact_tree_destroy(tree), drape_contact_tree_destroy(other);
+    drape_contact_pairs_destroy(pairs), clear_motion(&m), clear_motion(&still);
     drape_context_destroy(ctx);
 }
 
@@ -694,11 +766,6 @@ static void every_request_for_memory_may_fail(void **state) {
 
 /* ---- Bad input ---- */
 
-static void assert_refused(drape_context *ctx, drape_status got, drape_status want, const char *text) {
-    assert_int_equal(got, want);
-    if (!strstr(drape_message(ctx), text)) fail_msg("'%s' does not say '%s'", drape_message(ctx), text);
-}
-
 static void bad_input_is_refused(void **state) {
     (void)state;
     drape_context *ctx = test_context(1);
@@ -766,6 +833,7 @@ int main(void) {
         cmocka_unit_test(takes_coordinates_of_any_size),
         cmocka_unit_test(origin_keeps_boxes_tight),
         cmocka_unit_test(neighbours_in_a_smooth_sheet_are_no_pairs),
+        cmocka_unit_test(a_sheet_that_flies_has_no_pairs),
         cmocka_unit_test(refitting_finds_the_same_as_building),
         cmocka_unit_test(order_does_not_depend_on_threads_or_vectors),
         cmocka_unit_test(lists_grow_and_a_warm_query_allocates_nothing),
