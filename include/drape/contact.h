@@ -124,14 +124,15 @@ typedef struct drape_contact_motion {
 DRAPE_API drape_status drape_contact_tree_update(drape_contact_tree *tree, const drape_contact_motion *motion);
 
 /* Lets the next update build the tree from nothing but the positions it gets. The order of pairs depends on the
- * updates since this call, or since the tree was created; the set of pairs never does. */
+ * updates and queries since this call, or since the tree was created; the set of pairs never does. */
 DRAPE_API void drape_contact_tree_forget(drape_contact_tree *tree);
 
 /* What a tree has done so far, for reports and tests. */
 typedef struct drape_contact_tree_counts {
     int64_t updates, builds; /* builds: those of the updates that built the tree anew */
-    int64_t overlaps;        /* in the last query: pairs of leaves whose boxes meet */
-    int64_t candidates;      /* in the last query: pairs whose boxes meet, without a common vertex */
+    /* Of the last query of the tree with itself, or as the second of two: */
+    int64_t overlaps;   /* pairs of leaves whose boxes meet */
+    int64_t candidates; /* pairs of elements whose boxes meet, without a common vertex */
     uint64_t reserved[4];
 } drape_contact_tree_counts;
 DRAPE_API drape_contact_tree_counts drape_contact_tree_count(const drape_contact_tree *tree);
@@ -168,8 +169,9 @@ typedef enum drape_contact_query {
                                   that flies has no more pairs then than one at rest. */
 } drape_contact_query;
 
-/* The pairs of a mesh with itself, and of one mesh with another. The same pairs in the same order, whatever the
- * number of threads and the vector width. Allocates only where there are more pairs than ever before. */
+/* The pairs of a mesh with itself, and of one mesh with another; the larger one comes first. The same pairs in the
+ * same order, whatever the number of threads and the vector width. Allocates only where there are more pairs than
+ * ever before. */
 DRAPE_API drape_status drape_contact_tree_self(drape_contact_tree *tree, uint32_t options,
                                                drape_contact_pairs *pairs);
 DRAPE_API drape_status drape_contact_tree_against(drape_contact_tree *first, drape_contact_tree *second,

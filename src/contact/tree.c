@@ -10,14 +10,14 @@
  * Boxes are floats, rounded outward, relative to an origin near the mesh. A vertex's box holds its positions at the
  * start and the end of the motion, and by that all in between; an element's box is that around its vertices' boxes.
  * An update recomputes the boxes and keeps the order of the triangles, until a query has met half as many pairs of
- * leaves again as the first one after the order was made (and more than there are leaves, so that the next sort costs
- * less than such a query): then it sorts again. Where later queries meet fewer, the number to compare with falls
- * slowly. Nothing here looks at a clock.
+ * leaves again as the first query after the order was made (and more pairs than there are leaves, so that sorting
+ * costs less than such a query): then the next update sorts again. Where later queries meet fewer, the number to
+ * compare with falls slowly. Nothing here looks at a clock.
  *
  * Queries run over the leaves in pieces that depend on their number alone (base/parallel.h). A piece writes its pairs
- * into a part of the list that has as much room as it needed before and a quarter more, and counts on where that
- * ends. Then, where a piece ran out of room, all get the room that was counted, and the query is repeated; so no pair
- * is lost, and the order is that of the leaves. At last the parts are moved together.
+ * into a part of the list that has as much room as it needed before and a quarter more, and keeps counting when that
+ * is full. If a piece ran out of room, all pieces get the room that was counted, and the query is repeated; so no
+ * pair is lost, and the order is that of the leaves. Finally the gaps between the parts are closed.
  *
  * Cost, a mesh of n vertices against itself: an update reads 48 bytes per vertex and writes 64 for the vertex, and 24
  * bytes for each box of n vertices, 3n edges and 2n triangles. A query compares each leaf with some 30 nodes and 5
@@ -32,9 +32,8 @@
 #include <string.h>
 
 enum { WIDTH = DRAPE_I_TREE_WIDTH, VERTEX_GRAIN = 1024, LEAF_GRAIN = 32, QUERY_GRAIN = 8 };
-enum {
-    MOST_TRIANGLES = INT32_MAX / 8
-}; /* places of edges, up to 3 for a triangle and 8 more for each leaf, are numbered too */
+/* Slots of edges are numbered too: up to 3 for a triangle, and 8 more for each leaf. */
+enum { MOST_TRIANGLES = INT32_MAX / 8 };
 
 /* ---- Edges ---- */
 
@@ -54,7 +53,7 @@ static bool sort_half_edges(drape_contact_tree *tree, drape_i_arena *scratch, ha
         from[i] = (half_edge){a < b ? a : b, a < b ? b : a, (int32_t)i};
     }
     for (int32_t pass = 0; pass < 2; pass++) { /* a stable sort by the high vertex, then one by the low */
-        memset(begin, 0, (size_t)(tree->vertices + 1) * sizeof *begin);
+        memset(begin, 0, ((size_t)tree->vertices + 1) * sizeof *begin);
         for (int64_t i = 0; i < sides; i++) begin[(pass ? from[i].low : from[i].high) + 1]++;
         for (int32_t v = 0; v < tree->vertices; v++) begin[v + 1] += begin[v];
         for (int64_t i = 0; i < sides; i++) to[begin[pass ? from[i].low : from[i].high]++] = from[i];
