@@ -11,11 +11,11 @@ program=$2
 allowed_rooms() {
     case $1 in
     base) echo ;;
-    sparse | ode) echo base ;;
+    sparse | ode | crossings) echo base ;;
     linear | cloth) echo base sparse ;;
     contact) echo base sparse linear cloth ;;
     sim) echo base sparse linear ode cloth contact ;;
-    io) echo base sparse linear ode cloth contact sim ;;
+    io) echo base sparse linear ode crossings cloth contact sim ;;
     *) return 1 ;;
     esac
 }
