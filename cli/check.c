@@ -82,33 +82,9 @@ static drape_status check_in_words(drape_context *ctx, const char *name, drape_c
 
 /* ---- Findings for machines, printed as they come; the counts stand behind them ---- */
 
-/* Bytes of the character that begins here; 0 where it is no UTF-8. Long ways to write short ones pass: who reads them
- * decides. */
-static size_t character(const unsigned char *c) {
-    size_t size = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
-    for (size_t i = 1; i < size; i++)
-        if ((c[i] & 0xc0) != 0x80) return 0;
-    return size;
-}
-
-/* In quotes; names of files may hold anything, and what is no text becomes question marks. */
-static void print_text(const char *text) {
-    const unsigned char *c = (const unsigned char *)text;
-    putchar('"');
-    while (*c) {
-        size_t size = character(c);
-        if (*c == '"' || *c == '\\') printf("\\%c", *c);
-        else if (*c < ' ') printf("\\u%04x", *c);
-        else if (size) fwrite(c, 1, size, stdout);
-        else putchar('?');
-        c += size ? size : 1;
-    }
-    putchar('"');
-}
-
 static void text_or_null(const char *key, const char *text) {
     printf("\"%s\": ", key);
-    if (text) print_text(text);
+    if (text) print_json_text(text);
     else printf("null");
 }
 

@@ -143,6 +143,9 @@ typedef struct output_file {
 bool output_begin(output_file *file, const char *path);
 bool output_end(output_file *file);
 
+/* Text in the quotes of JSON; names of files may hold anything, and what is no text becomes question marks. */
+void print_json_text(const char *text);
+
 /* How a run comes on. */
 
 typedef struct progress {
@@ -166,6 +169,7 @@ void progress_end(const progress *p);
 
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
+int command_check_frames(int argc, char **argv);
 int command_solve(int argc, char **argv);
 int command_ode(int argc, char **argv);
 int command_ccd(int argc, char **argv);

@@ -10,6 +10,7 @@ static const struct command {
 } commands[] = {
     {"run", "simulate a scene", command_run},
     {"check", "look at a scene or a mesh and report every problem", command_check},
+    {"check-frames", "count what crosses in the frames of a run", command_check_frames},
     {"solve", "solve a linear system from a file", command_solve},
     {"ode", "try an integrator on an example with a known solution", command_ode},
     {"ccd", "test collision detection on queries with known answers", command_ccd},
@@ -23,7 +24,7 @@ enum { COUNT = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *to) {
     fprintf(to, "usage: drape COMMAND [options]\n\nImplicit cloth simulation.\n\ncommands:\n");
-    for (int i = 0; i < COUNT; i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].about);
+    for (int i = 0; i < COUNT; i++) fprintf(to, "  %-13s %s\n", commands[i].name, commands[i].about);
     fprintf(to,
             "\n  drape COMMAND --help   options of a command\n  drape --version        the version\n\n"
             "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"

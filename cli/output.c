@@ -127,3 +127,28 @@ void progress_end(const progress *p) {
     if (!p->quiet && p->terminal && p->frames > 0) putchar('\n');
     fflush(stdout);
 }
+
+/* ---- Text of JSON ---- */
+
+/* Bytes of the character that begins here; 0 where it is no UTF-8. Long ways to write short ones pass: who reads them
+ * decides. */
+static size_t character(const unsigned char *c) {
+    size_t size = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < size; i++)
+        if ((c[i] & 0xc0) != 0x80) return 0;
+    return size;
+}
+
+void print_json_text(const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
+    putchar('"');
+    while (*c) {
+        size_t size = character(c);
+        if (*c == '"' || *c == '\\') printf("\\%c", *c);
+        else if (*c < ' ') printf("\\u%04x", *c);
+        else if (size) fwrite(c, 1, size, stdout);
+        else putchar('?');
+        c += size ? size : 1;
+    }
+    putchar('"');
+}

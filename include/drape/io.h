@@ -240,6 +240,43 @@ DRAPE_API drape_status drape_cache_frame(const drape_cache *cache, int32_t frame
 DRAPE_API double drape_cache_time(const drape_cache *cache, int32_t frame);
 DRAPE_API void drape_cache_close(drape_cache *cache); /* NULL is fine */
 
+/* ---- Frames, read again: any sequence of frames that has the same vertices in all of them ----
+ *
+ *   sheet.obj, sheet.ply          sheet_0000.obj, sheet_0001.obj, ...; or that one file, where it is there
+ *   sheet.pc2, sheet.mdd          point caches, and the triangles of sheet_rest.obj
+ *   sheet.html.ckpt.frames        the frames of a run that was cut off (docs/checkpoints.md)
+ *
+ * Other formats that drape writes (.html, .glb, .usda) are refused. */
+
+typedef struct drape_reader drape_reader;
+
+typedef struct drape_reader_options {
+    const char *mesh;     /* a mesh file (.obj, .ply) with the triangles, for files that hold positions only; default
+                             NULL:     of a point cache NAME.pc2 or NAME.mdd that of NAME_rest.obj, where it is there */
+    uint64_t reserved[8]; /* zero: room for later fields */
+} drape_reader_options;
+
+typedef struct drape_reader_info {
+    int32_t frames;          /* >= 1 */
+    int32_t vertices;        /* of each frame, >= 1; also those of meshes beside the cloth, which stand behind it */
+    int32_t triangles;       /* 0: the file holds none, and there is no mesh */
+    const int32_t *triangle; /* 3 per triangle */
+    uint64_t reserved[4];    /* zero */
+} drape_reader_info;
+
+/* The format follows from the path's ending. The frames of a sequence of files must be numbered evenly, so that none
+ * is missing between two others. options may be NULL. The context must outlive the reader. */
+DRAPE_API drape_status drape_reader_open(drape_context *ctx, const char *path, const drape_reader_options *options,
+                                         drape_reader **out);
+DRAPE_API const drape_reader_info *drape_reader_describe(const drape_reader *reader); /* NULL gives NULL */
+/* positions: 3 doubles per vertex, in the units of the file (m, where drape wrote it). Frames count from 0. A file of
+ * a sequence with other triangles than the first is DRAPE_ERROR_FORMAT. Messages name file and frame. */
+DRAPE_API drape_status drape_reader_frame(drape_reader *reader, int32_t frame, double *positions);
+/* The number that the frame has within its run: that in the file's name, or counted from 0 (in a .pc2 from its first
+ * frame on, rounded); -1 where there is no such frame. */
+DRAPE_API int64_t drape_reader_number(const drape_reader *reader, int32_t frame);
+DRAPE_API void drape_reader_close(drape_reader *reader); /* NULL is fine */
+
 /* ---- Journals: runs that survive being cut off; docs/checkpoints.md ----
  *
  *   drape_journal_begin(ctx, "sheet.ckpt", sim, 10, &journal);          // or drape_journal_resume

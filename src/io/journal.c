@@ -3,6 +3,7 @@
  * NAME is the newest checkpoint, NAME.1 the one before, NAME.frames the log. A frame goes to the log, and to the
  * disk, before the checkpoint that comes with it is written, so the log of a whole checkpoint is whole. At every
  * moment there is a checkpoint under NAME: the old one gets its second name before the new one takes its first. */
+#include "io/journal.h"
 #include "base/file.h"
 #include "drape/io.h"
 #include "sim/sim.h"
@@ -116,8 +117,8 @@ static drape_status sync_to_disk(drape_context *ctx, const frame_log *log) {
 }
 
 /* Opening: both functions hold a lock on the file until it is closed; DRAPE_ERROR_ARGUMENT where another run has it.
- * path must live on. frame_log_create begins anew, whatever was there. frame_log_open checks scene and vertices, and
- * gets the interval. */
+ * path must live on. frame_log_create begins anew, whatever was there. frame_log_open checks scene and vertices,
+ * where vertices are given, and gets the interval. */
 
 static void frame_log_close(drape_context *ctx, frame_log *log) {
     if (log->descriptor >= 0) close(log->descriptor);
@@ -171,14 +172,16 @@ static drape_status frame_log_create(drape_context *ctx, const char *path, const
 
 static drape_status check_header(drape_context *ctx, const frame_log *log, const header *head) {
     const frame_log_kind *k = &head->kind;
+    bool any_scene = log->kind.vertices == 0;
     if (memcmp(head->magic, MAGIC, sizeof MAGIC) != 0)
         return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: no frames: it does not begin with DRAPEFRM", log->path);
     if (head->byte_order != BYTE_ORDER_MARK || head->version != VERSION)
         return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: frames of version %u, and this program knows %d only",
                             log->path, head->version, VERSION);
-    if (head->checksum != checksum(head, sizeof *head) || k->interval < 1 || k->interval > INT32_MAX)
+    if (head->checksum != checksum(head, sizeof *head) || k->interval < 1 || k->interval > INT32_MAX ||
+        k->vertices < 1 || k->vertices > INT32_MAX)
         return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: the header of the frames is damaged", log->path);
-    if (k->scene != log->kind.scene || k->vertices != log->kind.vertices)
+    if (!any_scene && (k->scene != log->kind.scene || k->vertices != log->kind.vertices))
         return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: frames of another scene", log->path);
     return DRAPE_OK;
 }
@@ -231,6 +234,49 @@ static drape_status frame_log_read(drape_context *ctx, frame_log *log, int64_t f
     if (steps) *steps = head.steps;
     if (x) memcpy(x, log->record + sizeof head, (size_t)vector_bytes(log));
     return DRAPE_OK;
+}
+
+/* ---- The log by itself, read by others ---- */
+
+struct drape_i_frame_log {
+    drape_context *ctx;
+    frame_log log;
+};
+
+/* The last frame may be one that was cut off; another one that is damaged is found when it is read. */
+static drape_status count_frames(drape_context *ctx, frame_log *log) {
+    drape_status status = take_record(ctx, log);
+    if (status || log->count == 0) return status;
+    status = frame_log_read(ctx, log, log->count - 1, NULL, NULL);
+    if (status == DRAPE_ERROR_FORMAT) log->count--;
+    return status == DRAPE_ERROR_FORMAT ? DRAPE_OK : status;
+}
+
+drape_status drape_i_frame_log_open(drape_context *ctx, const char *path, drape_i_frame_log **out) {
+    drape_i_frame_log *l;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, l, 1)) return DRAPE_ERROR_MEMORY;
+    *l = (drape_i_frame_log){.ctx = ctx, .log = {.path = path, .descriptor = open(path, O_RDONLY | O_CLOEXEC)}};
+    drape_status status = l->log.descriptor < 0 ? fail_errno(ctx, &l->log, "open") : read_header(ctx, &l->log);
+    if (!status) status = count_frames(ctx, &l->log);
+    if (!status && (l->log.count < 1 || l->log.count > INT32_MAX))
+        status = drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: there is no whole frame in it", path);
+    if (status) drape_i_frame_log_close(l);
+    else *out = l;
+    return status;
+}
+
+int32_t drape_i_frame_log_vertices(const drape_i_frame_log *l) { return (int32_t)l->log.kind.vertices; }
+int32_t drape_i_frame_log_frames(const drape_i_frame_log *l) { return (int32_t)l->log.count; }
+
+drape_status drape_i_frame_log_frame(drape_i_frame_log *l, int32_t frame, double *x) {
+    return frame_log_read(l->ctx, &l->log, frame, NULL, x);
+}
+
+void drape_i_frame_log_close(drape_i_frame_log *l) {
+    if (!l) return;
+    frame_log_close(l->ctx, &l->log);
+    DRAPE_FREE(l->ctx, l, 1);
 }
 
 /* ---- The journal ---- */

@@ -1,0 +1,379 @@
+/* check_frames.c: drape check-frames: counts what crosses in every frame of a sequence.
+ *
+ *   frame      edges  triangles    touches
+ *      12          3          5          0   edge 40-41 through triangle 77, edge 12-40 through triangle 77, ...
+ *   101 frames of 441 vertices and 800 triangles: crossings in 1 frame (12)
+ *
+ * The cloth is all of a file, or with --scene as many vertices as the scene has; what stands behind them in the file,
+ * such as the meshes of colliders, are other bodies, which are not tested against each other. */
+#include "cli.h"
+#include "drape/crossings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_CROSSINGS = 1, FIRST_NAMED = 3 };
+
+/* The cloth of a scene, or what a file has: triangles over all pieces. */
+typedef struct cloth_mesh {
+    int32_t vertices, triangles;
+    const int32_t *triangle;
+    int32_t *owned; /* to be freed; NULL: `triangle` is someone else's */
+} cloth_mesh;
+
+/* A body beside the cloth: its triangles count vertices from its own first one. */
+typedef struct other_body {
+    const char *name;
+    drape_crossings_mesh mesh;
+    int32_t *triangle; /* to be freed */
+    int32_t vertex;    /* its first one in the file */
+} other_body;
+
+typedef struct totals {
+    drape_crossing_counts self, others;
+    int64_t frames, bad_frames, touched_frames;
+    int64_t first, last; /* numbers of frames with crossings */
+} totals;
+
+typedef struct check {
+    const char *file;
+    bool json, all;
+    drape_context *ctx;
+    drape_loaded_scene *scene;
+    drape_reader *reader;
+    cloth_mesh cloth;
+    other_body *other;
+    int32_t other_count;
+    drape_crossings *search;
+    double *x;             /* all of the file's vertices */
+    const double **others; /* within it, of each other body */
+    totals total;
+    int32_t printed; /* frames */
+} check;
+
+static bool no_memory(void) {
+    complain("out of memory");
+    return false;
+}
+
+static bool say_message(const check *c) {
+    complain("%s", drape_message(c->ctx));
+    return false;
+}
+
+/* ---- What is tested ---- */
+
+/* Scenes hold a mesh per piece. */
+static bool join_pieces(const drape_scene *scene, cloth_mesh *out) {
+    int64_t vertices = 0, triangles = 0, at = 0;
+    for (int32_t p = 0; p < scene->piece_count; p++) {
+        vertices += scene->pieces[p].vertices;
+        triangles += scene->pieces[p].triangles;
+    }
+    out->owned = malloc((size_t)(3 * triangles + 1) * sizeof *out->owned);
+    if (!out->owned) return no_memory();
+    int32_t first = 0;
+    for (int32_t p = 0; p < scene->piece_count; p++) {
+        const drape_piece *piece = scene->pieces + p;
+        for (int64_t i = 0; i < 3 * (int64_t)piece->triangles; i++) out->owned[at++] = first + piece->triangle[i];
+        first += piece->vertices;
+    }
+    out->vertices = (int32_t)vertices;
+    out->triangles = (int32_t)triangles;
+    out->triangle = out->owned;
+    return true;
+}
+
+/* Whether the scene and the file are about the same mesh. */
+static bool fits_scene(const check *c, const char *scene) {
+    const drape_reader_info *file = drape_reader_describe(c->reader);
+    bool fits = file->triangles > 0 ? file->vertices >= c->cloth.vertices && file->triangles >= c->cloth.triangles
+                                    : file->vertices == c->cloth.vertices;
+    if (!fits) {
+        complain("%s has %d vertices, but the cloth of %s has %d: is it of another scene, or of a run with other "
+                 "--resolution, --irregular or --set?",
+                 c->file, file->vertices, scene, c->cloth.vertices);
+        return false;
+    }
+    if (file->triangles == 0) return true;
+    for (int64_t i = 0; i < 3 * (int64_t)c->cloth.triangles; i++)
+        if (file->triangle[i] != c->cloth.triangle[i]) {
+            complain("%s: triangle %lld is not that of the cloth of %s: it is another mesh", c->file,
+                     (long long)(i / 3), scene);
+            return false;
+        }
+    return true;
+}
+
+/* What stands in the file behind the cloth is one more body. */
+static bool take_rest_of_file(check *c) {
+    const drape_reader_info *file = drape_reader_describe(c->reader);
+    int32_t triangles = file->triangles - c->cloth.triangles;
+    if (file->vertices == c->cloth.vertices || triangles <= 0) return true;
+    c->other = calloc(1, sizeof *c->other);
+    int32_t *triangle = malloc((size_t)triangles * 3 * sizeof *triangle);
+    if (!c->other || !triangle) {
+        free(triangle);
+        return no_memory();
+    }
+    *c->other = (other_body){.name = "the other meshes", .triangle = triangle, .vertex = c->cloth.vertices};
+    c->other_count = 1;
+    for (int64_t i = 0; i < 3 * (int64_t)triangles; i++) {
+        triangle[i] = file->triangle[3 * (int64_t)c->cloth.triangles + i] - c->cloth.vertices;
+        if (triangle[i] < 0) {
+            complain("%s: triangle %lld is neither of the cloth alone nor of the meshes behind it", c->file,
+                     (long long)(c->cloth.triangles + i / 3));
+            return false;
+        }
+    }
+    c->other->mesh = (drape_crossings_mesh){
+        .vertices = file->vertices - c->cloth.vertices, .triangles = triangles, .triangle = triangle};
+    return true;
+}
+
+static bool take_cloth(check *c, const scene_arguments *scene) {
+    const drape_reader_info *file = drape_reader_describe(c->reader);
+    c->cloth = (cloth_mesh){.vertices = file->vertices, .triangles = file->triangles, .triangle = file->triangle};
+    if (scene->name) {
+        drape_scene_options how = scene_options(scene);
+        if (drape_scene_load(c->ctx, scene->name, &how, &c->scene)) return say_message(c);
+        if (!join_pieces(drape_loaded_scene_data(c->scene), &c->cloth) || !fits_scene(c, scene->name)) return false;
+        if (file->triangles > 0 && !take_rest_of_file(c)) return false;
+    }
+    if (c->cloth.triangles > 0) return true;
+    complain("%s holds positions only: name the scene (--scene) or a mesh file (--mesh) for the triangles", c->file);
+    return false;
+}
+
+static bool start_search(check *c) {
+    drape_crossings_mesh *meshes = calloc((size_t)c->other_count + 1, sizeof *meshes);
+    c->others = calloc((size_t)c->other_count + 1, sizeof *c->others);
+    c->x = malloc((size_t)drape_reader_describe(c->reader)->vertices * 3 * sizeof *c->x);
+    if (!meshes || !c->others || !c->x) {
+        free(meshes);
+        return no_memory();
+    }
+    for (int32_t k = 0; k < c->other_count; k++) {
+        meshes[k] = c->other[k].mesh;
+        c->others[k] = c->x + 3 * (int64_t)c->other[k].vertex;
+    }
+    const drape_crossings_bodies bodies = {
+        .cloth = {.vertices = c->cloth.vertices, .triangles = c->cloth.triangles, .triangle = c->cloth.triangle},
+        .others = meshes,
+        .other_count = c->other_count};
+    drape_status status = drape_crossings_create(c->ctx, &bodies, &c->search);
+    free(meshes);
+    return status ? say_message(c) : true;
+}
+
+/* ---- In words ---- */
+
+static const char *behind(const check *c, int32_t body) { return body == 0 ? NULL : c->other[body - 1].name; }
+
+static void print_part(const char *what, const char *of) { printf("%s%s%s", what, of ? " of " : "", of ? of : ""); }
+
+static void print_crossing(const check *c, const drape_crossing *x) {
+    char first[64], second[64];
+    snprintf(second, sizeof second, "triangle %d", x->triangle[1]);
+    if (x->kind == DRAPE_CROSSING_TRIANGLES) snprintf(first, sizeof first, "triangle %d", x->triangle[0]);
+    else snprintf(first, sizeof first, "edge %d-%d", x->edge[0], x->edge[1]);
+    print_part(first, behind(c, x->body[0]));
+    printf(x->kind == DRAPE_CROSSING_TOUCH ? " on " : " through ");
+    print_part(second, behind(c, x->body[1]));
+}
+
+static int64_t crossings(const drape_crossing_counts *n) { return n->edges + n->triangles; }
+
+/* Edges through triangles come first in the list; where there are none, pairs of triangles do. */
+static void print_frame(const check *c, int64_t number, const drape_crossings_result *r) {
+    bool bad = crossings(&r->self) + crossings(&r->others) > 0;
+    if (!bad && !(c->all && r->count > 0)) return;
+    if (c->printed == 0) {
+        printf("%8s %10s %10s %10s", "frame", "edges", "triangles", "touches");
+        printf(c->other_count ? "   with other meshes: edges, triangles, touches\n" : "\n");
+    }
+    printf("%8lld %10lld %10lld %10lld", (long long)number, (long long)r->self.edges, (long long)r->self.triangles,
+           (long long)r->self.touches);
+    if (c->other_count)
+        printf(" %12lld %10lld %10lld", (long long)r->others.edges, (long long)r->others.triangles,
+               (long long)r->others.touches);
+    int64_t named = c->all ? r->count : r->count < FIRST_NAMED ? r->count : FIRST_NAMED;
+    for (int64_t i = 0; i < named; i++) {
+        if (!c->all && r->crossings[i].kind == DRAPE_CROSSING_TOUCH) break;
+        printf(c->all ? "\n%12s" : i ? ", " : "   ", "");
+        print_crossing(c, r->crossings + i);
+    }
+    printf(!c->all && crossings(&r->self) + crossings(&r->others) > named ? ", ...\n" : "\n");
+}
+
+static void print_number(int64_t n, const char *one, const char *many) {
+    printf("%lld %s", (long long)n, n == 1 ? one : many);
+}
+
+static void print_counts(const char *before, const drape_crossing_counts *n) {
+    printf("%s", before);
+    print_number(n->edges, "edge through a triangle, ", "edges through triangles, ");
+    print_number(n->triangles, "pair of triangles, ", "pairs of triangles, ");
+    print_number(n->touches, "touch", "touches");
+}
+
+static void print_totals(const check *c) {
+    const totals *t = &c->total;
+    print_number(t->frames, "frame", "frames");
+    printf(" of %d vertices and %d triangles: ", c->cloth.vertices, c->cloth.triangles);
+    if (t->bad_frames == 0) printf("no crossings");
+    else printf("crossings in %lld of them, the first in frame %lld", (long long)t->bad_frames, (long long)t->first);
+    if (t->touched_frames > 0) printf("; touches in %lld", (long long)t->touched_frames);
+    putchar('\n');
+    if (t->bad_frames == 0 && t->touched_frames == 0) return;
+    print_counts("in all: ", &t->self);
+    if (c->other_count) print_counts("; with other meshes: ", &t->others);
+    putchar('\n');
+}
+
+/* ---- As JSON; docs/crossings.md lists the keys ---- */
+
+static void json_counts(const char *key, const drape_crossing_counts *n) {
+    printf("\"%s\": {\"edges\": %lld, \"triangles\": %lld, \"touches\": %lld}", key, (long long)n->edges,
+           (long long)n->triangles, (long long)n->touches);
+}
+
+static void json_begin(const check *c) {
+    printf("{\"file\": ");
+    print_json_text(c->file);
+    printf(",\n\"vertices\": %d, \"triangles\": %d, \"other_vertices\": %d, \"other_triangles\": %d,\n\"frames\": [",
+           c->cloth.vertices, c->cloth.triangles, c->other_count ? c->other[0].mesh.vertices : 0,
+           c->other_count ? c->other[0].mesh.triangles : 0);
+}
+
+static void json_frame(const check *c, int64_t number, const drape_crossings_result *r) {
+    printf("%s\n  {\"frame\": %lld, ", c->printed ? "," : "", (long long)number);
+    json_counts("self", &r->self);
+    printf(", ");
+    json_counts("others", &r->others);
+    printf(", \"crossings\": [");
+    for (int64_t i = 0; i < r->count; i++) {
+        const drape_crossing *x = r->crossings + i;
+        printf("%s\n    {\"kind\": \"%s\", \"body\": [%d, %d], ", i ? "," : "", drape_crossing_kind_name(x->kind),
+               x->body[0], x->body[1]);
+        if (x->kind == DRAPE_CROSSING_TRIANGLES) printf("\"edge\": null, ");
+        else printf("\"edge\": [%d, %d], ", x->edge[0], x->edge[1]);
+        printf("\"triangle\": [%d, %d]}", x->triangle[0], x->triangle[1]);
+    }
+    printf("]}");
+}
+
+/* error: what kept it from going on, or NULL. */
+static void json_end(const check *c, const char *error) {
+    const totals *t = &c->total;
+    printf("%s],\n\"frame_count\": %lld, \"frames_with_crossings\": %lld, \"frames_with_touches\": %lld,\n",
+           c->printed ? "\n" : "", (long long)t->frames, (long long)t->bad_frames, (long long)t->touched_frames);
+    json_counts("self", &t->self);
+    printf(",\n");
+    json_counts("others", &t->others);
+    printf(",\n\"error\": ");
+    if (error) print_json_text(error);
+    else printf("null");
+    printf("}\n");
+}
+
+/* ---- Counting ---- */
+
+static void add_counts(drape_crossing_counts *to, const drape_crossing_counts *more) {
+    to->edges += more->edges;
+    to->triangles += more->triangles;
+    to->touches += more->touches;
+}
+
+static void add_frame(totals *t, int64_t number, const drape_crossings_result *r) {
+    bool bad = crossings(&r->self) + crossings(&r->others) > 0;
+    if (bad && t->bad_frames == 0) t->first = number;
+    t->frames++;
+    t->bad_frames += bad;
+    t->touched_frames += r->self.touches + r->others.touches > 0;
+    add_counts(&t->self, &r->self);
+    add_counts(&t->others, &r->others);
+}
+
+/* False after a complaint: what could not be read or counted. */
+static bool check_frame(check *c, int32_t frame) {
+    int64_t number = drape_reader_number(c->reader, frame);
+    drape_crossings_result found;
+    if (drape_reader_frame(c->reader, frame, c->x)) {
+        if (c->json) json_end(c, drape_message(c->ctx));
+        return say_message(c);
+    }
+    if (drape_crossings_count(c->search, c->x, c->others, &found)) {
+        char error[1200];
+        snprintf(error, sizeof error, "%s: frame %lld: %s", c->file, (long long)number, drape_message(c->ctx));
+        if (c->json) json_end(c, error);
+        complain("%s", error);
+        return false;
+    }
+    if (c->json) json_frame(c, number, &found);
+    else print_frame(c, number, &found);
+    c->printed += c->json || crossings(&found.self) + crossings(&found.others) > 0 || (c->all && found.count > 0);
+    add_frame(&c->total, number, &found);
+    return true;
+}
+
+static int check_all_frames(check *c) {
+    int32_t frames = drape_reader_describe(c->reader)->frames;
+    if (c->json) json_begin(c);
+    for (int32_t f = 0; f < frames; f++)
+        if (!check_frame(c, f)) return EXIT_BAD_INPUT;
+    if (c->json) json_end(c, NULL);
+    else print_totals(c);
+    return c->total.bad_frames > 0 ? EXIT_CROSSINGS : EXIT_GOOD;
+}
+
+static int run_check(check *c, const scene_arguments *scene, const char *mesh) {
+    int code = EXIT_BAD_INPUT;
+    c->ctx = make_context(scene->threads);
+    if (!c->ctx) return code;
+    if (drape_reader_open(c->ctx, c->file, &(drape_reader_options){.mesh = mesh}, &c->reader)) say_message(c);
+    else if (take_cloth(c, scene) && start_search(c)) code = check_all_frames(c);
+    for (int32_t k = 0; k < c->other_count; k++) free(c->other[k].triangle);
+    free(c->other), free(c->others), free(c->x), free(c->cloth.owned);
+    drape_crossings_destroy(c->search);
+    drape_reader_close(c->reader);
+    drape_loaded_scene_destroy(c->scene);
+    drape_context_destroy(c->ctx);
+    return code;
+}
+
+int command_check_frames(int argc, char **argv) {
+    scene_arguments scene = {0};
+    check c = {0};
+    const char *mesh = NULL;
+    option options[4 + SCENE_OPTIONS + 1] = {
+        {"--scene", NULL, "SCENE", "the scene of the run: its cloth is tested, also against other meshes in FILE",
+         OPTION_TEXT, &scene.name, 0, 0},
+        {"--mesh", NULL, "MESH", "a mesh file with the triangles, where FILE holds positions only", OPTION_TEXT,
+         &mesh, 0, 0},
+        {"--all", NULL, NULL, "name all crossings and touches, not the first ones alone", OPTION_FLAG, &c.all, 0, 0},
+        {"--json", NULL, NULL, "print one JSON object, with all crossings and touches", OPTION_FLAG, &c.json, 0, 0},
+    };
+    option of_scene[SCENE_OPTIONS];
+    scene_option_table(&scene, of_scene);
+    for (int32_t i = 0, to = 4; i < SCENE_OPTIONS; i++) /* how it is stepped does not matter here */
+        if (strcmp(of_scene[i].name, "--integrator") != 0) options[to++] = of_scene[i];
+    command_line line = {
+        .usage = "drape check-frames FILE [options]",
+        .about =
+            "Counts in every frame of FILE (an output of a run: .obj, .ply, .pc2, .mdd or .ckpt.frames) the edges "
+            "that pass through\n"
+            "triangles, the pairs of triangles that cross, and apart from them what touches, by exact arithmetic. "
+            "The options from\n"
+            "--set on are about SCENE, as those of the run. Exit code 0: no crossings, 1: crossings, 2: bad input.",
+        .options = options,
+        .positional = &c.file,
+        .positional_count = 1};
+    parse_result parsed = parse_arguments(&line, argc, argv);
+    if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
+    if (!c.file) {
+        complain("which frames? (usage: %s)", line.usage);
+        return EXIT_BAD_INPUT;
+    }
+    return run_check(&c, &scene, mesh);
+}
