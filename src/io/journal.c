@@ -245,8 +245,9 @@ struct drape_i_frame_log {
 
 /* The last frame may be one that was cut off; another one that is damaged is found when it is read. */
 static drape_status count_frames(drape_context *ctx, frame_log *log) {
+    if (log->count == 0) return DRAPE_OK; /* before there is memory for a frame, which the file may not have */
     drape_status status = take_record(ctx, log);
-    if (status || log->count == 0) return status;
+    if (status) return status;
     status = frame_log_read(ctx, log, log->count - 1, NULL, NULL);
     if (status == DRAPE_ERROR_FORMAT) log->count--;
     return status == DRAPE_ERROR_FORMAT ? DRAPE_OK : status;

@@ -115,7 +115,8 @@ manual_and_help_name_the_same_options() {
 manual_names_commands_codes_and_environment() {
     needs_manual
     local command
-    for command in $(commands); do grep -qE "^\.BI? $command( |\$)" "$manual" || fail "no command $command"; done
+    sed 's/\\-/-/g' "$manual" >plain
+    for command in $(commands); do grep -qE "^\.BI? $command( |\$)" plain || fail "no command $command"; done
     for command in 0 1 2 DRAPE_SIMD; do grep -qx "\.B $command" "$manual" || fail "no $command"; done
     grep -q "drape $("$program" --version | cut -d' ' -f2)" "$manual" || fail "another version"
 }

@@ -17,8 +17,8 @@ typedef struct point {
 static point minus(point a, point b) { return (point){{a.x[0] - b.x[0], a.x[1] - b.x[1], a.x[2] - b.x[2]}}; }
 static int64_t dot(point a, point b) { return a.x[0] * b.x[0] + a.x[1] * b.x[1] + a.x[2] * b.x[2]; }
 static point cross(point a, point b) {
-    return (point){{a.x[1] * b.x[2] - a.x[2] * b.x[1], a.x[2] * b.x[0] - a.x[0] * b.x[2],
-                    a.x[0] * b.x[1] - a.x[1] * b.x[0]}};
+    return (point){
+        {a.x[1] * b.x[2] - a.x[2] * b.x[1], a.x[2] * b.x[0] - a.x[0] * b.x[2], a.x[0] * b.x[1] - a.x[1] * b.x[0]}};
 }
 static bool zero(point a) { return a.x[0] == 0 && a.x[1] == 0 && a.x[2] == 0; }
 
@@ -235,9 +235,9 @@ static void find_triangles(found_list *l, const small_mesh *a, const small_mesh 
 
 static int by_place(const void *p, const void *q) {
     const drape_crossing *a = p, *b = q;
-    const int32_t left[] = {(int32_t)a->kind, a->body[0], a->body[1],     a->triangle[0],
+    const int32_t left[] = {(int32_t)a->kind, a->body[0], a->body[1],    a->triangle[0],
                             a->edge[0],       a->edge[1], a->triangle[1]};
-    const int32_t right[] = {(int32_t)b->kind, b->body[0], b->body[1],     b->triangle[0],
+    const int32_t right[] = {(int32_t)b->kind, b->body[0], b->body[1],    b->triangle[0],
                              b->edge[0],       b->edge[1], b->triangle[1]};
     for (int i = 0; i < 7; i++)
         if (left[i] != right[i]) return left[i] < right[i] ? -1 : 1;
@@ -289,7 +289,8 @@ static void random_meshes(void **state) {
     for (int s = 0; s < 7; s++) {
         int64_t kinds[3] = {0};
         for (int n = 0; n < 300; n++) {
-            small_mesh cloth = random_mesh(&r, 3 + test_random_below(&r, 15), 1 + test_random_below(&r, 20), sizes[s]);
+            small_mesh cloth =
+                random_mesh(&r, 3 + test_random_below(&r, 15), 1 + test_random_below(&r, 20), sizes[s]);
             small_mesh other = random_mesh(&r, 3 + test_random_below(&r, 6), 1 + test_random_below(&r, 8), sizes[s]);
             compare(ctx, &cloth, n % 2 ? &other : NULL, kinds);
         }
@@ -354,11 +355,11 @@ static drape_crossings_result count_sheets(drape_context *ctx, const sheet *clot
     drape_crossings_result got;
     const drape_crossings_mesh others = other ? sheet_mesh(other) : (drape_crossings_mesh){0};
     const double *other_x = other ? other->x : NULL;
-    ASSERT_OK(ctx, drape_crossings_create(ctx,
-                                          &(drape_crossings_bodies){.cloth = sheet_mesh(cloth),
-                                                                    .others = &others,
-                                                                    .other_count = other ? 1 : 0},
-                                          &search));
+    ASSERT_OK(ctx,
+              drape_crossings_create(ctx,
+                                     &(drape_crossings_bodies){
+                                         .cloth = sheet_mesh(cloth), .others = &others, .other_count = other ? 1 : 0},
+                                     &search));
     ASSERT_OK(ctx, drape_crossings_count(search, cloth->x, &other_x, &got));
     drape_crossings_destroy(search);
     got.crossings = NULL; /* gone with the search */
@@ -507,10 +508,10 @@ static void threads_do_not_matter(void **state) {
         int64_t before = drape_context_bytes(ctx);
         drape_crossings *search;
         drape_crossings_result got;
-        ASSERT_OK(ctx, drape_crossings_create(
-                           ctx,
-                           &(drape_crossings_bodies){.cloth = sheet_mesh(&s), .others = &other, .other_count = 1},
-                           &search));
+        ASSERT_OK(ctx,
+                  drape_crossings_create(
+                      ctx, &(drape_crossings_bodies){.cloth = sheet_mesh(&s), .others = &other, .other_count = 1},
+                      &search));
         for (int again = 0; again < 2; again++) {
             ASSERT_OK(ctx, drape_crossings_count(search, s.x, &other_x, &got));
             if (!kept) {
@@ -580,8 +581,8 @@ static void bad_numbers(void **state) {
         double kept = s.x[13];
         s.x[13] = bad[i];
         assert_int_equal(drape_crossings_count(search, s.x, &other_x, &got), DRAPE_ERROR_NUMBER);
-        assert_non_null(strstr(drape_message(ctx), i < 3 ? "vertex 4 is not finite: its y is"
-                                                         : "vertex 4 is too far away: its y is"));
+        assert_non_null(strstr(drape_message(ctx),
+                               i < 3 ? "vertex 4 is not finite: its y is" : "vertex 4 is too far away: its y is"));
         s.x[13] = kept;
         kept = other.x[11];
         other.x[11] = bad[i];
@@ -618,11 +619,9 @@ static void vertex_twice(void **state) {
     const double x[] = {0, 0, 0, 4, 0, 0, 0, 4, 0, 1, 1, -1, 1, 1, 1};
     drape_crossings *search;
     drape_crossings_result got;
-    ASSERT_OK(ctx, drape_crossings_create(ctx,
-                                          &(drape_crossings_bodies){.cloth = {.vertices = 5,
-                                                                              .triangles = 3,
-                                                                              .triangle = triangle}},
-                                          &search));
+    ASSERT_OK(ctx, drape_crossings_create(
+                       ctx, &(drape_crossings_bodies){.cloth = {.vertices = 5, .triangles = 3, .triangle = triangle}},
+                       &search));
     ASSERT_OK(ctx, drape_crossings_count(search, x, NULL, &got));
     assert_int_equal(got.self.edges, 1);
     assert_int_equal(got.self.triangles, 1);

@@ -259,6 +259,8 @@ static trial trials[] = {
     {RUN "-o a.obj -o b.ply -o b.pc2 --report r.json --set time.step=0.04", command_run}, /* a step a frame */
     {"drooping --resolution 11 --threads 1 --quiet --frames 1 --export-system 1:a.sys", command_run},
     {"../in/meshes.yaml --threads 1 --quiet --frames 0 -o a.ply", command_run},
+    {"../in/s.obj --scene ../in/meshes.yaml --threads 1", command_check_frames},
+    {"../in/s.mdd --threads 1 --json", command_check_frames},
     {"../in/a.sys --threads 1 --history h.csv", command_solve},
     {"../in/a.mtx --threads 1 -o x.bin --rhs ../in/b.mtx", command_solve},
     {"../in/a.mtx --threads 1 -o x.bin --precond amg --explain", command_solve},
@@ -279,6 +281,8 @@ static void write_inputs(void) {
     static const trial export_system = {"drooping --resolution 11 --threads 1 --quiet --frames 1 --export-system "
                                         "1:../in/a.sys",
                                         command_run};
+    static const trial make_frames = {
+        "../in/meshes.yaml --threads 1 --quiet --frames 1 -o ../in/s.obj -o ../in/s.mdd", command_run};
     assert_int_equal(mkdir("../in", 0700), 0);
     write_input("meshes.yaml", "drape: 1\ncloth:\n  - {name: a, mesh: a.obj, pins: [{group: corner}]}\n"
                                "  - {mesh: a.ply, place: {translate: [0, 0, 1 m]}, uv: false}\ntime: {frames: 1}\n");
@@ -291,6 +295,7 @@ static void write_inputs(void) {
                          "6 6 4\n4 1 -1\n6 2 -1\n");
     write_input("b.mtx", "%%MatrixMarket matrix array real general\n6 1\n1\n2\n3\n4\n5\n6\n");
     assert_int_equal(run_words(&export_system, "1"), EXIT_GOOD);
+    assert_int_equal(run_words(&make_frames, "1"), EXIT_GOOD);
 }
 
 static int set_up(void **state) {
