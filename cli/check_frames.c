@@ -238,12 +238,17 @@ static void json_counts(const char *key, const drape_crossing_counts *n) {
            (long long)n->triangles, (long long)n->touches);
 }
 
+static void json_body(const char *before, const char *name, int32_t vertices, int32_t triangles) {
+    printf("%s{\"name\": \"%s\", \"vertices\": %d, \"triangles\": %d}", before, name, vertices, triangles);
+}
+
 static void json_begin(const check *c) {
     printf("{\"file\": ");
     print_json_text(c->file);
-    printf(",\n\"vertices\": %d, \"triangles\": %d, \"other_vertices\": %d, \"other_triangles\": %d,\n\"frames\": [",
-           c->cloth.vertices, c->cloth.triangles, c->other_count ? c->other[0].mesh.vertices : 0,
-           c->other_count ? c->other[0].mesh.triangles : 0);
+    json_body(",\n\"bodies\": [", "the cloth", c->cloth.vertices, c->cloth.triangles);
+    for (int32_t k = 0; k < c->other_count; k++)
+        json_body(", ", c->other[k].name, c->other[k].mesh.vertices, c->other[k].mesh.triangles);
+    printf("],\n\"frames\": [");
 }
 
 static void json_frame(const check *c, int64_t number, const drape_crossings_result *r) {

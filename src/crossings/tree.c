@@ -2,8 +2,6 @@
  * the box of centres, until few are left. O(n log n), and balanced whatever the triangles look like. */
 #include "crossings/tree.h"
 
-#include <math.h>
-
 drape_status drape_i_tree_create(drape_context *ctx, int32_t count, drape_i_tree *out) {
     *out = (drape_i_tree){.count = count};
     /* Leaves have two items or more, but for a tree of one: less than `count` nodes. */
@@ -57,8 +55,9 @@ static int longest_axis(const drape_i_box_item *item, int32_t count) {
     for (int k = 0; k < 3; k++) {
         low[k] = high[k] = item[0].centre[k];
         for (int32_t i = 1; i < count; i++) {
-            low[k] = fmin(low[k], item[i].centre[k]);
-            high[k] = fmax(high[k], item[i].centre[k]);
+            double at = item[i].centre[k];
+            if (at < low[k]) low[k] = at;
+            if (at > high[k]) high[k] = at;
         }
         if (high[k] - low[k] > high[axis] - low[axis]) axis = k;
     }

@@ -55,7 +55,8 @@ counts_in_words() {
 
 counts_as_json() {
     checks 1 s.obj --json
-    json_is 'o["file"], o["vertices"], o["triangles"], o["frame_count"], o["error"]' "('s.obj', 7, 3, 3, None)"
+    json_is 'o["file"], o["frame_count"], o["error"]' "('s.obj', 3, None)"
+    json_is 'o["bodies"]' "[{'name': 'the cloth', 'vertices': 7, 'triangles': 3}]"
     json_is 'o["frames_with_crossings"], o["frames_with_touches"]' "(1, 1)"
     json_is '[f["frame"] for f in o["frames"]]' "[0, 1, 2]"
     json_is 'o["frames"][1]["self"]' "{'edges': 2, 'triangles': 1, 'touches': 0}"
@@ -112,7 +113,8 @@ YAML
     says '1 frame of 13 vertices and 5 triangles'
     if grep -qF 'in all: 2 edges' "$scratch/out"; then fail "the others were not tested: $(cat "$scratch/out")"; fi
     checks 1 o.obj --scene sheet.yaml --json
-    json_is 'o["other_vertices"], o["other_triangles"], o["others"]["edges"], o["self"]["edges"]' "(9, 3, 2, 0)"
+    json_is 'o["others"]["edges"], o["self"]["edges"]' "(2, 0)"
+    json_is 'o["bodies"][1]' "{'name': 'the other meshes', 'vertices': 9, 'triangles': 3}"
     json_is 'o["frames"][0]["crossings"][0]["body"]' "[1, 0]"
     { standing -1 2; printf 'f 1 2 6\n'; } >mixed.obj
     refuses 'triangle 3 is neither of the cloth alone nor of the meshes behind it' mixed.obj --scene sheet.yaml

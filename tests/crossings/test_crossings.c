@@ -320,6 +320,73 @@ static void coplanar_meshes(void **state) {
     assert_true(kinds[DRAPE_CROSSING_TOUCH] > 10000);
 }
 
+/* ---- Any doubles: how a mesh is numbered and placed does not matter ---- */
+
+static void shuffle(test_random *r, int32_t count, int32_t *order) {
+    for (int32_t i = 0; i < count; i++) order[i] = i;
+    for (int32_t i = count - 1; i > 0; i--) {
+        int32_t j = test_random_below(r, i + 1), kept = order[i];
+        order[i] = order[j], order[j] = kept;
+    }
+}
+
+/* The same mesh with other numbers of vertices and triangles, corners in another order, axes exchanged or mirrored,
+ * and scaled by a power of two: all that keeps exact signs, up to a common one. */
+static small_mesh renumber(test_random *r, const small_mesh *m) {
+    small_mesh out = *m;
+    int32_t vertex[MOST], triangle[MOST], axis[3];
+    shuffle(r, m->vertices, vertex), shuffle(r, m->triangles, triangle), shuffle(r, 3, axis);
+    double scale = ldexp(test_random_below(r, 2) ? 1 : -1, test_random_below(r, 400) - 200);
+    for (int32_t i = 0; i < m->vertices; i++)
+        for (int k = 0; k < 3; k++) out.x[3 * vertex[i] + axis[k]] = scale * m->x[3 * i + k];
+    for (int32_t t = 0; t < m->triangles; t++) {
+        int32_t corner[3];
+        shuffle(r, 3, corner);
+        for (int k = 0; k < 3; k++) out.triangle[triangle[t]][corner[k]] = vertex[m->triangle[t][k]];
+    }
+    return out;
+}
+
+/* Thirds, so that nothing is exact, and vertices on planes and lines of others as well as rounding allows. */
+static small_mesh awkward_mesh(test_random *r) {
+    small_mesh m = random_mesh(r, 6 + test_random_below(r, 30), 4 + test_random_below(r, 30), 7);
+    for (int32_t i = 0; i < 3 * m.vertices; i++) m.x[i] /= 3;
+    for (int32_t i = 3; i < m.vertices; i++) {
+        const double *a = m.x + 3 * test_random_below(r, i), *b = m.x + 3 * test_random_below(r, i),
+                     *c = m.x + 3 * test_random_below(r, i);
+        double s = test_random_unit(r), t = test_random_below(r, 2) ? test_random_unit(r) : 0;
+        if (test_random_below(r, 2)) continue;
+        for (int k = 0; k < 3; k++) m.x[3 * i + k] = a[k] + s * (b[k] - a[k]) + t * (c[k] - a[k]);
+    }
+    return m;
+}
+
+static drape_crossings_result count_mesh(drape_context *ctx, const small_mesh *m) {
+    drape_crossings *search;
+    drape_crossings_result got;
+    ASSERT_OK(ctx, drape_crossings_create(ctx, &(drape_crossings_bodies){.cloth = view(m)}, &search));
+    ASSERT_OK(ctx, drape_crossings_count(search, m->x, NULL, &got));
+    drape_crossings_destroy(search);
+    return got;
+}
+
+static void numbers_and_places_do_not_matter(void **state) {
+    drape_context *ctx = *state;
+    test_random r = {3};
+    int64_t edges = 0, touches = 0;
+    for (int n = 0; n < 1000; n++) {
+        small_mesh m = awkward_mesh(&r);
+        drape_crossings_result want = count_mesh(ctx, &m);
+        edges += want.self.edges, touches += want.self.touches;
+        for (int again = 0; again < 4; again++) {
+            small_mesh other = renumber(&r, &m);
+            drape_crossings_result got = count_mesh(ctx, &other);
+            assert_memory_equal(&got.self, &want.self, sizeof got.self);
+        }
+    }
+    assert_true(edges > 10000 && touches > 10000);
+}
+
 /* ---- Sheets ---- */
 
 /* nx by ny squares on (i, j), two triangles each; the caller places the vertices. */
@@ -646,6 +713,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_meshes, begin, end),
         cmocka_unit_test_setup_teardown(coplanar_meshes, begin, end),
+        cmocka_unit_test_setup_teardown(numbers_and_places_do_not_matter, begin, end),
         cmocka_unit_test_setup_teardown(sheets_through_each_other, begin, end),
         cmocka_unit_test_setup_teardown(sheets_through_each_others_edges, begin, end),
         cmocka_unit_test_setup_teardown(touching_sheets, begin, end),
