@@ -1,5 +1,6 @@
 /* Any bytes as the log of a run's frames, as they are and with the checksums that they should have: refused with a
- * message that names the file, or frames that are those bytes. No input takes more memory than its size and a little.
+ * message that names the file, or frames that are those bytes. No input takes more memory than its size and a block
+ * of an arena.
  */
 #define _GNU_SOURCE
 #include "base/file.h"
@@ -49,7 +50,7 @@ static void try(const uint8_t *data, size_t size) {
     demand(status == DRAPE_OK || status == DRAPE_ERROR_FORMAT);
     demand((status == DRAPE_OK) == (reader != NULL));
     if (status) demand(strncmp(drape_message(ctx), shared_path(), strlen(shared_path())) == 0);
-    demand(drape_context_bytes(ctx) - before <= (int64_t)size + 8192);
+    demand(drape_context_bytes(ctx) - before <= (int64_t)size + 131072);
     if (reader) read_all(reader, data, size);
     drape_reader_close(reader);
     demand(drape_context_bytes(ctx) == before);
