@@ -31,15 +31,15 @@ static void add_product(whole *sum, int sign, double a, double b, double c) {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             for (int k = 0; k < 3; k++)
-                sum->digit[place / DIGIT + i + j + k] += (wide)(sign * digit[0][i] * digit[1][j] * digit[2][k])
-                                                         << (place % DIGIT);
+                sum->digit[place / DIGIT + i + j + k] +=
+                    (wide)(sign * digit[0][i] * digit[1][j] * digit[2][k]) * ((wide)1 << (place % DIGIT));
 }
 
 static int sign_of(whole *sum) {
     bool any = false;
     for (int i = 0; i + 1 < DIGITS; i++) {
         wide carry = sum->digit[i] >> DIGIT; /* rounds down */
-        sum->digit[i] -= carry << DIGIT;
+        sum->digit[i] -= carry * (1 << DIGIT);
         sum->digit[i + 1] += carry;
         any |= sum->digit[i] != 0;
     }
