@@ -37,8 +37,8 @@ typedef enum drape_crossing_kind {
     DRAPE_CROSSING_EDGE,      /* an edge passes through the interior of a triangle, with its ends on both sides */
     DRAPE_CROSSING_TRIANGLES, /* two triangles that are not in one plane have interior points in common, or an edge of
                                  one passes through the other */
-    DRAPE_CROSSING_TOUCH      /* an edge and a triangle meet elsewhere than at a vertex that they share, but do not cross: an
-                                 end lies on the triangle, two edges meet, or they overlap within a plane */
+    DRAPE_CROSSING_TOUCH      /* an edge and a triangle meet elsewhere than at a vertex that they share, but do not
+                                 cross: an end lies on the triangle, two edges meet, or they overlap within a plane */
 } drape_crossing_kind;
 
 DRAPE_API const char *drape_crossing_kind_name(drape_crossing_kind kind); /* "edge", "triangles", "touch"; or NULL */
