@@ -29,9 +29,8 @@ static void print_help(FILE *to) {
             "\n  drape COMMAND --help   options of a command\n  drape --version        the version\n\n"
             "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"
             "are the same.\nExit codes: 0 good, 1 a run failed on its way, a solve did not converge, a check found "
-            "warnings only\nor drape ccd missed a contact, 2 bad input (nothing was written), 130 interrupted.\n");
-            "warnings "
-            "only or crossings,\n2 bad input (nothing was written), 130 interrupted.\n");
+            "warnings only\nor crossings, or drape ccd missed a contact, 2 bad input (nothing was written), 130 "
+            "interrupted.\n");
 }
 
 /* What was printed must have arrived: a full disk behind `>` is a failure like any other. */

@@ -72,6 +72,7 @@ typedef struct drape_ccd_pairs {
  * or not finite touches at time 0. DRAPE_ERROR_ARGUMENT for vertices out of range or settings out of range. */
 DRAPE_API drape_status drape_ccd_times(drape_context *ctx, const drape_ccd_pairs *pairs,
                                        const drape_ccd_settings *settings, double *time);
+
 /* ---- Broad phase: which pairs of a moving mesh, or of two, come near each other ----
  *
  *   drape_contact_tree *tree;

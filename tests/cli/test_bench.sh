@@ -1,7 +1,5 @@
 #!/usr/bin/env bash
-# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto, newton, ccd
-# and peers come out whole.
-# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto, newton,
+# drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto, newton, ccd,
 # peers and contact come out whole.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
@@ -63,8 +61,7 @@ help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
     local word
-    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd --sizes --tables --without --scenes-side --threads --quick --help; do
-    for word in kernels sheets solvers amg auto peers ascher-boxerman newton contact --sizes --tables --without --scenes-side --threads --quick --help; do
+    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact --sizes --tables --without --scenes-side --threads --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
 }
@@ -177,8 +174,6 @@ table_of_contact_is_whole() {
 
 for test in without_benchmarks_it_says_so each_place_is_looked_at a_build_folder_builds_them_first help_lists_benchmarks_and_options \
     bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
-    tables_of_peers_are_whole; do
-    bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole \
     tables_of_peers_are_whole table_of_contact_is_whole; do
     run_test $test $test
 done
