@@ -260,7 +260,14 @@ typedef struct job {
     const drape_assembly *what;
     const drape_i_evaluation *at;
     drape_bsr3 A;
+    int32_t only; /* a force alone, without masses; ALL: all of them */
 } job;
+
+enum { ALL = -1 };
+
+static bool acts(const drape_assembler *a, int32_t index, int32_t only) {
+    return (only == ALL || only == index) && is_active(&a->force[index]);
+}
 
 /* The sums of functions over all positions. */
 static void add_sums(const drape_assembler *a, const drape_i_evaluation *at, const drape_i_rows *rows) {
@@ -291,11 +298,11 @@ static void start_rows(void *data, int32_t begin, int32_t end) {
         for (int32_t k = 0; k < 3; k++) block[4 * k] = what->mass * a->cloth->mass[i];
     }
     for (int32_t i = 0; i < a->count; i++)
-        if (a->force[i].add_rows && is_active(&a->force[i])) a->force[i].add_rows(&a->force[i], j->at, &rows);
+        if (a->force[i].add_rows && acts(a, i, j->only)) a->force[i].add_rows(&a->force[i], j->at, &rows);
     if (a->any_all) add_sums(a, j->at, &rows);
 }
 
-static void evaluate_all(drape_assembler *a, const drape_i_evaluation *at) {
+static void evaluate_all(drape_assembler *a, const drape_i_evaluation *at, int32_t only) {
     size_t n = (size_t)a->cloth->vertices;
     if (!a->any_all) return;
     memset(a->sums.force, 0, 3 * n * sizeof *a->sums.force);
@@ -304,10 +311,12 @@ static void evaluate_all(drape_assembler *a, const drape_i_evaluation *at) {
         memset(a->sums.damping, 0, 9 * n * sizeof *a->sums.damping);
     }
     for (int32_t i = 0; i < a->count - DRAPE_I_BUILT_IN_FORCES; i++)
-        if (a->custom[i]->force.all) drape_i_custom_evaluate_all(a->custom[i], at, &a->sums);
+        if (a->custom[i]->force.all && acts(a, DRAPE_I_BUILT_IN_FORCES + i, only))
+            drape_i_custom_evaluate_all(a->custom[i], at, &a->sums);
 }
 
-static void run(drape_assembler *a, const drape_assembly *what, const drape_i_evaluation *at, drape_bsr3 A) {
+static void run(drape_assembler *a, const drape_assembly *what, const drape_i_evaluation *at, drape_bsr3 A,
+                int32_t only) {
     drape_i_batch_fn kernels[DRAPE_I_ASSEMBLY_SETS];
     const void *data[DRAPE_I_ASSEMBLY_SETS];
     bool unsymmetric[DRAPE_I_ASSEMBLY_SETS];
@@ -316,11 +325,11 @@ static void run(drape_assembler *a, const drape_assembly *what, const drape_i_ev
     for (int32_t i = 0; i < a->count; i++)
         for (int32_t t = 0; t < a->force[i].term_count; t++, set++) {
             const drape_i_term *term = &a->force[i].terms[t];
-            kernels[set] = is_active(&a->force[i]) ? term->batch[a->ctx->simd] : NULL;
+            kernels[set] = acts(a, i, only) ? term->batch[a->ctx->simd] : NULL;
             data[set] = term->data;
             unsymmetric[set] = term->unsymmetric || (term->damped && full);
         }
-    job j = {a, what, at, A};
+    job j = {a, what, at, A, only};
     drape_i_assembly_run(a->plan, &(drape_i_assembly_job){.A = A,
                                                           .vectors = {what->force, what->stiff_v},
                                                           .start = start_rows,
@@ -362,9 +371,25 @@ drape_status drape_i_assembler_run(drape_assembler *a, const drape_assembly *wha
                                    .matrix = A != NULL,
                                    .stiff_v = what->stiff_v != NULL};
     forget_culprits(a);
-    evaluate_all(a, &at);
-    run(a, what, &at, drape_matrix_view(A ? A : a->pattern));
+    evaluate_all(a, &at, ALL);
+    run(a, what, &at, drape_matrix_view(A ? A : a->pattern), ALL);
     return find_culprit(a, what->time);
+}
+
+int32_t drape_i_assembler_largest(drape_assembler *a, const drape_assembly *where, int32_t vertex, double *force) {
+    drape_assembly what = {.x = where->x, .v = where->v, .lagged_x = where->lagged_x, .time = where->time};
+    const drape_i_evaluation at = {.time = what.time, .x = what.x, .v = what.v, .lagged_x = what.lagged_x};
+    double most = -1;
+    int32_t largest = 0;
+    what.force = force;
+    for (int32_t i = 0; i < a->count; i++) {
+        evaluate_all(a, &at, i);
+        run(a, &what, &at, drape_matrix_view(a->pattern), i);
+        const double *f = force + 3 * (int64_t)vertex;
+        double square = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
+        if (square > most) largest = i, most = square;
+    }
+    return largest;
 }
 
 /* With the message that the quiet functions leave out. */

@@ -137,6 +137,9 @@ drape_status drape_i_assembler_potential(drape_assembler *assembler, double time
                                          const double *v, const double *lagged_x, double *out);
 /* drape_assembler_run without a message where it gives DRAPE_ERROR_NUMBER, for those who may try elsewhere. */
 drape_status drape_i_assembler_run(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A);
+/* Which force pushes a vertex most at a state (x, v, lagged_x, time). force: 3 doubles per vertex to work in. */
+int32_t drape_i_assembler_largest(drape_assembler *assembler, const drape_assembly *where, int32_t vertex,
+                                  double *force);
 /* What was not finite in the last run or potential; NULL: nothing. */
 const char *drape_i_assembler_explain(const drape_assembler *assembler);
 /* Whether D and K are the same at every state; air_drag, which is in D, may still be set to another value. */

@@ -163,6 +163,7 @@ static drape_status force(void *user, double t, const double *x, const double *v
     what.lagged_x = it->lagged_x;
     what.exactness = both ? it->exactness : 0;
     what.force = out;
+    it->last = what;
     drape_status status = drape_i_sim_assemble(sim, &what, both ? sim->A : NULL);
     if (!status && both) note_made(sim, it->stage_c);
     it->made_with_force = both && !status;

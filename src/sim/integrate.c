@@ -225,12 +225,25 @@ static drape_certificate_ode difference(const drape_ode_counts *before, const dr
                                    .newton_error = result->newton_error};
 }
 
-static drape_status refuse(drape_sim *sim, double end) {
+/* Where Newton's iteration did not converge: the vertex that its last correction moves most, and what pushes it. */
+static void name_culprit(drape_sim *sim, const drape_ode_result *result, char *out, size_t size) {
+    const drape_assembly *at = &sim->integrator->last;
+    out[0] = 0;
+    if (result->worst < 0 || !at->x) return;
+    int32_t vertex = (int32_t)(result->worst / 3);
+    int32_t force = drape_i_assembler_largest(sim->forces, at, vertex, sim->impulse);
+    snprintf(out, size, ", most at vertex %d, which %s pushes most", vertex,
+             drape_assembler_name(sim->forces, force));
+}
+
+static drape_status refuse(drape_sim *sim, double end, const drape_ode_result *result) {
     const char *force = drape_i_assembler_explain(sim->forces);
+    char culprit[160];
+    name_culprit(sim, result, culprit, sizeof culprit);
     return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
-                        "step %lld (t = %g s): %s%s%s; the state is that of before this step",
-                        (long long)sim->steps + 1, end, drape_ode_explain(sim->integrator->ode), force ? ": " : "",
-                        force ? force : "");
+                        "step %lld (t = %g s): %s%s%s%s; the state is that of before this step",
+                        (long long)sim->steps + 1, end, drape_ode_explain(sim->integrator->ode), culprit,
+                        force ? ": " : "", force ? force : "");
 }
 
 drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
@@ -242,7 +255,7 @@ drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     drape_status status = hold(sim, other_pins);
     if (!status) status = drape_ode_advance(ode, end, &result);
     if (status) return status;
-    if (result.reason) return refuse(sim, end);
+    if (result.reason) return refuse(sim, end, &result);
     memcpy(sim->x, drape_ode_x(ode), bytes);
     memcpy(sim->v, drape_ode_v(ode), bytes);
     find_impulse(sim);

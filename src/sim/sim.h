@@ -29,6 +29,7 @@ typedef struct drape_i_integrator {
     bool same_matrix;          /* the solver has seen the matrix, with what is held now */
     const double *lagged_x;    /* where damping and wind have their geometry in the stage under way; NULL: at x */
     double stage_c;            /* s: the c of that stage */
+    drape_assembly last;       /* where the forces were evaluated last: x, v, lagged_x, time */
     double exactness;          /* of the Jacobian in Newton's method, drape_assembly.exactness */
     bool indefinite;           /* in this stage an exact Jacobian was not positive definite */
     int32_t corrections;       /* of this stage so far */

@@ -257,7 +257,10 @@ static trial trials[] = {
     {RUN "-o a.obj", command_run},
     {RUN "-o a.ply", command_run},
     {RUN "-o a.obj -o b.ply -o b.pc2 --report r.json --set time.step=0.04", command_run}, /* a step a frame */
-    {"drooping --resolution 11 --threads 1 --quiet --frames 1 --export-system 1:a.sys", command_run},
+    /* linearised: what Newton's method exports last depends on the solves before, and those on what memory there was
+     */
+    {"drooping --integrator preview --resolution 11 --threads 1 --quiet --frames 1 --export-system 1:a.sys",
+     command_run},
     {"../in/meshes.yaml --threads 1 --quiet --frames 0 -o a.ply", command_run},
     {"../in/s.obj --scene ../in/meshes.yaml --threads 1", command_check_frames},
     {"../in/s.mdd --threads 1 --json", command_check_frames},
@@ -278,9 +281,11 @@ static void write_input(const char *name, const char *text) {
 }
 
 static void write_inputs(void) {
-    static const trial export_system = {"drooping --resolution 11 --threads 1 --quiet --frames 1 --export-system "
-                                        "1:../in/a.sys",
-                                        command_run};
+    static const trial export_system = {
+        "drooping --integrator preview --resolution 11 --threads 1 --quiet --frames 1 "
+        "--export-system "
+        "1:../in/a.sys",
+        command_run};
     static const trial make_frames = {
         "../in/meshes.yaml --threads 1 --quiet --frames 1 -o ../in/s.obj -o ../in/s.mdd", command_run};
     assert_int_equal(mkdir("../in", 0700), 0);

@@ -76,7 +76,7 @@ model_runs() {
     built
     local model
     for model in provot stiffening; do
-        "$program" run drooping --resolution 15 --frames 10 --quiet --set model=$model --set forces.gravity='[0, 0, -981]' \
+        "$program" run drooping --resolution 15 --frames 10 --quiet --integrator preview --set model=$model --set forces.gravity='[0, 0, -981]' \
             -o "$scratch/$model.obj"
     done
     awk -v soft="$(lowest "$scratch/provot_0010.obj")" -v stiff="$(lowest "$scratch/stiffening_0010.obj")" \

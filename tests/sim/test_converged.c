@@ -502,6 +502,7 @@ static void test_failure_stops_or_is_told(void **state) {
     double *start = copy_of(243, drape_sim_positions(sim));
     assert_int_equal(drape_sim_step(sim, &c), DRAPE_ERROR_NUMBER);
     assert_non_null(strstr(drape_message(ctx), "has not converged after 1 corrections"));
+    assert_non_null(strstr(drape_message(ctx), ", most at vertex "));
     assert_memory_equal(drape_sim_positions(sim), start, 243 * sizeof *start);
     assert_int_equal(drape_sim_steps(sim), 0);
     assert_null(drape_sim_constraint_forces(sim));

@@ -96,7 +96,7 @@ typedef struct refreshing {
 static void diagonal_block(const refreshing *r, int64_t i, double b[NUMBERS]) {
     double a[9] = {0}, sum[9];
     const double *block = NULL;
-    for (int64_t k = r->A->rowptr[i]; k < r->A->rowptr[i + 1]; k++)
+    for (int64_t k = r->A->rowptr[i]; k < r->A->rowptr[i + 1] && !block; k++)
         if (r->A->col[k] == i) block = r->A->val + 9 * k;
     block = drape_i_coupled_block(r->couplings, (int32_t)i, block, sum);
     if (block) drape_i_prefiltered_block(r->set, (int32_t)i, (int32_t)i, block, a);

@@ -1,0 +1,147 @@
+/* Every implicit stage ends, and ends lower: on the scenes that ship, in short and long steps, no stage is left
+ * unconverged, and each correction that is taken goes down in the incremental potential. With exact Jacobians and
+ * tight solves the corrections shrink quadratically. */
+#include "drape/io.h"
+#include "ode/ode.h"
+#include "sim/sim.h"
+#include "support/testing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- A look into the iteration ---- */
+
+enum { MOST = 64, STEPS = 8 };
+
+static struct {
+    drape_ode *ode;
+    drape_ode_system real;
+    double E; /* the potential where the last correction led */
+    bool known;
+    int64_t falls;
+    double move[MOST]; /* norms of the stage's corrections */
+    int32_t moves;
+} seen;
+
+static void look_at_potential(void) {
+    const drape_i_ode_newton_memory *m = &seen.ode->newton;
+    if (!m->E_known) return;
+    if (seen.known && m->E > seen.E + 1e-11 * (fabs(seen.E) + 1))
+        fail_msg("t = %g s: the potential rises by %g from %g", seen.ode->t, m->E - seen.E, seen.E);
+    seen.falls += seen.known && m->E < seen.E;
+    seen.E = m->E;
+    seen.known = true;
+}
+
+static drape_status seen_f(void *user, double t, const double *x, const double *v, double *out) {
+    look_at_potential();
+    return seen.real.f(user, t, x, v, out);
+}
+
+static void seen_lag(void *user, const drape_ode_point *at) {
+    if (!at) look_at_potential();
+    else seen.known = false, seen.moves = 0;
+    seen.real.lag(user, at);
+}
+
+static drape_status seen_solve(void *user, const drape_ode_request *request, double *d, drape_ode_answer *answer) {
+    drape_status status = seen.real.linear.solve(user, request, d, answer);
+    double square = 0;
+    for (int64_t i = 0; i < seen.ode->size; i++) square += d[i] * d[i];
+    if (seen.moves < MOST) seen.move[seen.moves++] = sqrt(square);
+    return status;
+}
+
+static void watch(drape_sim *sim) {
+    memset(&seen, 0, sizeof seen);
+    seen.ode = sim->integrator->ode;
+    seen.real = seen.ode->system;
+    seen.ode->system.f = seen_f;
+    seen.ode->system.lag = seen_lag;
+    seen.ode->system.linear.solve = seen_solve;
+}
+
+/* ---- Scenes ---- */
+
+static drape_sim *begin(drape_context *ctx, const char *name, const char *integrator, bool irregular, double step) {
+    const drape_scene_options options = {.resolution = 13, .irregular = irregular, .integrator = integrator};
+    drape_loaded_scene *loaded;
+    drape_sim *sim;
+    ASSERT_OK(ctx, drape_scene_load(ctx, name, &options, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
+    scene->step = step;
+    ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
+    drape_loaded_scene_destroy(loaded);
+    return sim;
+}
+
+static void run(drape_context *ctx, const char *name, const char *integrator, bool irregular, double step) {
+    drape_sim *sim = begin(ctx, name, integrator, irregular, step);
+    drape_certificate c;
+    int64_t newton = 0;
+    watch(sim);
+    for (int32_t i = 0; i < 40; i++) {
+        ASSERT_OK(ctx, drape_sim_step(sim, &c));
+        assert_int_equal(c.ode.unconverged, 0);
+        assert_true(c.ode.newton_error <= 1);
+        newton += c.ode.newton_iterations;
+    }
+    assert_true(seen.falls > 0);
+    printf("%s, %s, %s, %g s: %.1f corrections per step\n", name, integrator, irregular ? "irregular" : "regular",
+           step, (double)newton / 40);
+    drape_sim_destroy(sim);
+}
+
+/* Implicit midpoint does not damp: in long steps on rough motion its energy grows, which no iteration can mend. */
+static void test_every_stage_ends_lower(void **state) {
+    static const double steps[] = {0.0005, 0.004, 0.01};
+    for (int32_t s = 0; drape_scene_name(s); s++) {
+        for (int32_t h = 0; h < 3; h++) {
+            run(*state, drape_scene_name(s), "bdf2", (s + h) % 2, steps[h]);
+            run(*state, drape_scene_name(s), "implicit-euler", (s + h + 1) % 2, steps[h]);
+        }
+        run(*state, drape_scene_name(s), "implicit-midpoint", s % 2, steps[0]);
+    }
+}
+
+/* ---- Order ---- */
+
+static void test_exact_jacobians_converge_quadratically(void **state) {
+    drape_context *ctx = *state;
+    drape_loaded_scene *loaded;
+    drape_sim *sim;
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, "drooping", 13, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
+    scene->integration.ode.newton.kind = DRAPE_ODE_NEWTON;
+    scene->integration.ode.newton.rtol = 1e-13;
+    scene->integration.ode.newton.guess_from_state = true;
+    scene->step = 0.04;
+    ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
+    double sum = 0;
+    watch(sim);
+    for (int32_t i = 0; i < STEPS; i++) {
+        double order = 0;
+        ASSERT_OK(ctx, drape_sim_step(sim, NULL));
+        for (int32_t k = 2; k < seen.moves && seen.move[k] > 1e-11; k++) {
+            order = log(seen.move[k] / seen.move[k - 1]) / log(seen.move[k - 1] / seen.move[k - 2]);
+            printf("step %d, correction %d: %.2e m/s, order %.2f\n", i + 1, k + 1, seen.move[k], order);
+        }
+        sum += order;
+    }
+    printf("order of the last corrections, mean of %d steps: %.2f\n", STEPS, sum / STEPS);
+    assert_true(sum / STEPS > 1.8 && sum / STEPS < 2.3);
+    drape_sim_destroy(sim);
+    drape_loaded_scene_destroy(loaded);
+}
+
+int main(void) {
+    drape_context *ctx = test_context(1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(test_every_stage_ends_lower, ctx),
+        cmocka_unit_test_prestate(test_exact_jacobians_converge_quadratically, ctx),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    drape_context_destroy(ctx);
+    return failed;
+}
