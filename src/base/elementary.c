@@ -1,4 +1,4 @@
-/* elementary.c: sin and cos; atan2 is one lane of the vector function in simd_math.h.
+/* elementary.c: sin, cos and log; atan2 is one lane of the vector function in simd_math.h.
  *
  * Reduction: x = n pi/2 + (r + tail), |r| <= pi/4, where r + tail is an unevaluated sum of two doubles.
  *   |x| < 2^20   Cody & Waite (1980): pi/2 = P1 + P2 + P3 + P4, the first three of 33 bits, so that n P1, n P2
@@ -192,4 +192,20 @@ double drape_i_atan2(double y, double x) {
     double lanes[DRAPE_W];
     vd_store(lanes, vd_atan2(vd_set1(y), vd_set1(x)));
     return lanes[0];
+}
+
+/* ln x = e ln 2 + ln m with sqrt(1/2) <= m < sqrt(2), and ln m = 2 s (1 + z/3 + z^2/5 + ...), s = (m - 1) / (m + 1),
+ * z = s^2 <= 0.0295: what follows the eleventh power is below 2^-60. */
+double drape_i_ln(double x) {
+    const uint64_t fraction = (UINT64_C(1) << 52) - 1;
+    const double ln2 = 0x1.62e42fefa39efp-1, root2 = 0x1.6a09e667f3bcdp+0;
+    uint64_t bits = bits_of(x);
+    if (!(x >= 0)) return (x - x) / (x - x); /* not a number */
+    if (x > 0x1.fffffffffffffp1023) return x;
+    if (x < 0x1p-1022) return -from_bits(INFINITE);
+    double e = (double)((int32_t)(bits >> 52) - 1023), m = from_bits((bits & fraction) | bits_of(1));
+    if (m >= root2) m *= 0.5, e += 1;
+    double s = (m - 1) / (m + 1), z = s * s, series = 0;
+    for (int32_t i = 11; i >= 1; i--) series = z * (series + 1.0 / (2 * i + 1));
+    return e * ln2 + 2 * (s + s * series);
 }

@@ -1,8 +1,10 @@
 /* integrate.c: a step of the scene by an integrator of drape/ode.h. */
 #include "sim/sim.h"
 
+#include "base/elementary.h"
 #include "base/parallel.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,6 +77,36 @@ const char *drape_mass_matrix_name(drape_mass_matrix mass) {
 bool drape_i_integration_is_linearised(const drape_integration *given) {
     const drape_ode_settings s = drape_i_integration_resolve(given).ode;
     return !s.tableau && strcmp(s.method, DRAPE_LINEARISED_EULER) == 0;
+}
+
+/* The factor of an undamped vibration's amplitude in a step, angle = frequency times step. One linearised step of
+ * backward Euler is the whole step where forces are linear. */
+static drape_status amplification(drape_context *ctx, const drape_integration *given, double angle, double *factor) {
+    drape_ode_settings s = drape_i_integration_resolve(given).ode;
+    drape_ode_stability at;
+    if (drape_i_integration_is_linearised(given)) s.method = "implicit-euler";
+    if (!s.tableau && drape_ode_method_second_order(s.method))
+        return drape_ode_stability_oscillator(ctx, &s, angle * angle, 0, factor);
+    drape_status status = drape_ode_stability_at(ctx, &s, 0, angle, &at);
+    if (!status) *factor = at.radius;
+    return status;
+}
+
+drape_status drape_integration_damping(drape_context *ctx, const drape_integration *integration, double step,
+                                       double frequency, double *ratio) {
+    const drape_integration usual = {0};
+    double angle = frequency * step, factor;
+    if (!ctx) return DRAPE_ERROR_ARGUMENT;
+    if (!ratio) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_integration_damping: ratio is NULL");
+    if (!(step > 0) || !(frequency > 0) || !(angle > 0) || !isfinite(angle))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "drape_integration_damping: step %g s and frequency %g rad/s must be above 0, and finite",
+                            step, frequency);
+    if (!integration) integration = &usual;
+    drape_status status = drape_i_check_reserved(ctx, "drape_integration", integration->reserved, 8);
+    if (!status) status = amplification(ctx, integration, angle, &factor);
+    if (!status) *ratio = -drape_i_ln(factor) / angle;
+    return status;
 }
 
 static double solver_tolerance(const drape_scene *scene) {

@@ -1,4 +1,5 @@
-/* Sine, cosine and arc tangent against libm in long double, whose error is far below what is measured here. */
+/* Sine, cosine, arc tangent and logarithm against libm in long double, whose error is far below what is measured
+ * here. */
 #include "support/testing.h"
 
 #include "base/elementary.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 enum { SAMPLES = 200000 };
-static const double SIN_BOUND = 0.8, COS_BOUND = 0.8, ATAN2_BOUND = 0.85; /* units in the last place */
+static const double SIN_BOUND = 0.8, COS_BOUND = 0.8, ATAN2_BOUND = 0.85, LN_BOUND = 3; /* units in the last place */
 
 /* Distance from a reference that has more digits than a double. */
 static double ulps(double got, long double want) {
@@ -171,6 +172,23 @@ static void test_atan2_special_cases(void **state) {
     assert_true(isnan(drape_i_atan2(NAN, NAN)));
 }
 
+static void test_logarithm(void **state) {
+    (void)state;
+    static const int ranges[][2] = {{-1022, 1024}, {-4, 4}, {-1, 1}};
+    test_random r = {7};
+    worst w = {0};
+    for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++)
+        for (int i = 0; i < SAMPLES / 4; i++) {
+            double x = fabs(spread(&r, ranges[k][0], ranges[k][1])), near = 1 + spread(&r, -52, -1);
+            note(&w, ulps(drape_i_ln(x), logl(x)), 0, x);
+            note(&w, ulps(drape_i_ln(near), logl(near)), 0, near);
+        }
+    check(&w, LN_BOUND, "ln");
+    assert_true(drape_i_ln(1) == 0 && !signbit(drape_i_ln(1)));
+    assert_true(drape_i_ln(INFINITY) == INFINITY && drape_i_ln(0) == -INFINITY && drape_i_ln(-0.0) == -INFINITY);
+    assert_true(isnan(drape_i_ln(-1)) && isnan(drape_i_ln(NAN)) && isnan(drape_i_ln(-INFINITY)));
+}
+
 /* A lane must not see its neighbours: every lane holds another kind of argument. */
 static void test_vector_atan2_has_the_bits_of_the_scalar(void **state) {
     (void)state;
@@ -217,6 +235,7 @@ int main(void) {
         cmocka_unit_test(test_atan2_over_the_range),
         cmocka_unit_test(test_atan2_at_the_seams),
         cmocka_unit_test(test_atan2_special_cases),
+        cmocka_unit_test(test_logarithm),
         cmocka_unit_test(test_vector_atan2_has_the_bits_of_the_scalar),
         cmocka_unit_test(test_bits_are_those_of_every_machine),
     };
