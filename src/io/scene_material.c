@@ -30,7 +30,57 @@ static void read_stretch(reader_t *r, const drape_i_node *node, double out[2]) {
     }
 }
 
-/* One time for all conditions, or a map. */
+static void no_vibration(reader_t *r, const drape_i_node *node, const drape_material *m, drape_vibration vibration) {
+    const double stiffness[] = {m->stretch[0], m->shear, m->bend};
+    drape_i_problem_at(&r->problems, node, false,
+                       "%s: %s, so no vibration has a ratio or a decay time; give a damping time, as in 1 ms",
+                       drape_vibration_name(vibration),
+                       stiffness[vibration] > 0 ? "springs or hinges with a stiffness of their own depend on the mesh"
+                                                : "the fabric has no stiffness of this kind");
+}
+
+/* How fast the slowest vibration of a strip dies out: {ratio: 5 %, length: 10 cm} or {decay: 0.5 s, length: 10 cm}.
+ * The stiffness and density that it depends on have been read. */
+static void read_vibration(reader_t *r, const drape_i_node *node, const drape_material *m, drape_vibration vibration,
+                           double *out) {
+    static const char *const keys[] = {"ratio", "decay", "length", NULL};
+    const drape_i_node *share = drape_i_node_find(node, "ratio"), *decay = drape_i_node_find(node, "decay");
+    const char *name = drape_vibration_name(vibration);
+    double length = vibration == DRAPE_VIBRATION_BEND ? 0.1 : 1, ratio = 0, seconds = 0;
+    if (!drape_i_read_map(r, node, keys)) return;
+    if (!share == !decay) {
+        drape_i_problem_at(&r->problems, node, false,
+                           "%s: one of `ratio` and `decay` is wanted, as in {ratio: 5 %%, length: 10 cm}", name);
+        return;
+    }
+    if (drape_i_node_find(node, "length") &&
+        !drape_i_read_number(r, node, "length", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &length))
+        return;
+    if (share && !drape_i_node_number(r, share, DRAPE_I_SHARE, DRAPE_I_POSITIVE, &ratio)) return;
+    if (decay && !drape_i_node_number(r, decay, DRAPE_I_TIME, DRAPE_I_POSITIVE, &seconds)) return;
+    double w = drape_vibration_frequency(m, vibration, length);
+    if (w == 0) {
+        no_vibration(r, node, m, vibration);
+        return;
+    }
+    if (decay && seconds * w <= 1) {
+        drape_i_problem_at(&r->problems, decay, false,
+                           "decay is %g s; a strip of %g m swings only where it is above %.3g s (ratio 1)", seconds,
+                           length, 1 / w);
+        return;
+    }
+    *out = drape_damping_time(m, vibration, length, share ? ratio : 1 / (seconds * w));
+}
+
+/* A damping time, or a map. */
+static void read_damping_of(reader_t *r, const drape_i_node *map, drape_vibration vibration, const drape_material *m,
+                            double *out) {
+    const drape_i_node *node = drape_i_node_find(map, drape_vibration_name(vibration));
+    if (node && node->kind == DRAPE_I_MAP) read_vibration(r, node, m, vibration, out);
+    else if (node) drape_i_node_number(r, node, DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, out);
+}
+
+/* One time for all conditions, or a map of the three kinds. */
 static void read_damping(reader_t *r, const drape_i_node *node, drape_material *out) {
     static const char *const keys[] = {"stretch", "shear", "bend", NULL};
     if (!node) return;
@@ -38,9 +88,9 @@ static void read_damping(reader_t *r, const drape_i_node *node, drape_material *
         if (drape_i_node_number(r, node, DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->damping_stretch))
             out->damping_shear = out->damping_bend = out->damping_stretch;
     } else if (drape_i_read_map(r, node, keys)) {
-        drape_i_read_number(r, node, "stretch", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->damping_stretch);
-        drape_i_read_number(r, node, "shear", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->damping_shear);
-        drape_i_read_number(r, node, "bend", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->damping_bend);
+        read_damping_of(r, node, DRAPE_VIBRATION_STRETCH, out, &out->damping_stretch);
+        read_damping_of(r, node, DRAPE_VIBRATION_SHEAR, out, &out->damping_shear);
+        read_damping_of(r, node, DRAPE_VIBRATION_BEND, out, &out->damping_bend);
     }
 }
 

@@ -322,6 +322,27 @@ static void test_materials(void **state) {
     assert_memory_equal(&read_piece(f, changed)->pieces[0].material, &want, sizeof want);
 }
 
+/* Whichever way it is given, the material has a damping time. */
+static void test_damping_by_ratio(void **state) {
+    fixture *f = *state;
+    drape_material want = drape_material_defaults();
+    want.stretch[0] = 1000, want.stretch[1] = 300, want.density = 0.2;
+    const drape_vibration stretch = DRAPE_VIBRATION_STRETCH, shear = DRAPE_VIBRATION_SHEAR;
+    want.damping_stretch = drape_damping_time(&want, stretch, 0.3, 0.05);
+    want.damping_shear = drape_damping_time(&want, shear, 2, 1 / (1.5 * drape_vibration_frequency(&want, shear, 2)));
+    want.damping_bend = 1e-3;
+    const char *given = "    material:\n      damping: {stretch: {ratio: 5 %, length: 30 cm}, "
+                        "shear: {decay: 1.5 s, length: 2 m}, bend: 1 ms}\n"
+                        "      density: 0.2\n      stretch: [1000, 300]\n";
+    assert_memory_equal(&read_piece(f, given)->pieces[0].material, &want, sizeof want);
+    ASSERT_NEAR(want.damping_shear, 2 / (1.5 * 2.4674011002723397 / 4 * 500), 1e-15); /* 2 / (decay w^2) */
+    want = drape_material_defaults();
+    want.damping_stretch = drape_damping_time(&want, stretch, 1, 0.02);
+    want.damping_bend = drape_damping_time(&want, DRAPE_VIBRATION_BEND, 0.1, 1.2);
+    given = "    material: {damping: {stretch: {ratio: 0.02}, bend: {ratio: 1.2}}}\n";
+    assert_memory_equal(&read_piece(f, given)->pieces[0].material, &want, sizeof want);
+}
+
 static void test_every_fabric(void **state) {
     for (int32_t i = 0; drape_fabric_name(i); i++) {
         char text[100];
@@ -1162,6 +1183,7 @@ int main(void) {
         TEST(test_scale_takes_the_pattern_along),
         TEST(test_up_is_y),
         TEST(test_materials),
+        TEST(test_damping_by_ratio),
         TEST(test_every_fabric),
         TEST(test_mass_and_velocity),
         TEST(test_places),
