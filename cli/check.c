@@ -18,6 +18,10 @@ enum { EXIT_WARNINGS = 1 };
 typedef struct printer {
     char code[64], advice[256];
     int32_t line, column;
+    bool vibrates;     /* a line of vibrations is open */
+    const char *piece; /* of the last one */
+    drape_vibration vibration;
+    const drape_check_summary *summary;
 } printer;
 
 static void print_advice(printer *p) {
@@ -43,6 +47,27 @@ static void print_finding(void *user, const drape_finding *f) {
     snprintf(p->code, sizeof p->code, "%s", f->code);
     snprintf(p->advice, sizeof p->advice, "%s", f->advice ? f->advice : "");
     p->line = f->line, p->column = f->column;
+}
+
+/* Of an integrator: what is smaller may be rounding. */
+static double without_noise(double ratio) {
+    const double noise = 1e-6;
+    return ratio > -noise && ratio < noise ? 0 : ratio;
+}
+
+/* A line for each piece, below a heading. */
+static void print_vibration(void *user, const drape_check_vibration *v) {
+    const double two_pi = 6.28318530717958647692;
+    printer *p = user;
+    print_advice(p);
+    if (!p->vibrates)
+        printf("slowest vibrations, damping ratio by the fabric + by the integrator at steps of %g s:",
+               p->summary->step);
+    if (!p->vibrates || v->piece != p->piece || v->vibration <= p->vibration) printf("\n    %s: ", v->piece);
+    else printf("; ");
+    printf("%s of %.3g m %.3g Hz, %.2g + %.2g %%", drape_vibration_name(v->vibration), v->length,
+           v->frequency / two_pi, 100 * v->fabric, 100 * without_noise(v->integrator));
+    p->vibrates = true, p->piece = v->piece, p->vibration = v->vibration;
 }
 
 static void print_count(int64_t count, const char *what, const char *behind) {
@@ -71,11 +96,13 @@ static void print_summary(const drape_check_summary *s) {
 
 static drape_status check_in_words(drape_context *ctx, const char *name, drape_check_options *how,
                                    drape_check_summary *summary) {
-    printer p = {0};
+    printer p = {.summary = summary};
     how->finding = print_finding;
+    how->vibration = print_vibration;
     how->user = &p;
     drape_status status = drape_check(ctx, name, how, summary);
     print_advice(&p);
+    if (p.vibrates) putchar('\n');
     if (!status) print_summary(summary);
     return status;
 }
@@ -102,7 +129,7 @@ static void number_list(const char *key, int32_t count, const int32_t *from) {
 typedef struct json_printer {
     const char *name;
     bool begun; /* something was printed, so the object must be completed */
-    int64_t findings;
+    int64_t findings, vibrations;
 } json_printer;
 
 static void begin_json(json_printer *p) {
@@ -132,9 +159,23 @@ static void print_finding_json(void *user, const drape_finding *f) {
     printf("}");
 }
 
+static void begin_vibrations(const json_printer *p) { printf("%s],\n\"vibrations\": [", p->findings ? "\n" : ""); }
+
+static void print_vibration_json(void *user, const drape_check_vibration *v) {
+    json_printer *p = user;
+    begin_json(p);
+    if (p->vibrations == 0) begin_vibrations(p);
+    printf("%s\n  {", p->vibrations++ ? "," : "");
+    text_or_null("piece", v->piece);
+    printf(", \"vibration\": \"%s\", \"length\": %.17g, \"frequency\": %.17g,\n", drape_vibration_name(v->vibration),
+           v->length, v->frequency);
+    printf("   \"fabric\": %.17g, \"integrator\": %.17g}", v->fabric, v->integrator);
+}
+
 static void end_json(const json_printer *p, const drape_check_summary *s) {
+    if (p->vibrations == 0) begin_vibrations(p);
     printf("%s],\n\"errors\": %lld, \"warnings\": %lld,\n\"pieces\": %d, \"vertices\": %lld, \"triangles\": %lld,\n",
-           p->findings ? "\n" : "", (long long)s->errors, (long long)s->warnings, s->pieces, (long long)s->vertices,
+           p->vibrations ? "\n" : "", (long long)s->errors, (long long)s->warnings, s->pieces, (long long)s->vertices,
            (long long)s->triangles);
     if (s->step > 0) printf("\"step\": %.17g, ", s->step);
     else printf("\"step\": null, ");
@@ -147,6 +188,7 @@ static drape_status check_as_json(drape_context *ctx, const char *name, drape_ch
                                   drape_check_summary *summary) {
     json_printer p = {.name = name};
     how->finding = print_finding_json;
+    how->vibration = print_vibration_json;
     how->user = &p;
     drape_status status = drape_check(ctx, name, how, summary);
     if (!status) begin_json(&p);

@@ -87,13 +87,29 @@ typedef struct drape_finding {
     uint64_t reserved[4]; /* zero */
 } drape_finding;
 
+/* How fast a vibration of a piece dies out, by its fabric and by the integrator at the scene's step. The strip is as
+ * long as the longest side, parallel to an axis, of the box around the piece; for bending at most 10 cm, the size of
+ * folds. Valid during the callback. */
+typedef struct drape_check_vibration {
+    const char *piece; /* its name */
+    drape_vibration vibration;
+    double length;        /* m, of the strip */
+    double frequency;     /* rad/s: drape_vibration_frequency; never 0 */
+    double fabric;        /* damping ratio of the fabric: drape_damping_ratio */
+    double integrator;    /* of the integrator, beside it: drape_integration_damping */
+    uint64_t reserved[4]; /* zero */
+} drape_check_vibration;
+
 typedef struct drape_check_options {
     drape_scene_options scene;  /* how a scene is read; its `problem` is not called */
     int32_t examples;           /* findings of one code and piece that come one by one, >= 1; 0: the default, 5 */
     const drape_direct *direct; /* what drape_solve_settings.direct is to be in a run, or NULL */
     void (*finding)(void *user, const drape_finding *finding); /* or NULL: only counted */
     void *user;
-    uint64_t reserved[8]; /* zero: room for later fields */
+    /* or NULL. Called behind the findings of a scene without errors, for every piece and vibration that has a
+     * frequency and a finite ratio; not for pieces with masses of their own. */
+    void (*vibration)(void *user, const drape_check_vibration *vibration);
+    uint64_t reserved[7]; /* zero: room for later fields */
 } drape_check_options;
 
 /* What there is and how much is wrong with it. */

@@ -267,6 +267,8 @@ static drape_status check_scene(hearing *h, const char *name) {
         h->d.place = (drape_finding){.file = name};
         look_at_step(h, scene);
         if (s->errors == 0) status = try_to_build(h, name, scene);
+        drape_i_found_all(&h->d, &h->noted), h->noted.seen = 0; /* vibrations come behind all findings */
+        if (s->errors == 0 && !status) status = drape_i_examine_vibrations(&h->d, scene);
     }
     drape_loaded_scene_destroy(loaded);
     return status;
@@ -339,7 +341,7 @@ drape_status drape_check(drape_context *ctx, const char *name, const drape_check
     drape_check_summary own;
     if (!ctx || !name) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_check: name is NULL");
     drape_status status =
-        options ? drape_i_check_reserved(ctx, "drape_check_options", options->reserved, 8) : DRAPE_OK;
+        options ? drape_i_check_reserved(ctx, "drape_check_options", options->reserved, 7) : DRAPE_OK;
     if (status) return status;
     hearing h = {.d = {.ctx = ctx, .options = options ? options : &none, .summary = summary ? summary : &own}};
     void (*log)(void *, drape_log_level, const char *) = ctx->log;

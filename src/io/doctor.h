@@ -46,5 +46,7 @@ drape_status drape_i_examine_topology(drape_i_doctor *d, const drape_piece *p);
 void drape_i_examine_shape(drape_i_doctor *d, const drape_piece *p);
 /* doctor_measures.c: numbers beside those of fabrics; raises summary->fastest. */
 void drape_i_examine_material(drape_i_doctor *d, const drape_piece *p);
+/* doctor_measures.c: tells options->vibration what fabrics and integrator do to the vibrations of the pieces. */
+drape_status drape_i_examine_vibrations(const drape_i_doctor *d, const drape_scene *scene);
 
 #endif

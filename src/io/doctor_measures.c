@@ -1,5 +1,5 @@
 /* doctor_measures.c: what a piece measures: triangles that are too thin to be cloth, material space that is none,
- * sizes that are no metres; and numbers of a material that no fabric has. */
+ * sizes that are no metres; and numbers of a material that no fabric has. And how fast the piece swings. */
 #include "base/elementary.h"
 #include "base/vec3.h"
 #include "cloth/rest.h"
@@ -209,4 +209,37 @@ void drape_i_examine_material(drape_i_doctor *d, const drape_piece *p) {
     for (int32_t t = 0; t < p->triangles; t++)
         if (!drape_i_rest_triangle_find(d->ctx, 0, p, t, &rest))
             d->summary->fastest = fmax(d->summary->fastest, fastest_of(&rest, &p->material));
+}
+
+/* ---- vibrations ---- */
+
+/* Cloth sways by its weight and bends in folds: a strip as long as the piece would take minutes to bend. */
+static double strip_length(const drape_piece *p, drape_vibration vibration) {
+    const double fold = 0.1; /* m, as `damping: {bend: ...}` of a scene has it */
+    double extent = largest_extent(p);
+    return vibration == DRAPE_VIBRATION_BEND ? fmin(extent, fold) : extent;
+}
+
+static drape_status tell_vibrations(const drape_i_doctor *d, const drape_scene *scene, const drape_piece *p) {
+    for (int32_t i = 0; drape_vibration_name((drape_vibration)i); i++) {
+        drape_check_vibration told = {.piece = p->name ? p->name : "cloth", .vibration = (drape_vibration)i};
+        told.length = strip_length(p, told.vibration);
+        told.frequency = drape_vibration_frequency(&p->material, told.vibration, told.length);
+        told.fabric = drape_damping_ratio(&p->material, told.vibration, told.length);
+        if (told.frequency == 0) continue;
+        drape_status status =
+            drape_integration_damping(d->ctx, &scene->integration, scene->step, told.frequency, &told.integrator);
+        if (status == DRAPE_ERROR_MEMORY) return status;
+        if (status || !isfinite(told.integrator)) continue; /* numbers beyond all cloth */
+        d->options->vibration(d->options->user, &told);
+    }
+    return DRAPE_OK;
+}
+
+drape_status drape_i_examine_vibrations(const drape_i_doctor *d, const drape_scene *scene) {
+    drape_status status = DRAPE_OK;
+    if (!d->options->vibration) return DRAPE_OK;
+    for (int32_t i = 0; i < scene->piece_count && !status; i++)
+        if (!scene->pieces[i].mass) status = tell_vibrations(d, scene, &scene->pieces[i]);
+    return status;
 }

@@ -529,6 +529,36 @@ static void the_fastest_wave_is_a_bound(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* ---- vibrations ---- */
+
+static void count_vibration(void *user, const drape_check_vibration *v) {
+    ++*(int32_t *)user;
+    assert_true(v->frequency > 0 && v->length > 0 && v->fabric >= 0 && isfinite(v->integrator));
+    assert_non_null(drape_vibration_name(v->vibration));
+}
+
+/* Numbers beyond all cloth: every integrator has finite ones to tell, or none. */
+static void vibrations_are_finite(void **state) {
+    static const char *const stiffness[] = {"cloth.0.material={density: 1e-9, stretch: 1e12, shear: 1e-12}",
+                                            "cloth.0.material={density: 1e9, stretch: 1e-12, bend: 1e12}"};
+    drape_context *ctx = test_context(1);
+    int32_t told = 0;
+    (void)state;
+    for (int32_t i = 0; drape_integrator_name(i); i++)
+        for (int32_t k = 0; k < 4; k++) {
+            const char *step = k / 2 ? "time={step: 1e-6, fps: 1e6, frames: 0}" : "time={step: 1, fps: 1, frames: 0}";
+            const char *set[] = {stiffness[k % 2], step};
+            drape_check_options how = {.vibration = count_vibration, .user = &told};
+            drape_check_summary summary;
+            how.scene = (drape_scene_options){.resolution = 5, .set = set, .set_count = 2};
+            how.scene.integrator = drape_integrator_name(i);
+            ASSERT_OK(ctx, drape_check(ctx, "drooping", &how, &summary));
+            assert_int_equal(summary.errors, 0);
+        }
+    assert_true(told > 0);
+    drape_context_destroy(ctx);
+}
+
 static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) ? 0 : 1;
@@ -548,11 +578,17 @@ static int remove_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_flaw_is_found_alone),          cmocka_unit_test(a_moebius_strip_has_one_side),
-        cmocka_unit_test(many_are_counted_and_few_are_told), cmocka_unit_test(counts_are_those_of_a_recount),
-        cmocka_unit_test(errors_are_what_cloth_refuses),     cmocka_unit_test(damaged_files_are_read_to_their_end),
-        cmocka_unit_test(scenes_that_ship_are_clean),        cmocka_unit_test(the_log_is_given_back),
-        cmocka_unit_test(the_fastest_wave_is_a_bound),       cmocka_unit_test(unstable_steps_are_what_a_run_refuses),
+        cmocka_unit_test(each_flaw_is_found_alone),
+        cmocka_unit_test(a_moebius_strip_has_one_side),
+        cmocka_unit_test(many_are_counted_and_few_are_told),
+        cmocka_unit_test(counts_are_those_of_a_recount),
+        cmocka_unit_test(errors_are_what_cloth_refuses),
+        cmocka_unit_test(damaged_files_are_read_to_their_end),
+        cmocka_unit_test(scenes_that_ship_are_clean),
+        cmocka_unit_test(the_log_is_given_back),
+        cmocka_unit_test(the_fastest_wave_is_a_bound),
+        cmocka_unit_test(unstable_steps_are_what_a_run_refuses),
+        cmocka_unit_test(vibrations_are_finite),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
