@@ -88,8 +88,10 @@ static void print_summary(const drape_check_summary *s) {
     if (s->step > 0 && s->errors == 0) {
         printf("; ");
         print_count(s->frames, "frame", " of ");
-        print_count(s->steps_per_frame, "step", " of ");
-        printf("%g s; step times fastest frequency: %.3g", s->step, s->step * s->fastest);
+        if (s->controlled) printf("steps of at most ");
+        else print_count(s->steps_per_frame, "step", " of ");
+        printf("%g s", s->step);
+        if (!s->controlled) printf("; step times fastest frequency: %.3g", s->step * s->fastest);
     }
     putchar('\n');
 }

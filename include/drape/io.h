@@ -119,9 +119,10 @@ typedef struct drape_check_summary {
     int64_t vertices, triangles;
     int32_t frames, steps_per_frame; /* of a scene that could be read; frames also of a point cache; else 0 */
     double step;                     /* s, likewise */
-    double fastest; /* 1/s: a bound from above of the angular frequencies of stretch and shear at rest (bending is
-                       left out); an explicit method needs steps of less than about 2 / fastest */
-    uint64_t reserved[8]; /* zero */
+    double fastest;  /* 1/s: a bound from above of the angular frequencies of stretch and shear at rest (bending is
+                        left out); an explicit method needs steps of less than about 2 / fastest */
+    bool controlled; /* steps are chosen by their error: `step` is only the longest */
+    uint64_t reserved[7]; /* zero */
 } drape_check_summary;
 
 /* Looks at a mesh file (.obj, .ply), a point cache (.pc2, .mdd) or at what drape_scene_load would load, and writes

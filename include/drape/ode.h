@@ -200,8 +200,8 @@ typedef struct drape_ode_newton {
                                    DRAPE_ODE_NEWTON and DRAPE_ODE_LINEARISED */
     int32_t max_iterations;     /* >= 1; default 20 */
     /* Converged where the error left in the unknown, as estimated from the last correction and the rate, is below
-     * atol + rtol |unknown| in the root mean square. Steps controlled by the error take a tenth of their tolerance.
-     */
+     * atol + rtol |unknown| in the root mean square. Steps controlled by the error take a tenth of their tolerance,
+     * of x too, and of a step's share where `per` is set. */
     double rtol, atol;            /* default 1e-9, 1e-12 (unit of the unknown); negative: none, but not both */
     drape_ode_search line_search; /* default DRAPE_ODE_SEARCH_DESCENT */
     /* Where the iteration starts: from an extrapolation of the states before, or from the last of them. Default,
@@ -233,12 +233,20 @@ typedef struct drape_ode_settings {
     drape_ode_control control;        /* default DRAPE_ODE_FIXED */
     double step;       /* s, >= 0: the step, or the first one; default 0: DRAPE_ODE_ERROR finds it, others need one */
     double rtol, atol; /* of the local error: atol + rtol |y|; default 1e-3, 1e-6; negative: none, but not both */
-    double atol_v;     /* of v, second order; default 0, or negative: as atol */
+    double atol_v;     /* of v, second order; default 0, or negative: as atol; INFINITY: v is not judged,
+                          and the mean is over x alone */
     double min_step, max_step; /* s, of controlled steps; default 0: what the digits of t allow; infinity */
     int64_t max_steps;         /* of one drape_ode_advance, >= 1; default 10,000,000 */
     int32_t few, many; /* DRAPE_ODE_NEWTONS: longer steps up to `few` iterations, shorter from `many`; default 2, 6 */
     drape_ode_newton newton;
-    uint64_t reserved[8]; /* zero: room for later fields */
+    /* s, >= 0: the tolerances of the error are for so long a time, and a step of h may have the share h / per of
+     * them; default 0: each step may have all. With atol = 1e-3 and per = 1.0 / 25, say, the errors that the steps
+     * add to x are 1 mm in a frame, however many steps it has. */
+    double per;
+    /* What is held below 1 of the numbers of the error, each over its tolerance: the largest of them; default false:
+     * their root mean square. Newton's iteration is then judged in the same way. */
+    bool largest;
+    uint64_t reserved[6]; /* zero: room for later fields */
 } drape_ode_settings;
 
 /* Every field at its default, written out. */

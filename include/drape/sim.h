@@ -101,7 +101,9 @@ typedef struct drape_integration {
      *                          30 cm
      *   newton.rtol, atol      zero; where one of them is given, or tolerance is negative, they are used in place of
      *                          tolerance, and the other is 1e-6 or 1e-9 (m/s; m for what they leave in positions)
-     *   atol, atol_v           1e-5 m, 1e-3 m/s, of steps controlled by the error */
+     *   atol, atol_v           1e-5 m, 1e-3 m/s, of steps controlled by the error
+     * What `time: {accuracy: 1 mm}` of a scene file sets: control = DRAPE_ODE_ERROR, rtol = -1, atol = 1e-3, atol_v =
+     * INFINITY, largest = true and per = the time of a frame. */
     drape_ode_settings ode;
     drape_unknowns unknowns; /* default DRAPE_UNKNOWN_VELOCITY */
     drape_mass_matrix mass;  /* default DRAPE_MASS_LUMPED; the other not where a piece has masses of its own */

@@ -206,13 +206,14 @@ static bool is_explicit(const drape_scene *scene) {
     return method && drape_ode_method_order(method) > 0 && !drape_ode_method_implicit(method);
 }
 
-/* Of implicit integrators; the steps of explicit ones are tried, see below. */
+/* Of implicit integrators; the steps of explicit ones are tried, see below, and errors that are controlled tell by
+ * themselves. */
 static void look_at_step(hearing *h, const drape_scene *scene) {
     const double most = 1e4; /* h omega; the scenes that ship have 60 to 200 */
     const drape_check_summary *s = h->d.summary;
     drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "large-step",
                             "take smaller steps (time.step), a coarser mesh, or a softer material", 0};
-    if (!is_explicit(scene) && scene->step * s->fastest > most)
+    if (!is_explicit(scene) && !s->controlled && scene->step * s->fastest > most)
         drape_i_found(
             &h->d, &kind, NULL,
             "a step of %g s is %.3g times what the fastest wave of the mesh takes (%.3g rad/s): most of the "
@@ -264,6 +265,7 @@ static drape_status check_scene(hearing *h, const char *name) {
     if (status && status != DRAPE_ERROR_MEMORY && s->errors > 0) return DRAPE_OK; /* it was told */
     if (!status && scene) {
         s->frames = scene->frames, s->steps_per_frame = scene->steps_per_frame, s->step = scene->step;
+        s->controlled = scene->integration.ode.control == DRAPE_ODE_ERROR;
         h->d.place = (drape_finding){.file = name};
         look_at_step(h, scene);
         if (s->errors == 0) status = try_to_build(h, name, scene);

@@ -2,6 +2,7 @@
 #include "io/scene_reader.h"
 #include "sim/sim.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_ITERATIONS = 1000000 };
@@ -140,6 +141,36 @@ static void check(reader_t *r, const drape_i_node *node, const drape_integration
         drape_i_problem_at(&r->problems, at, false, "control: rtol and atol are both 0; one must be above");
 }
 
+/* Steps by their error in metres per frame. The time of a frame is known by now. */
+static void read_accuracy(reader_t *r, const drape_i_node *root, drape_integration *s) {
+    const drape_i_node *time = drape_i_node_find(root, "time"), *integrator = drape_i_node_find(root, "integrator");
+    const drape_i_node *at = time && time->kind == DRAPE_I_MAP ? drape_i_node_find(time, "accuracy") : NULL;
+    const drape_i_node *control =
+        integrator && integrator->kind == DRAPE_I_MAP ? drape_i_node_find(integrator, "control") : NULL;
+    const drape_scene *scene = &r->out->scene;
+    double accuracy = 0;
+    if (!at || !drape_i_read_number(r, time, "accuracy", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &accuracy)) return;
+    if (control) {
+        drape_i_problem_at(&r->problems, control, true,
+                           "control and time.accuracy both say how long steps are: give one of them");
+        return;
+    }
+    if (drape_i_integration_is_linearised(s)) {
+        drape_i_problem_at(
+            &r->problems, at, true,
+            "accuracy: the integrator %s takes fixed steps and does not estimate its error; give step, "
+            "or another integrator, such as bdf2",
+            s->ode.method);
+        return;
+    }
+    s->ode.control = DRAPE_ODE_ERROR;
+    s->ode.rtol = -1;
+    s->ode.atol = accuracy;
+    s->ode.atol_v = INFINITY;
+    s->ode.per = scene->step * scene->steps_per_frame;
+    s->ode.largest = true;
+}
+
 void drape_i_read_integrator(reader_t *r, const drape_i_node *root) {
     const drape_i_node *node = drape_i_node_find(root, "integrator");
     drape_integration *s = &r->out->scene.integration;
@@ -147,4 +178,5 @@ void drape_i_read_integrator(reader_t *r, const drape_i_node *root) {
     else if (node) drape_i_read_name(r, root, "integrator", drape_integrator_name, &s->ode.method);
     read_option(r, s);
     check(r, node, s);
+    read_accuracy(r, root, s);
 }

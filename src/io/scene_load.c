@@ -27,11 +27,12 @@ static void read_forces(reader_t *r, const drape_i_node *map) {
     drape_i_read_number(r, wind, "drag", DRAPE_I_DENSITY, DRAPE_I_NOT_NEGATIVE, &f->drag);
 }
 
-/* Frames are hit exactly: the step becomes the largest one not above the wanted that divides a frame's time. */
+/* Frames are hit exactly: the step becomes the largest one not above the wanted that divides a frame's time. With
+ * `accuracy`, which scene_integrator.c reads, that is the longest step, and without `step` it is the whole frame. */
 static void read_time(reader_t *r, const drape_i_node *map) {
-    static const char *const keys[] = {"step", "fps", "duration", "frames", NULL};
+    static const char *const keys[] = {"step", "accuracy", "fps", "duration", "frames", NULL};
     drape_scene *s = &r->out->scene;
-    double step = 0.002, fps = 25, duration = 1;
+    double step = drape_i_node_find(map, "accuracy") ? INFINITY : 0.002, fps = 25, duration = 1;
     const drape_i_range fps_range = {1e-3, 1e6, false};
     if (map && drape_i_read_map(r, map, keys)) {
         drape_i_read_number(r, map, "step", DRAPE_I_TIME, DRAPE_I_POSITIVE, &step);

@@ -4,7 +4,8 @@
  * is kept. With order p the error of next is about (next - big) / (2^p - 1).
  *
  * The controller is proportional-integral (Soederlind's PI.4.2): with errors over the tolerance e_n, e_{n-1} and
- * q = order + 1,  h_{n+1} = 0.9 h_n (e_n^3 / e_{n-1})^{-1/(5 q)}. Roots come from arithmetic alone: libm's pow
+ * q = order + 1,  h_{n+1} = 0.9 h_n (e_n^3 / e_{n-1})^{-1/(5 q)}. Where the tolerance of a step is a share of h /
+ * per, errors over it grow with one power of h less, and q = order. Roots come from arithmetic alone: libm's pow
  * differs from machine to machine. */
 #include "ode/ode.h"
 
@@ -30,15 +31,27 @@ double drape_i_ode_root(double x, int32_t degree) {
     return before;
 }
 
-/* |e| over the tolerance of the local error, root mean square. */
+/* The power of h with which errors over the tolerance grow. */
+static int32_t growth(const drape_ode *ode, int32_t order) { return ode->settings.per > 0 ? order : order + 1; }
+
+double drape_i_ode_norm(drape_ode *ode, const drape_i_ode_gauge *g, const drape_i_ode_measured *e) {
+    int64_t n = ode->size, count = n;
+    double (*measure)(drape_context *, int64_t, double, const double *, const double *, double, double) =
+        g->largest ? drape_i_ode_weighted_largest : drape_i_ode_weighted;
+    double x = measure(ode->ctx, n, e->factor, e->x, e->Y, g->rtol, g->atol), v = 0;
+    if (drape_i_ode_is_second(ode) && !isinf(g->atol_v)) {
+        v = measure(ode->ctx, n, 1, e->v, e->Y + n, g->rtol, g->atol_v);
+        count = ode->length;
+    }
+    if (g->largest) return isnan(x) || x > v ? x : v;
+    return sqrt((x + v) / (double)count);
+}
+
+/* |e| over the whole tolerance of the local error. */
 static double error_norm(drape_ode *ode, const double *e) {
     const drape_ode_settings *s = &ode->settings;
-    const double *Y = ode->past[0];
-    int64_t n = ode->size;
-    double sum = drape_i_ode_weighted(ode->ctx, n, 1, e, Y, s->rtol, s->atol);
-    if (drape_i_ode_is_second(ode))
-        sum += drape_i_ode_weighted(ode->ctx, n, 1, e + n, Y + n, s->rtol, s->atol_v > 0 ? s->atol_v : s->atol);
-    return sqrt(sum / (double)ode->length);
+    const drape_i_ode_gauge gauge = {s->rtol, s->atol, s->atol_v > 0 ? s->atol_v : s->atol, s->largest};
+    return drape_i_ode_norm(ode, &gauge, &(drape_i_ode_measured){ode->past[0], e, e + ode->size, 1});
 }
 
 static void swap(double **a, double **b) {
@@ -82,6 +95,7 @@ void drape_i_ode_filter_error(drape_ode *ode) {
 drape_status drape_i_ode_try_with_error(drape_ode *ode, double h, double *error, drape_ode_reason *reason) {
     drape_status status = DRAPE_OK;
     *reason = DRAPE_ODE_DONE;
+    ode->control.share = ode->settings.per > 0 ? h / ode->settings.per : 1;
     bool first = ode->method.multistep && ode->past_count == 1;
     if (first && !ode->slope_known) {
         status = drape_i_ode_derivative(ode, ode->t, ode->past[0], ode->slope, reason);
@@ -91,7 +105,7 @@ drape_status drape_i_ode_try_with_error(drape_ode *ode, double h, double *error,
     status = ode->method.estimates ? drape_i_ode_try(ode, h, reason) : step_twice(ode, h, reason);
     if (status || *reason) return status;
     if (ode->error_known) drape_i_ode_filter_error(ode);
-    *error = ode->error_known ? error_norm(ode, ode->error) : 1;
+    *error = ode->error_known ? error_norm(ode, ode->error) / ode->control.share : 1;
     return DRAPE_OK;
 }
 
@@ -111,7 +125,7 @@ static double tame(const drape_ode *ode, double factor) {
 }
 
 double drape_i_ode_propose(drape_ode *ode, double h, double error, bool accepted) {
-    int32_t q = ode->error_order + 1;
+    int32_t q = growth(ode, ode->error_order);
     drape_i_ode_control_memory *c = &ode->control;
     double factor;
     if (!isfinite(error)) return LEAST_FACTOR * h;
@@ -148,7 +162,8 @@ drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, dra
     drape_i_ode_sum_add(&bend, -1 / small, ode->slope);
     drape_i_ode_sum_form(ode->ctx, &bend, ode->length, ode->error);
     double curvature = error_norm(ode, ode->error), most = curvature > speed ? curvature : speed;
-    int32_t q = (multistep ? 1 : ode->method.order) + 1;
+    int32_t q = growth(ode, multistep ? 1 : ode->method.order);
+    if (ode->settings.per > 0) most *= ode->settings.per;
     double guess = most < 1e-15 ? left : drape_i_ode_root((multistep ? 0.5 : 0.01) / most, q);
     *h = guess < 100 * small ? guess : 100 * small;
     if (!isfinite(*h) || *h <= 0) *h = 1e-6 * left;

@@ -178,22 +178,21 @@ static double largest_move(drape_ode *ode, const drape_i_ode_stage *stage) {
     return stage->c * drape_i_ode_largest(ode->ctx, ode->size, m->s, &where) / tolerance;
 }
 
-/* |s| over the tolerance: the largest change of x where newton.tolerance is set, else the root mean square over all
- * of Y */
+/* |s| over the tolerance: the largest change of x where newton.tolerance is set; under the control of the error, as
+ * that is measured; else the root mean square over all of Y */
 static double correction_norm(drape_ode *ode, const drape_i_ode_stage *stage) {
     const drape_ode_settings *o = &ode->settings;
     const drape_i_ode_newton_memory *m = &ode->newton;
-    bool by_error = ode->wants_error;
-    double rtol = by_error ? SHARE_OF_ERROR * o->rtol : o->newton.rtol;
-    double atol = by_error ? SHARE_OF_ERROR * o->atol : o->newton.atol;
-    double atol_v = by_error && o->atol_v > 0 ? SHARE_OF_ERROR * o->atol_v : atol;
-    double sum;
-    if (drape_i_ode_is_second(ode) && o->newton.tolerance > 0 && !by_error) return largest_move(ode, stage);
-    if (drape_i_ode_is_second(ode))
-        sum = drape_i_ode_weighted(ode->ctx, ode->size, stage->c, m->s, m->Y, rtol, atol) +
-              drape_i_ode_weighted(ode->ctx, ode->size, 1, m->s, m->Y + ode->size, rtol, atol_v);
-    else sum = drape_i_ode_weighted(ode->ctx, ode->size, 1, m->s, m->Y, rtol, atol);
-    return sqrt(sum / (double)ode->length);
+    bool second = drape_i_ode_is_second(ode);
+    const drape_i_ode_measured change = {m->Y, m->s, m->s, second ? stage->c : 1};
+    if (ode->wants_error) {
+        double atol = SHARE_OF_ERROR * o->atol, atol_v = o->atol_v > 0 ? SHARE_OF_ERROR * o->atol_v : atol;
+        const drape_i_ode_gauge gauge = {SHARE_OF_ERROR * o->rtol, atol, atol_v, o->largest};
+        return drape_i_ode_norm(ode, &gauge, &change) / ode->control.share;
+    }
+    if (second && o->newton.tolerance > 0) return largest_move(ode, stage);
+    return drape_i_ode_norm(ode, &(drape_i_ode_gauge){o->newton.rtol, o->newton.atol, o->newton.atol, false},
+                            &change);
 }
 
 /* A correction that is but rounding of what the residual is computed from. */

@@ -123,11 +123,13 @@ static drape_status check_steps(drape_context *ctx, const drape_ode_settings *s)
                             "ode: min_step %g s and max_step %g s must not be negative, nor in the wrong order",
                             s->min_step, s->max_step);
     if (s->max_steps < 1) return bad(ctx, "max_steps", (double)s->max_steps, "at least 1");
-    if (!are_tolerances(s->rtol, s->atol) || !(s->atol_v >= 0) || !isfinite(s->atol_v))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                            "ode: rtol %g, atol %g and atol_v %g must be finite, and rtol or atol above 0 (0 in the "
-                            "settings is the default; negative is none)",
-                            s->rtol, s->atol, s->atol_v);
+    if (!are_tolerances(s->rtol, s->atol) || !(s->atol_v >= 0))
+        return drape_i_fail(
+            ctx, DRAPE_ERROR_ARGUMENT,
+            "ode: rtol %g and atol %g must be finite, atol_v %g a number, and rtol or atol above 0 (0 "
+            "in the settings is the default; negative is none)",
+            s->rtol, s->atol, s->atol_v);
+    if (!(s->per >= 0) || !isfinite(s->per)) return bad(ctx, "per", s->per, "a finite number of seconds, 0 or more");
     if (s->control == DRAPE_ODE_NEWTONS && !(s->few >= 1 && s->many > s->few))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: few %d must be at least 1 and below many %d", s->few,
                             s->many);
@@ -224,7 +226,7 @@ static drape_status allocate(drape_ode *ode) {
 
 static drape_status check_rooms(drape_context *ctx, const drape_ode_system *system, const drape_ode_settings *s) {
     drape_status status = drape_i_check_reserved(ctx, "drape_ode_system", system->reserved, 6);
-    if (!status) status = drape_i_check_reserved(ctx, "drape_ode_settings", s->reserved, 8);
+    if (!status) status = drape_i_check_reserved(ctx, "drape_ode_settings", s->reserved, 6);
     return status ? status : drape_i_check_reserved(ctx, "drape_ode_newton", s->newton.reserved, 3);
 }
 

@@ -74,6 +74,7 @@ typedef struct drape_i_ode_control_memory {
     double error;      /* of the step before, over the tolerance; 0: none */
     int32_t equal;     /* steps of one length so far */
     bool after_reject; /* the step under way was rejected once: its successor does not grow */
+    double share;      /* of the tolerances of the error, that the try under way may have */
 } drape_i_ode_control_memory;
 
 struct drape_ode {
@@ -173,6 +174,17 @@ void drape_i_ode_filter_error(drape_ode *ode);
 drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, drape_ode_reason *reason);
 /* The length of the next step from the error of this one; accepted or rejected. */
 double drape_i_ode_propose(drape_ode *ode, double h, double error, bool accepted);
+/* The root mean square, or the largest, of factor x over atol + rtol |x of Y| and v over atol_v + rtol |v of Y|;
+ * where atol_v is infinite, of x alone. First order: x is y, and v is not looked at. */
+typedef struct drape_i_ode_gauge {
+    double rtol, atol, atol_v;
+    bool largest;
+} drape_i_ode_gauge;
+typedef struct drape_i_ode_measured {
+    const double *Y, *x, *v;
+    double factor;
+} drape_i_ode_measured;
+double drape_i_ode_norm(drape_ode *ode, const drape_i_ode_gauge *gauge, const drape_i_ode_measured *e);
 /* x^(1/degree) for x > 0, from arithmetic alone. */
 double drape_i_ode_root(double x, int32_t degree);
 /* Longest stable step up to h, s: h itself where nothing speaks against it. */

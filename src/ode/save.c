@@ -120,7 +120,7 @@ drape_status drape_ode_restore(drape_ode *ode, const void *data, int64_t bytes) 
     ode->newton.rate = head.rate;
     ode->newton.guess_kept = head.guess_kept;
     ode->newton.guess_state = head.guess_state == 1;
-    ode->control = (drape_i_ode_control_memory){head.proposal, head.error, head.equal, false};
+    ode->control = (drape_i_ode_control_memory){.proposal = head.proposal, .error = head.error, .equal = head.equal};
     ode->counts = head.counts;
     ode->text[0] = 0;
     return DRAPE_OK;

@@ -126,3 +126,31 @@ double drape_i_ode_largest(drape_context *ctx, int64_t n, const double *e, int64
         if (is_larger(e[job.where[i]], e[*where])) *where = job.where[i];
     return fabs(e[*where]);
 }
+
+typedef struct weighted_job {
+    operands o;
+    int64_t chunk;
+    double most[DRAPE_I_CHUNKS];
+} weighted_job;
+
+static void find_weighted(void *data, int64_t begin, int64_t end) {
+    weighted_job *job = data;
+    const operands *o = &job->o;
+    double most = 0;
+    for (int64_t i = begin; i < end; i++) {
+        double e = o->factor * o->a[i], share = e == 0 ? 0 : e / (o->atol + o->rtol * fabs(o->b[i]));
+        if (is_larger(share, most)) most = share;
+    }
+    job->most[begin / job->chunk] = fabs(most);
+}
+
+double drape_i_ode_weighted_largest(drape_context *ctx, int64_t n, double factor, const double *e, const double *y,
+                                    double rtol, double atol) {
+    weighted_job job = {.o = {.a = e, .b = y, .factor = factor, .rtol = rtol, .atol = atol},
+                        .chunk = drape_i_chunk_length(n, DRAPE_I_GRAIN)};
+    double most = 0;
+    drape_i_loop(ctx, n, DRAPE_I_GRAIN, find_weighted, &job);
+    for (int64_t i = 0; i * job.chunk < n; i++)
+        if (is_larger(job.most[i], most)) most = job.most[i];
+    return most;
+}

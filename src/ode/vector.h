@@ -21,6 +21,9 @@ void drape_i_ode_sum_form(drape_context *ctx, const drape_i_ode_sum *sum, int64_
 /* sum over i of (factor e_i / (atol + rtol |y_i|))^2 */
 double drape_i_ode_weighted(drape_context *ctx, int64_t n, double factor, const double *e, const double *y,
                             double rtol, double atol);
+/* The largest |factor e_i| / (atol + rtol |y_i|), NaN where one is. */
+double drape_i_ode_weighted_largest(drape_context *ctx, int64_t n, double factor, const double *e, const double *y,
+                                    double rtol, double atol);
 
 /* The largest |e_i|, NaN where one is; *where is the first such i. */
 double drape_i_ode_largest(drape_context *ctx, int64_t n, const double *e, int64_t *where);

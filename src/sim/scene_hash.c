@@ -20,7 +20,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 16);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 40);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 240);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 168);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 56);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 824);
@@ -109,6 +109,8 @@ static uint64_t hash_integration(uint64_t hash, const drape_integration *given) 
     hash = reals(reals(reals(hash, &s->rtol, 1), &s->atol, 1), &s->atol_v, 1);
     hash = reals(reals(hash, &s->min_step, 1), &s->max_step, 1);
     hash = whole(whole(whole(hash, s->max_steps), s->few), s->many);
+    /* At their defaults these leave the hash as it was before they were fields, and older checkpoints good. */
+    if (s->per != 0 || s->largest) hash = whole(reals(hash, &s->per, 1), s->largest);
     return whole(whole(hash_newton(hash, &s->newton), i->unknowns), i->mass);
 }
 

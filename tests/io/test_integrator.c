@@ -2,6 +2,7 @@
 #include "drape/io.h"
 #include "support/testing.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,6 +105,57 @@ static void test_what_does_not_go_together(void **state) {
     assert_non_null(strstr(drape_message(ctx), "bdf9"));
 }
 
+static drape_scene read_time(drape_context *ctx, const char *section) {
+    drape_loaded_scene *loaded;
+    ASSERT_OK(ctx, parse(ctx, section, NULL, &loaded));
+    drape_scene s = *drape_loaded_scene_data(loaded); /* only its numbers are looked at */
+    drape_loaded_scene_destroy(loaded);
+    return s;
+}
+
+static void test_accuracy_chooses_steps(void **state) {
+    drape_scene s = read_time(*state, "time: {accuracy: 2 mm, fps: 24, frames: 5}");
+    const drape_ode_settings *o = &s.integration.ode;
+    assert_int_equal(s.steps_per_frame, 1);
+    assert_int_equal(s.frames, 5);
+    assert_true(s.step == 1.0 / 24);
+    assert_int_equal(o->control, DRAPE_ODE_ERROR);
+    assert_string_equal(o->method, "bdf2");
+    assert_true(o->rtol < 0 && isinf(o->atol_v) && o->largest);
+    ASSERT_NEAR(o->atol, 2e-3, 1e-17);
+    ASSERT_NEAR(o->per, 1.0 / 24, 1e-17);
+    s = read_time(*state, "time: {accuracy: 2 mm, step: 5 ms, fps: 24}\nintegrator: implicit-midpoint");
+    assert_int_equal(s.steps_per_frame, 9);
+    assert_true(s.step <= 5e-3);
+    ASSERT_NEAR(o->per, 1.0 / 24, 1e-16);
+    assert_string_equal(o->method, "implicit-midpoint");
+    s = read_time(*state, "time: {fps: 24}");
+    assert_int_equal(o->control, DRAPE_ODE_FIXED);
+    assert_true(o->per == 0 && !o->largest);
+}
+
+static void test_what_does_not_go_with_accuracy(void **state) {
+    drape_context *ctx = *state;
+    static const struct {
+        const char *section, *option, *where, *says;
+    } cases[] = {
+        {"time: {accuracy: 1 mm}\nintegrator: preview", NULL, "test.yaml:3:8:", "preview takes fixed steps"},
+        {"time: {accuracy: 1 mm}\nintegrator: linearised-euler", NULL, "test.yaml:3:8:", "such as bdf2"},
+        {"time: {accuracy: 1 mm}", "preview", "test.yaml:3:8:", "preview takes fixed steps"},
+        {"time: {accuracy: 1 mm}\nintegrator: {control: error}", NULL, "test.yaml:4:14:", "time.accuracy"},
+        {"time: {accuracy: 1 mm}\nintegrator:\n  control: {by: fixed}", NULL, "test.yaml:5:3:", "time.accuracy"},
+        {"time: {accuracy: 0}", NULL, "test.yaml:3:18:", "accuracy"},
+        {"time: {accuracy: -1 mm}", NULL, "test.yaml:3:18:", "accuracy"},
+        {"time: {accuracy: 1 ms}", NULL, "test.yaml:3:18:", "accuracy"},
+    };
+    drape_loaded_scene *loaded;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(parse(ctx, cases[i].section, cases[i].option, &loaded), DRAPE_ERROR_FORMAT);
+        const char *message = drape_message(ctx);
+        if (!strstr(message, cases[i].where) || !strstr(message, cases[i].says)) fail_msg("case %zu: %s", i, message);
+    }
+}
+
 int main(void) {
     drape_context *ctx = test_context(1);
     const struct CMUnitTest tests[] = {
@@ -112,6 +164,8 @@ int main(void) {
         cmocka_unit_test_prestate(test_every_key, ctx),
         cmocka_unit_test_prestate(test_kinds_are_words_too, ctx),
         cmocka_unit_test_prestate(test_what_does_not_go_together, ctx),
+        cmocka_unit_test_prestate(test_accuracy_chooses_steps, ctx),
+        cmocka_unit_test_prestate(test_what_does_not_go_with_accuracy, ctx),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     drape_context_destroy(ctx);

@@ -6,6 +6,7 @@
 #include "ode_examples.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static drape_ode_settings controlled(const char *method, double tol) {
     drape_ode_settings s = drape_ode_defaults();
@@ -55,6 +56,114 @@ static void errors_follow_the_tolerance(void **state) {
             assert_true(a < 5e-2 && b < a / 3);
             assert_true(growth < 2 * pow(100, 1.0 / (order + 1)));
         }
+    drape_context_destroy(ctx);
+}
+
+/* ---- Error per time ---- */
+
+/* Where a step may have a share of the tolerance, the sum of the errors is in proportion to it; with
+ * high orders and few steps, about. */
+static void errors_per_time_are_in_proportion(void **state) {
+    static const char *const examples[] = {"1b", "2", "oscillator"};
+    drape_context *ctx = test_context(1);
+    (void)state;
+    for (int32_t m = 0; drape_ode_method_name(m); m++)
+        for (int32_t i = 0; i < 3; i++) {
+            const char *method = drape_ode_method_name(m);
+            const ode_example *e = ode_example_find(examples[i]);
+            drape_ode_counts counts[2];
+            double error[2], tol[2] = {1e-2, 1e-3};
+            if (drape_ode_method_second_order(method) && (e->order == 1 || e->damping > 0)) continue;
+            for (int32_t k = 0; k < 2; k++) {
+                drape_ode_settings s = controlled(method, tol[k]);
+                s.per = 1;
+                error[k] = achieved(ctx, e, &s, 1, &counts[k]);
+            }
+            printf("%-18s %-10s %.1e with %4lld steps, %.1e with %5lld\n", method, e->name, error[0],
+                   (long long)counts[0].steps, error[1], (long long)counts[1].steps);
+            assert_true(error[0] < 5 * tol[0] && error[1] < 5 * tol[1]);
+            /* With error per step it would be 4.6 times less with order 2. */
+            bool low = drape_ode_method_order(method) <= 2;
+            assert_true(error[1] < error[0] / (low ? 6 : 2) && error[1] > error[0] / (low ? 15 : 40));
+        }
+    drape_context_destroy(ctx);
+}
+
+/* The share of a step is of its length: twice the time for the same tolerance is half the tolerance. */
+static void the_time_scales_the_tolerance(void **state) {
+    drape_context *ctx = test_context(1);
+    const ode_example *e = ode_example_find("2");
+    drape_ode_counts a, b;
+    (void)state;
+    drape_ode_settings s = controlled("bdf2", 1e-3);
+    s.step = 1e-3;
+    s.per = 2;
+    double first = achieved(ctx, e, &s, 1, &a);
+    s = controlled("bdf2", 0.5e-3);
+    s.step = 1e-3;
+    s.per = 1;
+    double second = achieved(ctx, e, &s, 1, &b);
+    ASSERT_NEAR(first / second, 1, 1e-6);
+    assert_int_equal(a.steps, b.steps);
+    drape_context_destroy(ctx);
+}
+
+/* ---- What of the error is judged ---- */
+
+static int64_t chain_steps(drape_context *ctx, double k, double atol_v, bool largest, double *x) {
+    chain_run run = {.c = chain_make(k, 0.5)};
+    drape_ode_settings s = drape_ode_defaults();
+    drape_ode_result result;
+    s.method = "bdf2";
+    s.control = DRAPE_ODE_ERROR;
+    s.rtol = -1;
+    s.atol = 1e-4;
+    s.atol_v = atol_v;
+    s.largest = largest;
+    chain_begin(ctx, &s, &run);
+    ASSERT_OK(ctx, drape_ode_advance(run.ode, 1, &result));
+    assert_int_equal(result.reason, DRAPE_ODE_DONE);
+    memcpy(x, drape_ode_x(run.ode), CHAIN_SIZE * sizeof *x);
+    int64_t steps = drape_ode_count(run.ode).steps;
+    chain_finish(&run);
+    return steps;
+}
+
+/* A tolerance of v that is so large that v never counts is as none, but for the mean over twice as many numbers; the
+ * largest number of an error is above the mean, and at most sqrt n times it. */
+static void velocities_need_not_be_judged(void **state) {
+    drape_context *ctx = test_context(1);
+    double x[5][CHAIN_SIZE];
+    (void)state;
+    int64_t judged = chain_steps(ctx, 500, 0, false, x[0]), none = chain_steps(ctx, 500, INFINITY, false, x[1]);
+    int64_t vast = chain_steps(ctx, 500, 1e30, false, x[2]), most = chain_steps(ctx, 500, INFINITY, true, x[3]);
+    int64_t vast_most = chain_steps(ctx, 500, 1e30, true, x[4]);
+    printf("steps: %lld with v, %lld without, %lld by the largest\n", (long long)judged, (long long)none,
+           (long long)most);
+    assert_true(vast < none && none < most && none < judged / 2);
+    assert_int_equal(most, vast_most);
+    assert_memory_equal(x[3], x[4], sizeof x[3]);
+    drape_context_destroy(ctx);
+}
+
+/* In a system of equal parts the largest number is the mean. */
+static void the_largest_of_equal_numbers_is_their_mean(void **state) {
+    drape_context *ctx = test_context(2);
+    enum { N = 40000 }; /* loops are cut */
+    double *e = malloc(N * sizeof *e), *y = malloc(N * sizeof *y);
+    (void)state;
+    assert_true(e && y);
+    for (int32_t i = 0; i < N; i++) e[i] = i % 2 ? 0.5 : -0.5, y[i] = i % 3 ? 3 : -3;
+    ASSERT_NEAR(drape_i_ode_weighted_largest(ctx, N, 2, e, y, 0.5, 0.5), 0.5, 1e-15);
+    ASSERT_NEAR(sqrt(drape_i_ode_weighted(ctx, N, 2, e, y, 0.5, 0.5) / N), 0.5, 1e-12);
+    for (int32_t at = 0; at < N; at += N / 7) {
+        e[at] = -4;
+        ASSERT_NEAR(drape_i_ode_weighted_largest(ctx, N, 2, e, y, 0.5, 0.5), 4, 1e-15);
+        e[at] = NAN;
+        assert_true(isnan(drape_i_ode_weighted_largest(ctx, N, 2, e, y, 0.5, 0.5)));
+        e[at] = 0.5;
+    }
+    free(e), free(y);
     drape_context_destroy(ctx);
 }
 
@@ -330,6 +439,10 @@ static void roots_are_roots(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_follow_the_tolerance),
+        cmocka_unit_test(errors_per_time_are_in_proportion),
+        cmocka_unit_test(the_time_scales_the_tolerance),
+        cmocka_unit_test(velocities_need_not_be_judged),
+        cmocka_unit_test(the_largest_of_equal_numbers_is_their_mean),
         cmocka_unit_test(estimates_are_near_the_error),
         cmocka_unit_test(outputs_cost_little),
         cmocka_unit_test(output_times_are_hit),

@@ -38,6 +38,9 @@ static void bad_settings_are_refused(void **state) {
     REFUSED(step, INFINITY, "step is inf");
     REFUSED(rtol, INFINITY, "rtol inf");
     REFUSED(atol, NAN, "atol");
+    REFUSED(atol_v, NAN, "atol_v");
+    REFUSED(per, -1, "per is -1");
+    REFUSED(per, INFINITY, "per is inf");
     REFUSED(min_step, -1, "min_step -1");
     REFUSED(max_steps, -1, "max_steps is -1");
     REFUSED(newton.eta, 1, "newton.eta is 1");

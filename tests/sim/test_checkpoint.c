@@ -187,6 +187,25 @@ static void what_integrators_keep_goes_on_with_the_same_bits(void **state) {
         }
 }
 
+/* Steps by their error in metres per frame, cut where a pin takes hold. */
+static void take_accuracy(drape_scene *scene) {
+    drape_ode_settings *s = &scene->integration.ode;
+    scene->step *= scene->steps_per_frame;
+    scene->steps_per_frame = 1;
+    hold_later(scene);
+    s->control = DRAPE_ODE_ERROR;
+    s->rtol = -1;
+    s->atol = 1e-3;
+    s->atol_v = INFINITY;
+    s->per = scene->step;
+    s->largest = true;
+}
+
+static void steps_by_accuracy_go_on_with_the_same_bits(void **state) {
+    (void)state;
+    for (int32_t before = 1; before <= 5; before++) compare("drooping", RESOLUTION, take_accuracy, before, 3);
+}
+
 /* Otherwise the tests above would show less than they seem to: without forgetting, the old hierarchy goes on. */
 static void saving_makes_the_solver_forget(void **state) {
     (void)state;
@@ -327,12 +346,15 @@ static void other_jacobian(drape_scene *s) { s->cloth.jacobian = DRAPE_JACOBIAN_
 static void other_integrator(drape_scene *s) { s->integration.ode.method = "bdf3"; }
 static void other_unknowns(drape_scene *s) { s->integration.unknowns = DRAPE_UNKNOWN_POSITION; }
 static void other_eta(drape_scene *s) { s->integration.ode.newton.eta = 0.5; }
+static void other_per(drape_scene *s) { s->integration.ode.per = 0.5; }
+static void other_norm(drape_scene *s) { s->integration.ode.largest = true; }
 static void other_place(drape_scene *s) { ((double *)s->pieces[0].rest)[4] += 1e-12; }
 
 static void other_scenes_are_told_apart(void **state) {
     change *const edits[] = {other_step,     other_frames, other_density,    other_gravity,   other_pin,
                              other_motion,   other_time,   other_method,     other_tolerance, other_levels,
-                             other_jacobian, other_place,  other_integrator, other_unknowns,  other_eta};
+                             other_jacobian, other_place,  other_integrator, other_unknowns,  other_eta,
+                             other_per,      other_norm};
     const char *path = test_path_in(folder, "state.ckpt");
     (void)state;
     subject a = begin("drooping", TINY, 1, NULL);
@@ -392,6 +414,7 @@ int main(void) {
         cmocka_unit_test(pins_that_took_hold_on_the_way_stay_where_they_are),
         cmocka_unit_test(every_integrator_goes_on_with_the_same_bits),
         cmocka_unit_test(what_integrators_keep_goes_on_with_the_same_bits),
+        cmocka_unit_test(steps_by_accuracy_go_on_with_the_same_bits),
         cmocka_unit_test(saving_makes_the_solver_forget),
         cmocka_unit_test(there_is_no_system_before_the_first_step),
         cmocka_unit_test(every_wrong_byte_is_noticed),
