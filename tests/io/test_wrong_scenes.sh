@@ -121,7 +121,7 @@ cloth.99999999999999999999.grid.width=1|there is no "99999999999999999999" to ch
 cloth.flag.grid.resolution=1|resolution is 1; a whole number from 2 to 8192 is wanted
 cloth.flag.grid={widht: 2}|there is no key "widht" here; do you mean "width"?
 cloth.flag.pins=[{where: top}]|there is no place "top" on a grid; known: left-edge, right-edge, bottom-edge, top-edge, all-edges, corners, bottom-left, bottom-right, top-left, top-right, center, cut-edges, all
-time..step=1|there is no key "" here; known: step, fps, duration, frames
+time..step=1|there is no key "" here; known: step, accuracy, fps, duration, frames
 CASES
 }
 
