@@ -24,20 +24,26 @@ static drape_status open_writers(run *r) {
     return status;
 }
 
-static drape_status write_positions(run *r, int64_t number, const double *x) {
+static drape_status write_state(run *r, int64_t number, const double *x, const drape_certificate_energy *energy) {
     double step_count = (double)number * r->scene->steps_per_frame;
     const drape_frame frame = {
-        .positions = x, .has_time = true, .number = number, .time = step_count * r->scene->step};
+        .positions = x, .has_time = true, .number = number, .time = step_count * r->scene->step, .energy = energy};
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < r->output_count && !status; i++) status = drape_writer_frame(r->writers[i], &frame);
     return status;
+}
+
+static drape_status write_present(run *r, int64_t number) {
+    drape_certificate_energy energy;
+    drape_status status = drape_sim_energy(r->sim, &energy);
+    return status ? status : write_state(r, number, drape_sim_positions(r->sim), &energy);
 }
 
 /* The present state as the next frame of every output and of the journal. The journal last: a frame that it has is in
  * the files, as far as these are on the disk at all. */
 static drape_status write_frame(run *r) {
     int64_t number = drape_sim_steps(r->sim) / r->scene->steps_per_frame;
-    drape_status status = write_positions(r, number, drape_sim_positions(r->sim));
+    drape_status status = write_present(r, number);
     return status || !r->journal ? status : drape_journal_frame(r->journal);
 }
 
@@ -74,11 +80,13 @@ static bool journal_suits(const run *r) {
 /* Every frame of the journal goes to the new files. */
 static drape_status replay(run *r) {
     int64_t frames = drape_journal_frames(r->journal);
+    drape_certificate_energy energy;
     double *x = malloc(3 * (size_t)drape_cloth_vertices(drape_sim_cloth(r->sim)) * sizeof *x);
     drape_status status = x ? DRAPE_OK : DRAPE_ERROR_MEMORY;
     for (int64_t i = 0; i < frames && !status; i++) {
         status = drape_journal_read(r->journal, i, x);
-        if (!status) status = write_positions(r, i, x);
+        if (!status) status = drape_journal_read_energy(r->journal, i, &energy);
+        if (!status) status = write_state(r, i, x, &energy);
     }
     free(x);
     r->frames_done = (int32_t)frames - 1;
@@ -106,7 +114,7 @@ static bool resume_journal(run *r) {
 static bool begin_journal(run *r) {
     drape_status status = drape_journal_begin(r->ctx, r->checkpoint_path, r->sim, r->options.checkpoint, &r->journal);
     r->began = !status;
-    if (!status) status = write_positions(r, 0, drape_sim_positions(r->sim));
+    if (!status) status = write_present(r, 0);
     if (!status) return true;
     complain("%s", drape_message(r->ctx));
     drape_journal_finish(r->journal); /* nothing has been done that would be lost */
@@ -176,6 +184,7 @@ static bool prepare(run *r) {
     if (status || !write_first_frames(r)) return false;
     if (!o->report) return true;
     status = drape_report_create(r->ctx, r->scene, r->sim, &r->report);
+    if (!status) status = drape_sim_check_energy(r->sim, true);
     if (status) complain("%s", drape_message(r->ctx));
     return status == DRAPE_OK;
 }

@@ -183,7 +183,8 @@ typedef struct drape_frame {
     int32_t mesh_count;
     const drape_frame_attribute *attributes;
     int32_t attribute_count;
-    uint64_t reserved[8]; /* zero: room for later fields */
+    const drape_certificate_energy *energy; /* of this state, for the chart of .html; finite; NULL: not known */
+    uint64_t reserved[7];                   /* zero: room for later fields */
 } drape_frame;
 
 /* Name endings that are known (".obj", ".html", ...) and what each gives; NULL past the end. docs/formats.md */
@@ -322,6 +323,9 @@ DRAPE_API int32_t drape_journal_interval(const drape_journal *journal);
 DRAPE_API int64_t drape_journal_frames(const drape_journal *journal);
 /* The positions of one of them, m, 3 doubles per vertex: to be written again. */
 DRAPE_API drape_status drape_journal_read(drape_journal *journal, int64_t frame, double *positions);
+/* Its energies, as drape_sim_energy had them, but for force_count and force: 0 and NULL. */
+DRAPE_API drape_status drape_journal_read_energy(drape_journal *journal, int64_t frame,
+                                                 drape_certificate_energy *energy);
 /* Adds the simulation's present state as the next frame, and a checkpoint where it is time for one. */
 DRAPE_API drape_status drape_journal_frame(drape_journal *journal);
 /* The run is complete: removes the files. The other one keeps them, to resume from. NULL is fine. */

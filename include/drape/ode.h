@@ -324,6 +324,20 @@ DRAPE_API double drape_ode_time(const drape_ode *ode);     /* s */
 DRAPE_API const double *drape_ode_x(const drape_ode *ode); /* y of a first order system */
 DRAPE_API const double *drape_ode_v(const drape_ode *ode); /* NULL for first order */
 DRAPE_API drape_ode_counts drape_ode_count(const drape_ode *ode);
+/* The last implicit stage that was solved, as Newton's iteration left it. Of a second order system: x = psi + c v and
+ * M (v - psi_v) = c f(t, x, v), up to what the iteration left and what is held; of a first order one x is y, and
+ * y = psi + c f(t, y). Vectors live until the next call that steps or starts. */
+typedef struct drape_ode_stage {
+    int64_t number;         /* of stages so far, since the integrator was created: a step of one stage adds one */
+    double t, c;            /* s; c 0: there was none, or it was linearised, and all vectors are NULL */
+    const double *x, *v;    /* where it is */
+    const double *psi;      /* what the past gives of x */
+    const double *psi_v;    /* and of v; NULL for first order, as v */
+    const double *lagged_x; /* what drape_ode_system.lag was told; NULL: it was not called */
+    uint64_t reserved[4];
+} drape_ode_stage;
+DRAPE_API drape_ode_stage drape_ode_last_stage(const drape_ode *ode);
+
 /* Why the last call stopped, in words with numbers, one line: "the step of 0.2 s is unstable: ..."; empty where it
  * was done. Never NULL. */
 DRAPE_API const char *drape_ode_explain(const drape_ode *ode);

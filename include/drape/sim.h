@@ -168,8 +168,23 @@ typedef struct drape_certificate_energy {
     double elastic;                  /* J: that of the cloth's model */
     double weight;                   /* J: - sum m g.(x - x at the start) */
     int32_t force_count;             /* that of drape_sim_force_count */
+    bool checked;                    /* the step is in `unbalanced` */
     const drape_force_energy *force; /* one per force; lives until the next step */
-    uint64_t reserved[8];
+    /* Where energy came from and went to since the start, J:
+     *     kinetic + energies of the forces = start + wind + pins - fabric - integrator.
+     * Work is that at the mean of the positions and velocities before and after each step. */
+    double start;      /* kinetic + energies of the forces before the first step, and what drape_sim_set_state,
+                          set_forces and add_force changed since */
+    double fabric;     /* taken by the damping of the cloth's model, >= 0 */
+    double wind;       /* given by the air, wind and air_drag together; negative where it brakes the cloth */
+    double pins;       /* given by pins that move */
+    double integrator; /* taken by the integrator: what is left of the balance. What the solver left is in it, the
+                          limit of strain, and forces of your own as far as they are not the gradient of their
+                          energy */
+    double unbalanced; /* how much of that came in, or went out where it is negative, with what the solver left of
+                          the equations of motion; over the steps that were `checked` (drape_sim_check_energy). The
+                          tolerances of Newton's iteration and of the linear solver bound it */
+    uint64_t reserved[2];
 } drape_certificate_energy;
 
 typedef struct drape_certificate_contact {
@@ -251,6 +266,15 @@ DRAPE_API drape_assembler *drape_sim_assembler(drape_sim *sim);
 /* Energy of one of them at the present state, J; NaN: it has none (drape_assembler_energy). */
 DRAPE_API drape_status drape_sim_force_energy(drape_sim *sim, int32_t index, double *out);
 
+/* Energies of the present state, and where they came from, as in a certificate. `force` lives until the next call of
+ * this function or the next step. */
+DRAPE_API drape_status drape_sim_energy(drape_sim *sim, drape_certificate_energy *out);
+/* Whether steps from now on check the balance of energy against the equations of motion, which gives `unbalanced`;
+ * off at first. Takes one more evaluation of the forces in each step, and changes nothing of the motion. Steps of
+ * several stages are not checked: those of explicit methods, the first of a multistep method, those that a control
+ * has divided or repeated, and integrators with newton.kind DRAPE_ODE_LINEARISED. */
+DRAPE_API drape_status drape_sim_check_energy(drape_sim *sim, bool on);
+
 /* The linear system of the last step, as a system file (drape/sparse.h): the last one that was solved. The unknown is
  * the change of velocities or positions; in steps that are not linearised, Newton's correction of it. */
 DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path);
@@ -259,7 +283,7 @@ DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path)
 
 /* Writes the whole state into a file, which is complete or as it was before. The solver forgets what it learnt
  * (drape_solver_forget), also where writing fails, so that this simulation and one that restores the file go on with
- * the same bits, whatever their threads. Bytes: 72 a vertex, 24 a pinned one, and less than 200 besides; with
+ * the same bits, whatever their threads. Bytes: 72 a vertex, 24 a pinned one, and 192 besides; with
  * integrators other than "linearised-euler" drape_ode_save_size more. As many of memory while it works. */
 DRAPE_API drape_status drape_sim_save(drape_sim *sim, const char *path);
 /* Takes over the state of a simulation of the same scene (all but names, outputs and the number of frames must be the

@@ -7,6 +7,7 @@
  *   <script id="drape-mesh">    packed: seven columns of 32-bit words, one per triangle (see mesh_word)
  *   <script id="drape-motion">  packed: a record per frame (see "positions as small numbers" below); their number
  *                               follows from the length
+ *   <script id="drape-energy">  packed: where frames have energies, seven float32 per frame, J (see frame_energies)
  *
  * "packed" is deflate and base64, see "packing". Everything but the frames is written with the first frame, each
  * frame when it comes, the rest of the page at the end. */
@@ -269,8 +270,10 @@ typedef struct page {
     motion motion;
     pack pack;
     int64_t frames;
-    drape_status status; /* of the first frame that failed */
-    size_t done;         /* bytes of the template */
+    int64_t energies;     /* frames that have them, from the first on without a gap */
+    drape_i_spill energy; /* theirs, until the motion is complete */
+    drape_status status;  /* of the first frame that failed */
+    size_t done;          /* bytes of the template */
 } page;
 
 /* ---- the template ---- */
@@ -359,10 +362,47 @@ static drape_status write_mesh(drape_context *ctx, page *p) {
     return status;
 }
 
+/* ---- energies ---- */
+
+enum { ENERGIES = 7 };
+
+/* In the order in which player.js names them. */
+static void frame_energies(const drape_certificate_energy *e, float out[ENERGIES]) {
+    const double all[ENERGIES] = {e->kinetic, e->elastic, e->weight, e->fabric, e->wind, e->pins, e->integrator};
+    for (int32_t k = 0; k < ENERGIES; k++) out[k] = isfinite((float)all[k]) ? (float)all[k] : 0;
+}
+
+static drape_status keep_energy(drape_context *ctx, page *p, const drape_certificate_energy *energy) {
+    float row[ENERGIES];
+    drape_status status = DRAPE_OK;
+    if (!energy || p->energies != p->frames) return DRAPE_OK;
+    frame_energies(energy, row);
+    if (!p->energy.stream) status = drape_i_spill_create(ctx, p->file.path, &p->energy);
+    if (!status) status = drape_i_spill_append(ctx, &p->energy, row, sizeof row);
+    if (!status) p->energies++;
+    return status;
+}
+
+static drape_status write_energies(drape_context *ctx, page *p) {
+    float row[ENERGIES];
+    if (p->energies != p->frames) return DRAPE_OK;
+    drape_status status = pack_open(ctx, &p->file, &p->pack);
+    if (status) return status;
+    begin_block(p, "drape-energy", "text/plain");
+    for (int64_t i = 0; i < p->energies && !status; i++) {
+        status = drape_i_spill_read(ctx, &p->energy, i * (int64_t)sizeof row, row, sizeof row);
+        if (!status) pack_put(&p->pack, row, sizeof row);
+    }
+    drape_status packed = pack_close(&p->pack);
+    end_block(p);
+    return status ? status : packed;
+}
+
 /* ---- the format ---- */
 
 static void destroy(drape_context *ctx, page *p) {
     pack_close(&p->pack);
+    drape_i_spill_destroy(&p->energy);
     drape_i_file_abandon(ctx, &p->file);
     motion_clear(ctx, &p->motion);
     if (p->title) DRAPE_FREE(ctx, p->title, (int64_t)strlen(p->title) + 1);
@@ -408,9 +448,11 @@ static drape_status check(drape_context *ctx, const page *p, const double *posit
     return DRAPE_OK;
 }
 
-static drape_status add_frame(drape_context *ctx, page *p, const double *positions) {
+static drape_status add_frame(drape_context *ctx, page *p, const drape_frame *frame) {
+    const double *positions = frame->positions;
     drape_status status = check(ctx, p, positions);
     if (!status && p->frames == 0) status = begin(ctx, p, positions);
+    if (!status) status = keep_energy(ctx, p, frame->energy);
     if (status) return status;
     motion_frame(&p->motion, positions);
     pack_put(&p->pack, p->motion.bytes, (size_t)p->motion.size);
@@ -423,7 +465,7 @@ static drape_status add_frame(drape_context *ctx, page *p, const double *positio
 
 static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
     page *p = state;
-    if (!p->status) p->status = add_frame(ctx, p, frame->data.positions);
+    if (!p->status) p->status = add_frame(ctx, p, &frame->data);
     return p->status;
 }
 
@@ -433,6 +475,7 @@ static drape_status close_page(drape_context *ctx, void *state) {
     if (!status && p->frames > 0) {
         status = pack_close(&p->pack);
         end_block(p);
+        if (!status) status = write_energies(ctx, p);
         fill_until(p, "");
         if (!status) status = drape_i_file_commit(ctx, &p->file);
     }

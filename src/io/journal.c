@@ -24,7 +24,7 @@
  * The frames of a run that may be cut off, one behind the other in a file that only grows.
  *
  *   char    magic[8] = "DRAPEFRM"
- *   uint32  version = 1, byte order = 0x01020304
+ *   uint32  version = 2, byte order = 0x01020304
  *   uint64  scene                     which one, as in checkpoints
  *   int64   vertices, interval        frames from one checkpoint to the next
  *   uint64  checksum                  of what stands before it
@@ -32,6 +32,7 @@
  * and for each frame, the first of them number 0
  *
  *   int64   frame, steps              done until then
+ *   double  energy[9]                 drape_certificate_energy: kinetic, elastic, weight, start and on
  *   double  x[3 vertices]
  *   uint64  checksum                  of the record before it
  *
@@ -55,7 +56,7 @@ typedef struct frame_log {
 } frame_log;
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'F', 'R', 'M'};
-enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304 };
+enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304 };
 
 typedef struct header {
     char magic[8];
@@ -67,6 +68,7 @@ _Static_assert(sizeof(header) == 48, "the header has no gaps");
 
 typedef struct record_head {
     int64_t frame, steps;
+    double energy[9];
 } record_head;
 
 static drape_status fail_errno(drape_context *ctx, const frame_log *log, const char *what) {
@@ -207,8 +209,12 @@ static drape_status frame_log_open(drape_context *ctx, const char *path, const f
     return status;
 }
 
-static drape_status frame_log_append(drape_context *ctx, frame_log *log, int64_t steps, const double *x) {
-    record_head head = {log->count, steps};
+static drape_status frame_log_append(drape_context *ctx, frame_log *log, int64_t steps,
+                                     const drape_certificate_energy *e, const double *x) {
+    record_head head = {.frame = log->count,
+                        .steps = steps,
+                        .energy = {e->kinetic, e->elastic, e->weight, e->start, e->fabric, e->wind, e->pins,
+                                   e->integrator, e->unbalanced}};
     int64_t bytes = record_bytes(log);
     memcpy(log->record, &head, sizeof head);
     memcpy(log->record + sizeof head, x, (size_t)vector_bytes(log));
@@ -220,8 +226,8 @@ static drape_status frame_log_append(drape_context *ctx, frame_log *log, int64_t
     return status;
 }
 
-/* DRAPE_ERROR_FORMAT where it is not as it was written. steps and x may be NULL. */
-static drape_status frame_log_read(drape_context *ctx, frame_log *log, int64_t frame, int64_t *steps, double *x) {
+/* DRAPE_ERROR_FORMAT where it is not as it was written. out and x may be NULL. */
+static drape_status frame_log_read(drape_context *ctx, frame_log *log, int64_t frame, record_head *out, double *x) {
     record_head head;
     uint64_t sum;
     int64_t bytes = record_bytes(log);
@@ -231,7 +237,7 @@ static drape_status frame_log_read(drape_context *ctx, frame_log *log, int64_t f
     memcpy(&sum, log->record + bytes - sizeof sum, sizeof sum);
     if (sum != checksum(log->record, bytes) || head.frame != frame)
         return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: frame %lld is damaged", log->path, (long long)frame);
-    if (steps) *steps = head.steps;
+    if (out) *out = head;
     if (x) memcpy(x, log->record + sizeof head, (size_t)vector_bytes(log));
     return DRAPE_OK;
 }
@@ -352,7 +358,8 @@ static drape_status save(drape_journal *j) {
 drape_status drape_journal_frame(drape_journal *j) {
     if (!j) return DRAPE_ERROR_ARGUMENT;
     int64_t frame = j->log.count;
-    drape_status status = frame_log_append(j->ctx, &j->log, j->sim->steps, j->sim->x);
+    const drape_certificate_energy energy = drape_i_sim_measure_energy(j->sim);
+    drape_status status = frame_log_append(j->ctx, &j->log, j->sim->steps, &energy, j->sim->x);
     return status || frame % j->log.kind.interval ? status : save(j);
 }
 
@@ -394,11 +401,11 @@ drape_status drape_journal_begin(drape_context *ctx, const char *path, drape_sim
 /* The log's frames up to the one that the simulation stands at, all of them whole; *count: how many. */
 static drape_status find_frame(drape_journal *j, int64_t *count) {
     for (int64_t k = 0; k < j->log.count; k++) {
-        int64_t steps = 0;
-        drape_status status = frame_log_read(j->ctx, &j->log, k, &steps, NULL);
+        record_head head = {0};
+        drape_status status = frame_log_read(j->ctx, &j->log, k, &head, NULL);
         if (status) return status;
         *count = k + 1;
-        if (steps == j->sim->steps) return DRAPE_OK;
+        if (head.steps == j->sim->steps) return DRAPE_OK;
     }
     return drape_i_fail(j->ctx, DRAPE_ERROR_FORMAT, "%s: the frame of step %lld is not there", j->frames,
                         (long long)j->sim->steps);
@@ -459,13 +466,38 @@ int64_t drape_journal_frames(const drape_journal *j) { return j ? j->log.count :
 int32_t drape_journal_interval(const drape_journal *j) { return j ? (int32_t)j->log.kind.interval : 0; }
 const char *drape_journal_note(const drape_journal *j) { return j ? j->note : ""; }
 
+static drape_status check_frame(drape_journal *j, int64_t frame) {
+    if (frame >= 0 && frame < j->log.count) return DRAPE_OK;
+    return drape_i_fail(j->ctx, DRAPE_ERROR_ARGUMENT, "%s: frame %lld of %lld", j->frames, (long long)frame,
+                        (long long)j->log.count);
+}
+
 drape_status drape_journal_read(drape_journal *j, int64_t frame, double *positions) {
     if (!j || !positions)
         return drape_i_fail(j ? j->ctx : NULL, DRAPE_ERROR_ARGUMENT, "drape_journal_read: no journal or positions");
-    if (frame < 0 || frame >= j->log.count)
-        return drape_i_fail(j->ctx, DRAPE_ERROR_ARGUMENT, "%s: frame %lld of %lld", j->frames, (long long)frame,
-                            (long long)j->log.count);
-    return frame_log_read(j->ctx, &j->log, frame, NULL, positions);
+    drape_status status = check_frame(j, frame);
+    return status ? status : frame_log_read(j->ctx, &j->log, frame, NULL, positions);
+}
+
+drape_status drape_journal_read_energy(drape_journal *j, int64_t frame, drape_certificate_energy *energy) {
+    record_head head;
+    if (!j || !energy)
+        return drape_i_fail(j ? j->ctx : NULL, DRAPE_ERROR_ARGUMENT,
+                            "drape_journal_read_energy: no journal or energy");
+    drape_status status = check_frame(j, frame);
+    if (!status) status = frame_log_read(j->ctx, &j->log, frame, &head, NULL);
+    if (status) return status;
+    const double *e = head.energy;
+    *energy = (drape_certificate_energy){.kinetic = e[0],
+                                         .elastic = e[1],
+                                         .weight = e[2],
+                                         .start = e[3],
+                                         .fabric = e[4],
+                                         .wind = e[5],
+                                         .pins = e[6],
+                                         .integrator = e[7],
+                                         .unbalanced = e[8]};
+    return DRAPE_OK;
 }
 
 /* ---- The end ---- */

@@ -83,6 +83,13 @@ static json_t *forces(const drape_certificate_energy *e) {
     return list;
 }
 
+/* Where energy came from and went to. */
+static json_t *balance(const drape_certificate_energy *e) {
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "start", number(e->start), "fabric", number(e->fabric),
+                     "wind", number(e->wind), "pins", number(e->pins), "integrator", number(e->integrator),
+                     "unbalanced", number(e->unbalanced), "checked", (int)e->checked);
+}
+
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
     const drape_solve_settings *v = &s->solve;
@@ -141,6 +148,7 @@ drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
                   "stretch", number(c->stretch), "seconds", "assemble", c->seconds.assemble, "precondition",
                   c->seconds.precondition, "solve", c->seconds.solve, "update", c->seconds.update);
     if (step && (json_object_set_new(step, "forces", forces(&c->energy)) != 0 ||
+                 json_object_set_new(step, "energy", balance(&c->energy)) != 0 ||
                  json_object_set_new(step, "integrator", integrator(&c->ode)) != 0)) {
         json_decref(step);
         step = NULL;

@@ -218,7 +218,7 @@ static drape_status check_frame(drape_writer *w, const drape_frame *f) {
         (f->attribute_count > 0 && !f->attributes))
         return drape_i_fail(w->ctx, DRAPE_ERROR_ARGUMENT, "frame %lld: no list of %d meshes or %d attributes",
                             (long long)w->frames, f->mesh_count, f->attribute_count);
-    drape_status status = drape_i_check_reserved(w->ctx, "drape_frame", f->reserved, 8);
+    drape_status status = drape_i_check_reserved(w->ctx, "drape_frame", f->reserved, 7);
     for (int32_t i = 0; i < f->mesh_count && !status; i++) status = check_mesh(w, &f->meshes[i]);
     for (int32_t i = 0; i < f->attribute_count && !status; i++) status = check_attribute(w, f, i);
     return status || w->frames == 0 ? status : check_shape(w, f);

@@ -404,6 +404,8 @@ static drape_status solve_checked(drape_ode *ode, const drape_i_ode_stage *stage
 drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     m->made_here = false;
+    m->last_c = 0;
+    m->stages++;
     prescribe(ode, stage);
     if (ode->settings.newton.kind == DRAPE_ODE_LINEARISED) return linearise(ode, stage, reason);
     drape_ode_point lagged = {.t = stage->t, .c = stage->c, .x = m->extrapolated};
@@ -412,5 +414,21 @@ drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, d
     if (ode->system.lag) ode->system.lag(ode->system.user, NULL);
     m->guessed = false;
     if (!status && is_forgiven(ode, *reason)) *reason = DRAPE_ODE_DONE;
+    m->last_t = stage->t;
+    m->last_c = stage->c;
     return status;
+}
+
+drape_ode_stage drape_ode_last_stage(const drape_ode *ode) {
+    if (!ode) return (drape_ode_stage){0};
+    const drape_i_ode_newton_memory *m = &ode->newton;
+    if (!(m->last_c > 0)) return (drape_ode_stage){.number = m->stages};
+    return (drape_ode_stage){.number = m->stages,
+                             .t = m->last_t,
+                             .c = m->last_c,
+                             .x = m->Y,
+                             .v = drape_i_ode_velocity(ode, m->Y),
+                             .psi = m->psi,
+                             .psi_v = drape_i_ode_velocity(ode, m->psi),
+                             .lagged_x = ode->system.lag ? m->extrapolated : NULL};
 }

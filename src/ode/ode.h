@@ -61,6 +61,8 @@ typedef struct drape_i_ode_newton_memory {
     int32_t unconverged;       /* stages of the call under way that were kept unconverged */
     drape_ode_reason forgiven; /* why the last of them stopped */
     double left;               /* see drape_ode_result.newton_error */
+    double last_t, last_c;     /* s: of the last stage that was solved, and not linearised; c 0: there is none */
+    int64_t stages;            /* how many so far */
 } drape_i_ode_newton_memory;
 
 /* The test equations of stability.c: y' = (re + i im) y, x'' = -stiffness x - damping v. */

@@ -27,7 +27,7 @@
 #endif
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};
-enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 8 };
+enum { VERSION = 3, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 8 };
 static const int64_t MOST_STEPS = INT64_C(1) << 53; /* beyond it the time steps * h is no longer exact */
 
 typedef struct header {
@@ -62,6 +62,7 @@ static int32_t list_sections(drape_sim *sim, section out[MOST_SECTIONS]) {
     out[count++] = (section){"v", sim->v, n, NULL};
     out[count++] = (section){"dv", sim->dv, n, NULL};
     out[count++] = (section){"anchor", sim->anchor, 3 * (int64_t)sim->held_count, NULL};
+    out[count++] = (section){"energy", &sim->balance.begun, (int64_t)(sizeof sim->balance / sizeof(double)), NULL};
     if (sim->integrator) out[count++] = (section){"ode", NULL, 0, sim->integrator->ode};
     return count;
 }
@@ -267,6 +268,7 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     take_sections(&from, list, count);
     sim->steps = sim->steps_before = head.steps;
     sim->constraint_force = NULL;
+    sim->balance_checked = false;
     drape_i_sim_restore_active_pins(sim);
     forget(sim);
     return sim->integrator && !stands_here(sim) ? drape_i_integrator_start(sim) : DRAPE_OK;

@@ -284,6 +284,7 @@ drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     double end = (double)(sim->steps + 1) * sim->h;
     drape_ode_result result;
     drape_ode_counts before = drape_ode_count(ode);
+    int64_t stages = drape_ode_last_stage(ode).number;
     drape_status status = hold(sim, other_pins);
     if (!status) status = drape_ode_advance(ode, end, &result);
     if (status) return status;
@@ -293,5 +294,8 @@ drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     find_impulse(sim);
     drape_ode_counts now = drape_ode_count(ode);
     sim->did = difference(&before, &now, &result);
+    drape_ode_stage last = drape_ode_last_stage(ode);
+    bool one = last.number == stages + 1 && sim->did.substeps == 1 && sim->did.rejected == 0;
+    sim->last_stage = one ? last : (drape_ode_stage){0};
     return DRAPE_OK;
 }

@@ -1,6 +1,6 @@
 /* sim.c: creating a simulation from a scene, looking at it, exporting its linear system. */
-#include "base/file.h"
 #include "sim/sim.h"
+#include "base/file.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct vector {
     bool needed;
 } vector;
 
-enum { VECTORS = 13 };
+enum { VECTORS = 15 };
 
 static void list_vectors(drape_sim *sim, const drape_integration *s, vector out[VECTORS]) {
     bool linearised = drape_i_integration_is_linearised(s);
@@ -27,6 +27,8 @@ static void list_vectors(drape_sim *sim, const drape_integration *s, vector out[
                                  {&sim->dx, linearised && positions},
                                  {&sim->hv, linearised && positions},
                                  {&sim->Ahv, linearised && positions},
+                                 {&sim->mean_x, true},
+                                 {&sim->mean_v, true},
                                  {&sim->impulse, !linearised || positions},
                                  {&sim->momentum, consistent}};
     memcpy(out, all, sizeof all);
@@ -155,8 +157,10 @@ drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *
     drape_status status = check_finite(sim, x, "the position");
     if (!status) status = check_finite(sim, v, "the velocity");
     if (status) return status;
+    double before = drape_i_balance_before_change(sim);
     if (x) memmove(sim->x, x, bytes);
     if (v) memmove(sim->v, v, bytes);
+    drape_i_balance_after_change(sim, before);
     return sim->integrator ? drape_i_integrator_start(sim) : DRAPE_OK;
 }
 
@@ -190,7 +194,11 @@ drape_status drape_sim_export_system(drape_sim *sim, const char *path) {
 /* ---- forces ---- */
 
 drape_status drape_sim_set_forces(drape_sim *sim, const drape_forces *forces) {
-    return sim ? drape_assembler_set_forces(sim->forces, forces) : DRAPE_ERROR_ARGUMENT;
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    double before = drape_i_balance_before_change(sim);
+    drape_status status = drape_assembler_set_forces(sim->forces, forces);
+    drape_i_balance_after_change(sim, before);
+    return status;
 }
 
 drape_assembler *drape_sim_assembler(drape_sim *sim) { return sim ? sim->forces : NULL; }
@@ -218,8 +226,10 @@ static void hash_force(drape_sim *sim, const drape_force *f) {
 drape_status drape_sim_add_force(drape_sim *sim, const drape_force *force) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
     drape_matrix **const matrices[] = {&sim->A, &sim->mass_matrix};
+    double before = drape_i_balance_before_change(sim);
     drape_status status = drape_i_assembler_add(sim->forces, force, matrices, 2);
     if (status) return status;
+    drape_i_balance_after_change(sim, before);
     hash_force(sim, force);
     if (!sim->integrator) return DRAPE_OK;
     drape_i_integrator_forget(sim->integrator);

@@ -52,6 +52,13 @@ typedef struct drape_i_spent {
     drape_certificate_seconds seconds;
 } drape_i_spent;
 
+/* Where energy came from and went to, J, summed up over the steps (energy.c). Doubles: a section of checkpoints. */
+typedef struct drape_i_balance {
+    double begun; /* 0 before the first step, then 1 */
+    double start; /* what there was then, and what was changed from outside since */
+    double fabric, wind, pins, unbalanced;
+} drape_i_balance;
+
 struct drape_sim {
     drape_context *ctx;
     drape_cloth *cloth;
@@ -67,16 +74,17 @@ struct drape_sim {
     uint64_t scene;       /* drape_i_scene_hash of what it was made of */
 
     /* 3 doubles per vertex each; those that a scene does not need are NULL (sim.c). */
-    double *x, *v;         /* state: m, m/s */
-    const double *start;   /* positions at time 0; the cloth's */
-    double *x_old, *v_old; /* state at the beginning of the last step */
-    double *b;             /* right-hand side of the last linear system */
-    double *dv;            /* velocity change of the last linearised step: the guess for the next */
-    double *f, *Kv;        /* linearised steps: force, stiffness times velocity */
-    double *dx;            /* linearised steps for positions: the unknown, */
-    double *hv, *Ahv;      /*   h v, which is its guess, and A h v */
-    double *impulse;       /* N s: what held in the last step, where the solver does not return that itself */
-    double *momentum;      /* M v of a consistent mass, for the kinetic energy */
+    double *x, *v;           /* state: m, m/s */
+    const double *start;     /* positions at time 0; the cloth's */
+    double *x_old, *v_old;   /* state at the beginning of the last step */
+    double *b;               /* right-hand side of the last linear system */
+    double *dv;              /* velocity change of the last linearised step: the guess for the next */
+    double *f, *Kv;          /* linearised steps: force, stiffness times velocity */
+    double *dx;              /* linearised steps for positions: the unknown, */
+    double *hv, *Ahv;        /*   h v, which is its guess, and A h v */
+    double *impulse;         /* N s: what held in the last step, where the solver does not return that itself */
+    double *momentum;        /* M v of a consistent mass, for energies */
+    double *mean_x, *mean_v; /* state in the middle of the last step, and room, for energies */
 
     double matrix_c; /* s: the c of A = M + c D + c^2 K; 0: there is no system yet */
     drape_unknowns unknowns;
@@ -85,8 +93,12 @@ struct drape_sim {
 
     /* The step under way, or the last one. */
     drape_i_spent spent;
-    drape_solve_result solved; /* its last linear solve */
-    drape_certificate_ode did; /* what its integrator did */
+    drape_solve_result solved;  /* its last linear solve */
+    drape_certificate_ode did;  /* what its integrator did */
+    drape_ode_stage last_stage; /* of an integrator that took one stage; else zero */
+    drape_i_balance balance;
+    bool checks_balance;  /* drape_sim_check_energy */
+    bool balance_checked; /* the last step told what the solver left */
 
     int32_t held_count, pin_count, key_count;
     int32_t held_now;               /* vertices in `held` */
@@ -145,6 +157,18 @@ bool drape_i_sim_responds(const drape_sim *sim);
 /* Changes the state that a step of h led to, where forces alone do not keep it admissible: the limit of strain.
  * Vertices that are held, in whatever directions, are not moved. */
 drape_status drape_i_sim_respond(drape_sim *sim, double h, double *x, double *v);
+
+/* ---- energy.c: where energy comes from and goes to ---- */
+
+/* Before every step: the first of them finds out what there is. */
+void drape_i_balance_begin(drape_sim *sim);
+/* After a step that is good, with the state before it in x_old and v_old; before sim->steps counts it. */
+void drape_i_balance_step(drape_sim *sim);
+/* What is changed from outside between two steps is no part of the balance: the energy before; and after it. */
+double drape_i_balance_before_change(drape_sim *sim);
+void drape_i_balance_after_change(drape_sim *sim, double before);
+/* As the certificate has it. */
+drape_certificate_energy drape_i_sim_measure_energy(drape_sim *sim);
 
 /* ---- integrate.c: the integrators of drape/ode.h on a cloth ----
  *

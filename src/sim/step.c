@@ -214,39 +214,13 @@ static drape_status take_back(drape_sim *sim, drape_status status) {
 
 /* ---- certify ---- */
 
-static void sum_kinetic(void *data, int64_t begin, int64_t end, double *sums) {
-    const drape_sim *sim = data;
-    const double *mass = drape_cloth_mass(sim->cloth);
-    for (int64_t i = begin; i < end; i++) {
-        const double *v = sim->v + 3 * i;
-        sums[0] += mass[i] * ((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
-    }
-}
-
-/* What each force holds, one after the other, as the list has them. */
-static drape_certificate_energy measure_energy(drape_sim *sim) {
-    double twice;
-    drape_i_sum(sim->ctx, sim->vertices, GRAIN, sum_kinetic, sim, 1, &twice);
-    if (sim->mass_matrix) twice = drape_i_sim_mass_times(sim, sim->v, sim->momentum);
-    int32_t count = drape_assembler_count(sim->forces);
-    for (int32_t i = 0; i < count; i++) {
-        sim->force_energy[i].name = drape_assembler_name(sim->forces, i);
-        drape_assembler_energy(sim->forces, i, drape_sim_time(sim), sim->x, &sim->force_energy[i].energy);
-    }
-    return (drape_certificate_energy){.kinetic = twice / 2,
-                                      .elastic = sim->force_energy[DRAPE_I_FORCE_MODEL].energy,
-                                      .weight = sim->force_energy[DRAPE_I_FORCE_GRAVITY].energy,
-                                      .force_count = count,
-                                      .force = sim->force_energy};
-}
-
 static void certify(drape_sim *sim, double began, drape_certificate *c) {
     *c = (drape_certificate){.step = sim->steps,
                              .time = drape_sim_time(sim),
                              .stretch = drape_cloth_stretch(sim->cloth, sim->x),
                              .linear = sim->solved,
                              .ode = sim->did,
-                             .energy = measure_energy(sim),
+                             .energy = drape_i_sim_measure_energy(sim),
                              .seconds = sim->spent.seconds};
     c->linear.iterations = sim->spent.iterations;
     double rest = drape_i_seconds() - began - c->seconds.assemble - c->seconds.precondition - c->seconds.solve;
@@ -267,10 +241,12 @@ static drape_status step_linearised(drape_sim *sim) {
 drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
     double began = drape_i_seconds();
+    drape_i_balance_begin(sim);
     bool other_pins = begin(sim);
     drape_status status = sim->integrator ? drape_i_integrate(sim, other_pins) : step_linearised(sim);
     if (!status) status = check(sim);
     if (status) return take_back(sim, status);
+    drape_i_balance_step(sim);
     sim->steps++;
     if (certificate) certify(sim, began, certificate);
     return DRAPE_OK;

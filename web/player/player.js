@@ -2,7 +2,7 @@
  *
  * For scripts: window.drape = {ready, frames, vertices, frame, setFrame(n), play(), pause()}; `ready` is a promise, and
  * so is what setFrame returns: kept when the frame is on the screen. Address options, for pictures that can be
- * made again: #frame=10&paused&wire&stretch&dark|light&bare&view=azimuth,elevation,distance (degrees; 1 = fitted). */
+ * made again: #frame=10&paused&wire&stretch&energy&dark|light&bare&view=azimuth,elevation,distance (degrees; 1 = fitted). */
 "use strict";
 (() => {
 
@@ -98,6 +98,18 @@ async function readFrames(n) {
     frames.push({ low, data });
   });
   return frames;
+}
+
+/* Of each frame kinetic, elastic, weight, and where energy went and came from since the start, J; null: not there. */
+const ENERGIES = ["kinetic", "elastic", "weight", "to fabric", "from wind", "from pins", "to integrator"];
+async function readEnergies() {
+  if (!$("drape-energy")) return null;
+  const rows = [];
+  await eachRecord("drape-energy", 4 * ENERGIES.length, (record) => {
+    const view = new DataView(record.buffer);
+    rows.push(ENERGIES.map((_, k) => view.getFloat32(4 * k, true)));
+  });
+  return rows;
 }
 
 /* ---- The mesh: neighbours, one winding, edges for the wireframe, threads ---- */
@@ -395,8 +407,9 @@ async function main() {
   const n = info.vertices, q = info.quantum;
   const mesh = await readMesh(info.triangles);
   const frames = await readFrames(n);
+  const energies = await readEnergies();
   if (!frames.length) return stop("There are no frames in this file.");
-  for (const id of ["drape-mesh", "drape-motion"]) $(id).remove(); // their text is no longer needed
+  for (const id of ["drape-mesh", "drape-motion", "drape-energy"]) $(id)?.remove(); // their text is no longer needed
   const last = frames.length - 1;
   const { neighbour, edges } = findEdges(mesh.corner, n);
   const { thread, flip } = layOut(mesh, n, neighbour);
@@ -841,6 +854,7 @@ async function main() {
     coast();
     draw();
     showTime();
+    showEnergies();
     const done = waiting;
     waiting = [];
     for (const kept of done) kept(true);
@@ -875,6 +889,80 @@ async function main() {
     $("scrub").value = frame;
     $("scrub").style.setProperty("--done", `${last ? 100 * state.time / last : 100}%`);
     $("scrub").setAttribute("aria-valuetext", `frame ${frame} of ${last}, ${words}`);
+  }
+
+  /* ---- energies over time ---- */
+
+  const chart = { width: 284, height: 150, left: 40, right: 2, top: 6, bottom: 18, curves: [], now: null, outputs: [], shown: -1 };
+  const across = (frame) => chart.left + (chart.width - chart.left - chart.right) * (last ? frame / last : 0);
+
+  function svg(name, attributes, parent = $("curves"), words = "") {
+    const element = document.createElementNS($("curves").namespaceURI, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.textContent = words;
+    parent.append(element);
+    return element;
+  }
+
+  /* 1, 2 or 5 times a power of ten, so that `range` has at most `most` of them. */
+  function niceStep(range, most) {
+    const power = 10 ** Math.floor(Math.log10(range / most));
+    return power * [1, 2, 5, 10].find((k) => k * power * most >= range * .999);
+  }
+
+  const brief = (x) => (x === 0 ? "0" : Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5 ? String(+x.toPrecision(3)) : x.toExponential(1).replace("e+", "e"));
+
+  function drawAxes(low, high, up) {
+    const step = niceStep(high - low || 1, 5), seconds = last / info.fps, tick = niceStep(seconds || 1, 5);
+    for (let k = Math.ceil(low / step - 1e-6); k * step <= high + 1e-6 * step; k++) {
+      svg("path", { class: k ? "grid" : "zero", d: `M${chart.left} ${up(k * step)}H${chart.width - chart.right}` });
+      svg("text", { x: chart.left - 6, y: up(k * step) + 4, "text-anchor": "end" }, undefined, brief(+(k * step).toPrecision(6)));
+    }
+    for (let k = 0; k * tick <= seconds * 1.0001; k++) {
+      const end = (k + 1) * tick > seconds * 1.0001;
+      svg("text", { x: across(k * tick * info.fps), y: chart.height - 2, "text-anchor": end && k ? "end" : k ? "middle" : "start" },
+        undefined, brief(+(k * tick).toPrecision(6)) + (end ? " s" : ""));
+    }
+  }
+
+  /* What is zero all the time has no curve. */
+  function drawCurves() {
+    if (!energies) return;
+    let most = 0;
+    for (const row of energies) for (const e of row) most = Math.max(most, Math.abs(e));
+    const kept = ENERGIES.map((_, k) => k).filter((k) => energies.some((row) => Math.abs(row[k]) > 1e-7 * most));
+    let low = 0, high = 0;
+    for (const row of energies) for (const k of kept) { low = Math.min(low, row[k]); high = Math.max(high, row[k]); }
+    if (low === high) high = 1;
+    const up = (e) => chart.top + (chart.height - chart.top - chart.bottom) * (high - e) / (high - low);
+    $("curves").setAttribute("viewBox", `0 0 ${chart.width} ${chart.height}`);
+    drawAxes(low, high, up);
+    for (const k of kept) {
+      const kind = k > 2 ? "curve taken" : "curve", item = document.createElement("li");
+      const d = energies.map((row, f) => `${f ? "L" : "M"}${across(f).toFixed(2)} ${up(row[k]).toFixed(2)}`).join("");
+      svg("path", { class: kind, style: `--curve: var(--c${k})`, d });
+      item.className = kind;
+      item.style.setProperty("--curve", `var(--c${k})`);
+      item.append(document.createElement("i"), ENERGIES[k], document.createElement("output"));
+      $("curve-names").append(item);
+      chart.outputs.push([k, item.lastElementChild]);
+    }
+    chart.now = svg("path", { class: "now" });
+    $("energies").hidden = false;
+    $("curves").addEventListener("click", (e) => {
+      const box = $("curves").getBoundingClientRect(), x = (e.clientX - box.left) / box.width * chart.width;
+      setPlaying(false);
+      setTime(Math.round((x - chart.left) / (chart.width - chart.left - chart.right) * last));
+    });
+  }
+
+  function showEnergies() {
+    if (!chart.now || $("energy").hidden) return;
+    const x = across(state.time).toFixed(2), frame = Math.floor(state.time);
+    chart.now.setAttribute("d", `M${x} ${chart.top}V${chart.height - chart.bottom}`);
+    if (chart.shown === frame) return;
+    chart.shown = frame;
+    for (const [k, output] of chart.outputs) output.textContent = brief(energies[frame][k]).replace("-", "\u2212");
   }
 
   /* ---- turning, moving, zooming ---- */
@@ -965,6 +1053,7 @@ async function main() {
     play: () => setPlaying(!state.playing),
     wire: () => press("wire", state.wire = !state.wire),
     stretch: () => { setStretch(!state.stretch); press("stretch", state.stretch); },
+    energies: () => { if (energies) press("energies", !($("energy").hidden = !$("energy").hidden)); },
     fit: () => fit(),
     theme: () => setTheme(theme() === "dark" ? "light" : "dark"),
     loop: () => press("loop", state.loop = !state.loop),
@@ -985,7 +1074,7 @@ async function main() {
 
   const step = (by) => { setPlaying(false); setTime(Math.floor(state.time) + by); };
   const keys = {
-    " ": actions.play, k: actions.play, w: actions.wire, s: actions.stretch, f: actions.fit, d: actions.theme, l: actions.loop, "?": actions.help,
+    " ": actions.play, k: actions.play, w: actions.wire, s: actions.stretch, e: actions.energies, f: actions.fit, d: actions.theme, l: actions.loop, "?": actions.help,
     "[": () => actions.speed(-1, false), "]": () => actions.speed(1, false),
     ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => setTime(0), End: () => setTime(last),
     "+": () => zoom(.9), "-": () => zoom(1 / .9), Escape: () => { if (!$("keys").hidden) actions.help(); },
@@ -1036,7 +1125,9 @@ async function main() {
   press("wire", state.wire);
   listPieces();
   setTheme(state.theme);
+  drawCurves();
   if (options.has("stretch")) actions.stretch();
+  if (options.has("energy") || (innerWidth >= 1000 && innerHeight >= 600)) actions.energies();
   const wanted = (options.get("view") || "").split(",").map(Number);
   if (wanted.length >= 2 && wanted.every(Number.isFinite)) [state.camera.azimuth, state.camera.elevation] = wanted;
   fit();

@@ -1,0 +1,194 @@
+/* energy.c: how much energy there is, and where it comes from and goes to.
+ *
+ * Over a step of h, from x0, v0 to x1, v1, with the means x = (x0 + x1)/2 and v = (v0 + v1)/2:
+ *
+ *   fabric      h times the power that the model's damping takes at (x, v)
+ *   wind        h times the power that wind and air_drag give at (x, v)
+ *   pins        v.g, g what the pins carry, N s
+ *
+ * v M (v1 - v0) is the change of the kinetic energy exactly, and the midpoint rule gives the work of the other forces
+ * to second order. The three are summed up step by step. What the integrator takes follows from them and from the
+ * energies now and at the start: no energy is needed in steps that nobody looks at.
+ *
+ * What is left over must be the integrator's, and not a force's that was forgotten. The equation of motion tells:
+ * that of a step with one implicit stage is h/c M (v_s - psi) = h f + g, where the stage is at x_s, v_s (the end of
+ * the step; its middle, for the midpoint rule) and f are the forces there; that of the linearised step is A dv = b +
+ * g. The work of the difference of both sides,
+ *
+ *   unbalanced  v.(h/c M (v_s - psi) - h f - g), or v.(A dv - b - g),
+ *
+ * is what the solver left. It takes another evaluation of the forces, so it is found only where it is wanted. */
+#include "base/parallel.h"
+#include "base/vector.h"
+#include "sim/sim.h"
+#include "sparse/multiply.h"
+
+#include <math.h>
+
+enum { GRAIN = 4096 };
+
+/* ---- How much there is ---- */
+
+static void sum_kinetic(void *data, int64_t begin, int64_t end, double *sums) {
+    const drape_sim *sim = data;
+    const double *mass = drape_cloth_mass(sim->cloth);
+    for (int64_t i = begin; i < end; i++) {
+        const double *v = sim->v + 3 * i;
+        sums[0] += mass[i] * ((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
+    }
+}
+
+static double kinetic(drape_sim *sim) {
+    double twice;
+    if (sim->mass_matrix) return drape_i_sim_mass_times(sim, sim->v, sim->momentum) / 2;
+    drape_i_sum(sim->ctx, sim->vertices, GRAIN, sum_kinetic, sim, 1, &twice);
+    return twice / 2;
+}
+
+/* What each force holds, one after the other, as the list has them; returns the sum. */
+static double potential(drape_sim *sim) {
+    double sum = 0;
+    for (int32_t i = 0; i < drape_assembler_count(sim->forces); i++) {
+        drape_force_energy *e = &sim->force_energy[i];
+        e->name = drape_assembler_name(sim->forces, i);
+        drape_assembler_energy(sim->forces, i, drape_sim_time(sim), sim->x, &e->energy);
+        sum += isnan(e->energy) ? 0 : e->energy;
+    }
+    return sum;
+}
+
+static double total(drape_sim *sim) {
+    double k = kinetic(sim);
+    return k + potential(sim);
+}
+
+drape_certificate_energy drape_i_sim_measure_energy(drape_sim *sim) {
+    const drape_i_balance *b = &sim->balance;
+    double k = kinetic(sim), now = k + potential(sim), start = b->begun ? b->start : now;
+    return (drape_certificate_energy){.kinetic = k,
+                                      .elastic = sim->force_energy[DRAPE_I_FORCE_MODEL].energy,
+                                      .weight = sim->force_energy[DRAPE_I_FORCE_GRAVITY].energy,
+                                      .force_count = drape_assembler_count(sim->forces),
+                                      .checked = sim->balance_checked,
+                                      .force = sim->force_energy,
+                                      .start = start,
+                                      .fabric = b->fabric,
+                                      .wind = b->wind,
+                                      .pins = b->pins,
+                                      .integrator = (start - now) + (b->wind + b->pins) - b->fabric,
+                                      .unbalanced = b->unbalanced};
+}
+
+drape_status drape_sim_energy(drape_sim *sim, drape_certificate_energy *out) {
+    if (!sim || !out) return DRAPE_ERROR_ARGUMENT;
+    *out = drape_i_sim_measure_energy(sim);
+    return DRAPE_OK;
+}
+
+/* ---- The sums ---- */
+
+/* A checkpoint holds finite numbers only: a power that overflows is left to the integrator's share. */
+static void add(double *sum, double change) {
+    if (isfinite(*sum + change)) *sum += change;
+}
+
+void drape_i_balance_begin(drape_sim *sim) {
+    if (sim->balance.begun) return;
+    sim->balance = (drape_i_balance){.begun = 1};
+    add(&sim->balance.start, total(sim));
+}
+
+double drape_i_balance_before_change(drape_sim *sim) { return sim->balance.begun ? total(sim) : 0; }
+
+void drape_i_balance_after_change(drape_sim *sim, double before) {
+    if (sim->balance.begun) add(&sim->balance.start, total(sim) - before);
+}
+
+/* ---- A step ---- */
+
+static void mean_chunk(void *data, int64_t begin, int64_t end) {
+    const drape_sim *sim = data;
+    for (int64_t i = begin; i < end; i++) {
+        sim->mean_x[i] = 0.5 * (sim->x_old[i] + sim->x[i]);
+        sim->mean_v[i] = 0.5 * (sim->v_old[i] + sim->v[i]);
+    }
+}
+
+/* W: what a force takes out at the means; 0 where it does not act. */
+static double power_of(drape_sim *sim, int32_t force, double time) {
+    double power;
+    drape_status status =
+        drape_assembler_dissipation(sim->forces, force, time, sim->mean_x, sim->mean_v, NULL, &power);
+    return status || isnan(power) ? 0 : power;
+}
+
+/* The sides of an equation of motion, number by number: inertia M (v - psi) - share (f - b). */
+typedef struct equation {
+    const drape_sim *sim;
+    const double *v, *psi; /* NULL: no such term */
+    const double *f, *b;   /* b NULL: zero */
+    double inertia, share;
+} equation;
+
+/* Their work at the mean velocity, with M moved to that. */
+static void work_chunk(void *data, int64_t begin, int64_t end, double *sums) {
+    const equation *e = data;
+    const double *u = e->sim->mean_v, *Mu = e->sim->mass_matrix ? e->sim->momentum : NULL;
+    const double *mass = drape_cloth_mass(e->sim->cloth);
+    for (int64_t i = begin; i < end; i++) {
+        double f = e->b ? e->f[i] - e->b[i] : e->f[i];
+        if (e->v) sums[0] += e->inertia * (Mu ? Mu[i] : mass[i / 3] * u[i]) * (e->v[i] - e->psi[i]);
+        sums[0] -= e->share * u[i] * f;
+    }
+}
+
+static double work_of(drape_sim *sim, equation *e) {
+    double sum;
+    if (e->v && sim->mass_matrix) drape_i_sim_mass_times(sim, sim->mean_v, sim->momentum);
+    drape_i_sum(sim->ctx, drape_i_sim_numbers(sim), GRAIN, work_chunk, e, 1, &sum);
+    return sum;
+}
+
+/* mean_x takes the forces of the stage. */
+static bool work_of_stage(drape_sim *sim, double *work) {
+    const drape_ode_stage *last = &sim->last_stage;
+    drape_assembly what = {
+        .x = last->x, .v = last->v, .lagged_x = last->lagged_x, .time = last->t, .force = sim->mean_x};
+    if (!(last->c > 0) || drape_i_assembler_run(sim->forces, &what, NULL)) return false;
+    *work = work_of(sim, &(equation){.sim = sim,
+                                     .v = last->v,
+                                     .psi = last->psi_v,
+                                     .f = sim->mean_x,
+                                     .inertia = sim->h / last->c,
+                                     .share = sim->h});
+    return true;
+}
+
+/* mean_x takes A dv. */
+static bool work_of_linearised(drape_sim *sim, double *work) {
+    bool positions = drape_i_sim_solves_for_positions(sim);
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    drape_i_multiply(sim->ctx, &A, positions ? sim->dx : sim->dv, sim->mean_x);
+    *work = work_of(sim, &(equation){.sim = sim, .f = sim->mean_x, .b = sim->b, .share = positions ? -sim->h : -1});
+    return true;
+}
+
+void drape_i_balance_step(drape_sim *sim) {
+    drape_i_balance *b = &sim->balance;
+    double time = ((double)sim->steps + 0.5) * sim->h, work;
+    drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, mean_chunk, sim);
+    add(&b->fabric, sim->h * power_of(sim, DRAPE_I_FORCE_MODEL, time));
+    add(&b->wind, -sim->h * power_of(sim, DRAPE_I_FORCE_AIR_DRAG, time));
+    add(&b->wind, -sim->h * power_of(sim, DRAPE_I_FORCE_WIND, time));
+    double pins = drape_i_dot(sim->ctx, drape_i_sim_numbers(sim), sim->mean_v, sim->constraint_force);
+    add(&b->pins, pins);
+    sim->balance_checked =
+        sim->checks_balance && (sim->integrator ? work_of_stage(sim, &work) : work_of_linearised(sim, &work));
+    if (sim->balance_checked) add(&b->unbalanced, work - pins);
+}
+
+drape_status drape_sim_check_energy(drape_sim *sim, bool on) {
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    sim->checks_balance = on;
+    return DRAPE_OK;
+}
