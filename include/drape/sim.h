@@ -181,9 +181,9 @@ typedef struct drape_certificate_energy {
     double integrator; /* taken by the integrator: what is left of the balance. What the solver left is in it, the
                           limit of strain, and forces of your own as far as they are not the gradient of their
                           energy */
-    double unbalanced; /* how much of that came in, or went out where it is negative, with what the solver left of
-                          the equations of motion; over the steps that were `checked` (drape_sim_check_energy). The
-                          tolerances of Newton's iteration and of the linear solver bound it */
+    double unbalanced; /* given by what the solver left of the equations of motion, in the steps that were `checked`
+                          (drape_sim_check_energy): integrator + unbalanced is what the method takes by its own
+                          equations. The tolerances of Newton's iteration and of the linear solver bound it */
     uint64_t reserved[2];
 } drape_certificate_energy;
 

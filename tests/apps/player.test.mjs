@@ -110,6 +110,24 @@ test("shows cloth, and another picture at another frame", LIMIT, async (t) => {
   assert.deepEqual(wrong, []);
 });
 
+test("energies over time: a chart with a curve and a number for each that is not zero", LIMIT, async (t) => {
+  const { page, wrong } = await open(t, "#frame=8&paused&energy");
+  const names = await page.$$eval("#curve-names li", (all) => all.map((e) => e.childNodes[1].textContent));
+  assert.deepEqual(names, ["kinetic", "elastic", "weight", "to fabric", "to integrator"]); // no wind, and pins that stand still
+  assert.equal(await page.$$eval("#curves .curve", (all) => all.length), names.length);
+  const numbers = () => page.$$eval("#curve-names output", (all) => all.map((e) => e.textContent).join());
+  const before = await numbers();
+  await page.evaluate(() => window.drape.setFrame(2));
+  assert.notEqual(await numbers(), before);
+  const inside = await page.$$eval("#curve-names output", (all) => all.every((e) => e.getBoundingClientRect().right <= document.getElementById("energy").getBoundingClientRect().right));
+  assert.ok(inside, "numbers stay within the chart");
+  await page.keyboard.press("e");
+  assert.equal(await page.isVisible("#energy"), false);
+  await page.click("#energies");
+  assert.equal(await page.isVisible("#energy"), true);
+  assert.deepEqual(wrong, []);
+});
+
 test("the same address gives the same picture", LIMIT, async (t) => {
   const address = "#frame=7&paused&dark&view=-40,35,1.2";
   const one = await open(t, address), a = await shot(one.page);

@@ -408,6 +408,45 @@ static void test_failures_leave_nothing(void **state) {
     assert_int_equal(entries(f, false), 0);
 }
 
+/* A page of so many frames, of which that with the number `without` has no energies; returns its text. */
+static char *page_with_energies(const fixture *f, int32_t frames, int32_t without) {
+    drape_writer *writer;
+    drape_animation what = {.cloth = f->cloth};
+    remove(path_in(f, "a.html"));
+    ASSERT_OK(f->ctx, drape_writer_open(f->ctx, path_in(f, "a.html"), &what, &writer));
+    for (int32_t i = 0; i < frames; i++) {
+        const drape_certificate_energy e = {i, 1, -i, .fabric = 3 * i, .wind = 4, .pins = 5, .integrator = 0.5};
+        waves(f, i);
+        ASSERT_OK(f->ctx,
+                  drape_writer_frame(writer, &(drape_frame){.positions = f->x, .energy = i == without ? NULL : &e}));
+    }
+    ASSERT_OK(f->ctx, drape_writer_close(writer));
+    assert_int_equal(entries(f, false), 1);
+    return read_text(f);
+}
+
+static void test_energies_come_back(void **state) {
+    enum { FRAMES = 5, ROW = 7 };
+    fixture *f = *state;
+    int64_t size;
+    char *text = page_with_energies(f, FRAMES, -1);
+    unsigned char *bytes = unpack(block(text, "drape-energy"), &size);
+    assert_int_equal(size, FRAMES * ROW * (int64_t)sizeof(float));
+    for (int32_t i = 0; i < FRAMES; i++) {
+        const float want[ROW] = {(float)i, 1, (float)-i, (float)(3 * i), 4, 5, 0.5F};
+        float row[ROW];
+        memcpy(row, bytes + i * (int64_t)sizeof row, sizeof row);
+        for (int32_t k = 0; k < ROW; k++) assert_true(row[k] == want[k]);
+    }
+    free(bytes);
+    free(text);
+    for (int32_t without = 0; without < FRAMES; without++) {
+        text = page_with_energies(f, FRAMES, without);
+        assert_null(strstr(text, "<script id=\"drape-energy\"")); /* no chart with a gap */
+        free(text);
+    }
+}
+
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -417,6 +456,7 @@ int main(void) {
         WITH_FOLDER(test_memory_does_not_grow),
         WITH_FOLDER(test_mesh_comes_back),
         WITH_FOLDER(test_info),
+        WITH_FOLDER(test_energies_come_back),
         WITH_FOLDER(test_words_cannot_break_out),
         WITH_FOLDER(test_nothing_is_fetched),
         WITH_FOLDER(test_same_frames_same_bytes),

@@ -68,6 +68,7 @@ static drape_status advance(subject *s, int32_t frames) {
 }
 
 static double truth[2 * FRAMES][MOST_NUMBERS]; /* what the frames must be */
+static drape_certificate_energy true_energy[2 * FRAMES];
 
 /* A run that is cut off after so many frames. What it leaves lies in the folder. */
 static void run_and_stop(int32_t frames) {
@@ -77,6 +78,7 @@ static void run_and_stop(int32_t frames) {
     for (int32_t f = 0; f <= frames; f++) {
         if (f > 0) ASSERT_OK(s.ctx, advance(&s, 1));
         memcpy(truth[f], drape_sim_positions(s.sim), sizeof truth[f]);
+        ASSERT_OK(s.ctx, drape_sim_energy(s.sim, &true_energy[f]));
         assert_int_equal(drape_journal_frames(s.journal), f + 1);
     }
     end(&s);
@@ -89,7 +91,17 @@ static void assert_frames_are_true(subject *s) {
     for (int64_t f = 0; f < frames; f++) {
         ASSERT_OK(s->ctx, drape_journal_read(s->journal, f, x));
         assert_memory_equal(x, truth[f], sizeof x);
+        drape_certificate_energy e, want = true_energy[f];
+        want.force_count = 0, want.force = NULL;
+        ASSERT_OK(s->ctx, drape_journal_read_energy(s->journal, f, &e));
+        assert_memory_equal(&e, &want, sizeof e);
     }
+    drape_certificate_energy now;
+    ASSERT_OK(s->ctx, drape_sim_energy(s->sim, &now));
+    now.force = true_energy[frames - 1].force;
+    assert_memory_equal(&now, &true_energy[frames - 1], sizeof now);
+    assert_int_equal(drape_journal_read_energy(s->journal, frames, &now), DRAPE_ERROR_ARGUMENT);
+    assert_int_equal(drape_journal_read_energy(s->journal, 0, NULL), DRAPE_ERROR_ARGUMENT);
     assert_memory_equal(drape_sim_positions(s->sim), truth[frames - 1], sizeof x);
     assert_int_equal(drape_sim_steps(s->sim), (frames - 1) * STEPS);
 }
