@@ -115,7 +115,7 @@ static void air_takes_what_weight_gives(void **state) {
     test_strip_destroy(s);
 }
 
-/* A hanging strip with damping, from the horizontal: what the integrator takes in half a second. */
+/* A hanging strip with damping, from the horizontal: what the integrator takes in 0.2 s. */
 static drape_certificate_energy swing(drape_context *ctx, const char *method, double step) {
     test_strip *s = test_strip_create(ctx, 6, 2, 0.6, 0.2);
     drape_certificate c = {0};
