@@ -107,7 +107,9 @@ typedef struct drape_integration {
     drape_ode_settings ode;
     drape_unknowns unknowns; /* default DRAPE_UNKNOWN_VELOCITY */
     drape_mass_matrix mass;  /* default DRAPE_MASS_LUMPED; the other not where a piece has masses of its own */
-    uint64_t reserved[8];    /* zero: room for later fields */
+    bool stop_on_failure; /* with DRAPE_ODE_FIXED: a step in which Newton's iteration does not converge ends the run;
+                             default false: it is done in two halves, those again, down to 1/64 of it */
+    uint64_t reserved[7]; /* zero: room for later fields */
 } drape_integration;
 
 /* Every field at its default, written out. */

@@ -9,7 +9,10 @@ enum { MOST_ITERATIONS = 1000000 };
 
 static const drape_i_range TOLERANCE = {0, 0.5, false};
 
-static const char *failure_name(int32_t i) { return i == 0 ? "stop" : i == 1 ? "continue" : NULL; }
+static const char *failure_name(int32_t i) {
+    static const char *const names[] = {"divide", "stop", "continue"};
+    return i >= 0 && i < 3 ? names[i] : NULL;
+}
 static const char *guess_name(int32_t i) {
     static const char *const names[] = {"lower", "extrapolation", "state"};
     return i >= 0 && i < 3 ? names[i] : NULL;
@@ -92,15 +95,17 @@ static void read_control(reader_t *r, const drape_i_node *section, drape_ode_set
 
 static void read_section(reader_t *r, const drape_i_node *map, drape_integration *s) {
     static const char *const keys[] = {"method", "newton", "control", "unknowns", "mass", "on_failure", NULL};
-    int32_t unknowns = (int32_t)s->unknowns, mass = (int32_t)s->mass, keep = s->ode.newton.keep_unconverged;
+    int32_t unknowns = (int32_t)s->unknowns, mass = (int32_t)s->mass;
+    int32_t failure = s->ode.newton.keep_unconverged ? 2 : s->stop_on_failure;
     if (!drape_i_read_map(r, map, keys)) return;
     drape_i_read_name(r, map, "method", drape_integrator_name, &s->ode.method);
     read_newton(r, map, &s->ode.newton);
     read_control(r, map, &s->ode);
     drape_i_read_index(r, map, "unknowns", unknowns_name, &unknowns);
     drape_i_read_index(r, map, "mass", mass_name, &mass);
-    drape_i_read_index(r, map, "on_failure", failure_name, &keep);
-    s->ode.newton.keep_unconverged = keep == 1;
+    drape_i_read_index(r, map, "on_failure", failure_name, &failure);
+    s->ode.newton.keep_unconverged = failure == 2;
+    s->stop_on_failure = failure == 1;
     s->unknowns = (drape_unknowns)unknowns;
     s->mass = (drape_mass_matrix)mass;
 }

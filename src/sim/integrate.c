@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GRAIN = 4096 };
+enum { GRAIN = 4096, MOST_HALVINGS = 6 };
 
 /* How tightly Newton's method solves: what is left of linear systems where a tolerance in metres is set, and of the
  * stage where none is. */
@@ -169,6 +169,8 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
     if (!DRAPE_NEW(sim->ctx, sim->integrator, 1)) return DRAPE_ERROR_MEMORY;
     drape_i_integrator *it = sim->integrator;
     it->settings = s;
+    it->halvings =
+        implicit && s.control == DRAPE_ODE_FIXED && !scene->integration.stop_on_failure ? MOST_HALVINGS : 0;
     it->stiffest_step = -1;
     drape_ode_system system = drape_i_cloth_system(sim, implicit);
     drape_status status = allocate(sim, implicit);
@@ -278,6 +280,22 @@ static drape_status refuse(drape_sim *sim, double end, const drape_ode_result *r
                         force ? ": " : "", force ? force : "");
 }
 
+/* Whether a shorter step may help. */
+static bool is_newtons(drape_ode_reason reason) {
+    return reason == DRAPE_ODE_NEWTON_LIMIT || reason == DRAPE_ODE_NEWTON_DIVERGED ||
+           reason == DRAPE_ODE_SEARCH_FAILED || reason == DRAPE_ODE_LINEAR_FAILED || reason == DRAPE_ODE_NOT_FINITE;
+}
+
+/* To `end`, in halves where a fixed step fails. The state is that after the last good step in any case. */
+static drape_status advance(drape_sim *sim, double end, int32_t halvings, drape_ode_result *result) {
+    drape_ode *ode = sim->integrator->ode;
+    double begin = drape_ode_time(ode);
+    drape_status status = drape_ode_advance(ode, end, result);
+    if (status || !is_newtons(result->reason) || halvings == 0) return status;
+    status = advance(sim, begin + 0.5 * (end - begin), halvings - 1, result);
+    return status || result->reason ? status : advance(sim, end, halvings - 1, result);
+}
+
 drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     drape_ode *ode = sim->integrator->ode;
     size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof *sim->x;
@@ -286,7 +304,7 @@ drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     drape_ode_counts before = drape_ode_count(ode);
     int64_t stages = drape_ode_last_stage(ode).number;
     drape_status status = hold(sim, other_pins);
-    if (!status) status = drape_ode_advance(ode, end, &result);
+    if (!status) status = advance(sim, end, sim->integrator->halvings, &result);
     if (status) return status;
     if (result.reason) return refuse(sim, end, &result);
     memcpy(sim->x, drape_ode_x(ode), bytes);

@@ -19,7 +19,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_forces, 72);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 16);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 40);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 240);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 248);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 56);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
@@ -111,7 +111,8 @@ static uint64_t hash_integration(uint64_t hash, const drape_integration *given) 
     hash = whole(whole(whole(hash, s->max_steps), s->few), s->many);
     /* At their defaults these leave the hash as it was before they were fields, and older checkpoints good. */
     if (s->per != 0 || s->largest) hash = whole(reals(hash, &s->per, 1), s->largest);
-    return whole(whole(hash_newton(hash, &s->newton), i->unknowns), i->mass);
+    hash = whole(whole(hash_newton(hash, &s->newton), i->unknowns), i->mass);
+    return i->stop_on_failure ? whole(hash, 1) : hash;
 }
 
 uint64_t drape_i_scene_hash(const drape_scene *scene) {

@@ -54,14 +54,16 @@ explicit_names_its_longest_step() {
     [ "$(value substeps)" -gt 1 ] && [ "$(value method)" = none ]
 }
 
-failure_stops_or_goes_on() {
+failure_stops_goes_on_or_divides() {
     local few='{method: implicit-euler, newton: {max_iterations: 1}'
-    drape 1 run drooping --resolution 9 --set time.step=40ms --quiet --set "integrator=$few}"
+    drape 1 run drooping --resolution 9 --set time.step=40ms --quiet --set "integrator=$few, on_failure: stop}"
     grep -q "Newton's iteration has not converged after 1 corrections" err
     drape 0 run drooping --resolution 9 --frames 1 --set time.step=40ms --quiet --report r.json \
         --set "integrator=$few, on_failure: continue}"
     [ "$(value unconverged)" -eq 1 ]
     grep -q '"reason": "Newton iteration limit"' r.json
+    drape 0 run drooping --resolution 9 --frames 1 --set time.step=40ms --quiet --report r.json --set "integrator=$few}"
+    [ "$(value unconverged)" -eq 0 ] && [ "$(value substeps)" -gt 1 ]
 }
 
 explicit_has_no_system_to_export() {
@@ -73,7 +75,7 @@ explicit_has_no_system_to_export() {
 }
 
 for test in unknown_name_is_refused default_is_bdf2_and_preview_the_linearised_step option_wins_over_the_scene \
-    explicit_names_its_longest_step failure_stops_or_goes_on explicit_has_no_system_to_export; do
+    explicit_names_its_longest_step failure_stops_goes_on_or_divides explicit_has_no_system_to_export; do
     run_test "$test" "$test"
 done
 finish_tests

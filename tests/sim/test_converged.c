@@ -487,8 +487,9 @@ static void test_masses_of_their_own_are_refused(void **state) {
 
 /* ---- What fails ---- */
 
-/* One Newton iteration is not enough: the run stops with the state of before, or goes on and says so. */
-static void test_failure_stops_or_is_told(void **state) {
+/* One Newton iteration is not enough: the run stops with the state of before, or goes on and says so, or divides the
+ * step. */
+static void test_failure_stops_is_told_or_divides(void **state) {
     drape_context *ctx = *state;
     drape_loaded_scene *loaded;
     drape_sim *sim;
@@ -497,6 +498,7 @@ static void test_failure_stops_or_is_told(void **state) {
     drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = "implicit-euler";
     scene->integration.ode.newton.max_iterations = 1;
+    scene->integration.stop_on_failure = true;
     scene->step = 1.0 / 24;
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
     double *start = copy_of(243, drape_sim_positions(sim));
@@ -514,6 +516,12 @@ static void test_failure_stops_or_is_told(void **state) {
     assert_int_equal(c.ode.reason, DRAPE_ODE_NEWTON_LIMIT);
     assert_true(c.ode.newton_error > 1);
     assert_int_equal(drape_sim_steps(sim), 1);
+    drape_sim_destroy(sim);
+    scene->integration.stop_on_failure = scene->integration.ode.newton.keep_unconverged = false;
+    ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim)); /* divided, until one iteration is enough */
+    ASSERT_OK(ctx, drape_sim_step(sim, &c));
+    assert_true(c.ode.unconverged == 0 && c.ode.substeps > 1);
+    ASSERT_NEAR(c.time, scene->step, 1e-15);
     drape_sim_destroy(sim);
     free(start);
     drape_loaded_scene_destroy(loaded);
@@ -578,7 +586,7 @@ int main(void) {
         cmocka_unit_test_prestate(test_changed_state_begins_anew, ctx),
         cmocka_unit_test_prestate(test_consistent_mass, ctx),
         cmocka_unit_test_prestate(test_masses_of_their_own_are_refused, ctx),
-        cmocka_unit_test_prestate(test_failure_stops_or_is_told, ctx),
+        cmocka_unit_test_prestate(test_failure_stops_is_told_or_divides, ctx),
         cmocka_unit_test_prestate(test_named_step_is_the_right_one, ctx),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
