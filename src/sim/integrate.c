@@ -103,7 +103,7 @@ drape_status drape_integration_damping(drape_context *ctx, const drape_integrati
                             "drape_integration_damping: step %g s and frequency %g rad/s must be above 0, and finite",
                             step, frequency);
     if (!integration) integration = &usual;
-    drape_status status = drape_i_check_reserved(ctx, "drape_integration", integration->reserved, 8);
+    drape_status status = drape_i_check_reserved(ctx, "drape_integration", integration->reserved, 7);
     if (!status) status = amplification(ctx, integration, angle, &factor);
     if (!status) *ratio = -drape_i_ln(factor) / angle;
     return status;
