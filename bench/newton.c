@@ -81,6 +81,7 @@ static drape_sim *begin(drape_context *ctx, const struct course *c, const struct
     scene->integration.ode.newton.max_iterations = CORRECTIONS;
     scene->integration.ode.newton.rtol = 1e-6;
     scene->integration.ode.newton.tolerance = -1;
+    scene->integration.stop_on_failure = true;
     bench_check(ctx, drape_sim_create(ctx, scene, &sim));
     drape_loaded_scene_destroy(loaded);
     return sim;
