@@ -64,20 +64,21 @@ static void watch(drape_sim *sim) {
 
 /* ---- Scenes ---- */
 
-static drape_sim *begin(drape_context *ctx, const char *name, const char *integrator, bool irregular, double step) {
+/* The scene must outlive the simulation: its loads are not copied. */
+static drape_sim *begin(drape_context *ctx, const char *name, const char *integrator, bool irregular, double step,
+                        drape_loaded_scene **loaded) {
     const drape_scene_options options = {.resolution = 13, .irregular = irregular, .integrator = integrator};
-    drape_loaded_scene *loaded;
     drape_sim *sim;
-    ASSERT_OK(ctx, drape_scene_load(ctx, name, &options, &loaded));
-    drape_scene *scene = drape_loaded_scene_edit(loaded);
+    ASSERT_OK(ctx, drape_scene_load(ctx, name, &options, loaded));
+    drape_scene *scene = drape_loaded_scene_edit(*loaded);
     scene->step = step;
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
-    drape_loaded_scene_destroy(loaded);
     return sim;
 }
 
 static void run(drape_context *ctx, const char *name, const char *integrator, bool irregular, double step) {
-    drape_sim *sim = begin(ctx, name, integrator, irregular, step);
+    drape_loaded_scene *loaded;
+    drape_sim *sim = begin(ctx, name, integrator, irregular, step, &loaded);
     drape_certificate c;
     int64_t newton = 0;
     watch(sim);
@@ -91,6 +92,7 @@ static void run(drape_context *ctx, const char *name, const char *integrator, bo
     printf("%s, %s, %s, %g s: %.1f corrections per step\n", name, integrator, irregular ? "irregular" : "regular",
            step, (double)newton / 40);
     drape_sim_destroy(sim);
+    drape_loaded_scene_destroy(loaded);
 }
 
 /* Implicit midpoint does not damp: in long steps on rough motion its energy grows, which no iteration can mend. */
