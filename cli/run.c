@@ -184,7 +184,7 @@ static bool prepare(run *r) {
     if (status || !write_first_frames(r)) return false;
     if (!o->report) return true;
     status = drape_report_create(r->ctx, r->scene, r->sim, &r->report);
-    if (!status) status = drape_sim_check_energy(r->sim, true);
+    if (!status) status = drape_sim_check_energy(r->sim, o->check_energy);
     if (status) complain("%s", drape_message(r->ctx));
     return status == DRAPE_OK;
 }

@@ -12,7 +12,7 @@ typedef struct run_options {
     const char *report, *export_system, *checkpoint_file;
     int32_t frames;     /* -1: the scene's */
     int32_t checkpoint; /* frames from one to the next; 0: none */
-    bool quiet, tune, resume;
+    bool quiet, tune, resume, check_energy;
     int64_t export_step;     /* 0: none */
     const char *export_path; /* part of export_system */
     int argc;                /* the words behind `drape run`, to be shown again */

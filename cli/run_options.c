@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FRAMES = 1000000, OWN_OPTIONS = 9 };
+enum { MOST_FRAMES = 1000000, OWN_OPTIONS = 10 };
 
 static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
 
@@ -17,6 +17,8 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
          MOST_FRAMES},
         {"--report", NULL, "FILE.json", "write machine, settings and a record of every step", OPTION_TEXT, &o->report,
          0, 0},
+        {"--check-energy", NULL, NULL, "check the balance of energy in every step, for the report", OPTION_FLAG,
+         &o->check_energy, 0, 0},
         {"--export-system", NULL, "STEP:FILE", "write the linear system of that step (the first is 1)", OPTION_TEXT,
          &o->export_system, 0, 0},
         {"--tune", NULL, NULL, "choose the preconditioner by the clock in the first step; other machines, other bits",
