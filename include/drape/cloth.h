@@ -92,7 +92,9 @@ typedef struct drape_piece {
     int32_t uv_vertices;        /* how many there are in uv; ignored with uv_triangle NULL */
     const double *mass;         /* kg, one per vertex, > 0; NULL: a third of density times area from each triangle */
     drape_material material;
-    uint64_t reserved[8]; /* zero: room for later fields */
+    double thickness; /* m, >= 0: how far apart contact keeps cloth and cloth, and half of it cloth and objects */
+    double friction;  /* coefficient of Coulomb's law, >= 0; that of a contact is the geometric mean of both sides' */
+    uint64_t reserved[6]; /* zero: room for later fields */
 } drape_piece;
 
 typedef enum drape_jacobian {

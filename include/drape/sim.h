@@ -9,6 +9,7 @@
 #ifndef DRAPE_SIM_H
 #define DRAPE_SIM_H
 
+#include "drape/collider.h"
 #include "drape/force.h"
 #include "drape/ode.h"
 #include "drape/solve.h"
@@ -124,6 +125,15 @@ DRAPE_API const char *drape_integrator_name(int32_t index);
 DRAPE_API drape_status drape_integration_damping(drape_context *ctx, const drape_integration *integration,
                                                  double step, double frequency, double *ratio);
 
+/* How cloth meets colliders and itself. Zero means the default in every field. */
+typedef struct drape_contact_settings {
+    bool self;            /* cloth meets cloth; default false */
+    bool allow_crossings; /* what crosses at the start may do so until it is apart; default false: it is an error */
+    double distance; /* m, >= 0: contacts begin to push this far outside of the thickness; default 0: a fifth of the
+                        shortest edge, but no more than 1 mm */
+    uint64_t reserved[8]; /* zero: room for later fields */
+} drape_contact_settings;
+
 typedef struct drape_scene {
     const char *name;
     drape_piece *pieces; /* positions at the start are the pieces' rest positions */
@@ -141,7 +151,10 @@ typedef struct drape_scene {
     int32_t frames;            /* >= 0, after the one at the start */
     const char *const *output; /* names of files for the frames (drape/io.h); drape_sim does not look at them */
     int32_t output_count;
-    uint64_t reserved[8]; /* zero: room for later fields */
+    int32_t collider_count;
+    const drape_collider *colliders;       /* drape/collider.h */
+    const drape_contact_settings *contact; /* NULL: the defaults */
+    uint64_t reserved[6];                  /* zero: room for later fields */
 } drape_scene;
 
 /* ---- Simulating ---- */

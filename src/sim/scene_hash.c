@@ -11,7 +11,7 @@
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), "a field of " #type " is not hashed")
 #define FIELDS_BEFORE_RESERVED_ARE_HASHED(type, bytes)                                                               \
     _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 240);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 256);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 104);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion, 104); /* but for the callback, whose address says nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_pin, 248);
@@ -23,7 +23,10 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 248);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 56);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 824);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 16);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 160);
+FIELDS_ARE_HASHED(drape_collider_key, 56);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 840);
 
 static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
 
@@ -115,6 +118,30 @@ static uint64_t hash_integration(uint64_t hash, const drape_integration *given) 
     return i->stop_on_failure ? whole(hash, 1) : hash;
 }
 
+static uint64_t hash_collider(uint64_t hash, const drape_collider *c) {
+    hash = reals(reals(reals(whole(hash, c->shape), &c->radius, 1), &c->length, 1), c->size, 3);
+    hash = whole(reals(hash, c->hole, 2), c->sides);
+    hash = whole(whole(hash, c->vertices), c->triangles);
+    hash = indices(reals(hash, c->positions, 3 * (int64_t)c->vertices), c->triangle, 3 * (int64_t)c->triangles);
+    hash = reals(whole(hash, c->frames), c->frame_time, c->frames);
+    hash = reals(hash, c->frame, 3 * (int64_t)c->frames * c->vertices);
+    hash = whole(hash, c->key_count);
+    for (int32_t i = 0; i < c->key_count; i++) hash = drape_i_hash(hash, &c->key[i], sizeof c->key[i]);
+    return reals(reals(hash, &c->thickness, 1), &c->friction, 1);
+}
+
+/* Nothing where nothing can touch, so that the hash is as it was before there was contact. */
+static uint64_t hash_contact(uint64_t hash, const drape_scene *scene) {
+    const drape_contact_settings usual = {0}, *s = scene->contact ? scene->contact : &usual;
+    if (scene->collider_count == 0 && !s->self) return hash;
+    hash = reals(whole(whole(hash, s->self), s->allow_crossings), &s->distance, 1);
+    for (int32_t p = 0; p < scene->piece_count; p++)
+        hash = reals(reals(hash, &scene->pieces[p].thickness, 1), &scene->pieces[p].friction, 1);
+    hash = whole(hash, scene->collider_count);
+    for (int32_t i = 0; i < scene->collider_count; i++) hash = hash_collider(hash, &scene->colliders[i]);
+    return hash;
+}
+
 uint64_t drape_i_scene_hash(const drape_scene *scene) {
     uint64_t hash = DRAPE_I_HASH_SEED;
     int64_t vertices = 0;
@@ -129,5 +156,5 @@ uint64_t drape_i_scene_hash(const drape_scene *scene) {
     const char *model = scene->cloth.model ? scene->cloth.model : drape_cloth_defaults().model;
     hash = whole(whole(text(hash, model), scene->cloth.jacobian), scene->cloth.damping_jacobian);
     hash = hash_integration(hash_solve(hash, &scene->solve), &scene->integration);
-    return whole(reals(hash, &scene->step, 1), scene->steps_per_frame);
+    return hash_contact(whole(reals(hash, &scene->step, 1), scene->steps_per_frame), scene);
 }

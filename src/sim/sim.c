@@ -35,7 +35,7 @@ static void list_vectors(drape_sim *sim, const drape_integration *s, vector out[
 }
 
 static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
-    drape_status status = drape_i_check_reserved(ctx, "drape_scene", s->reserved, 8);
+    drape_status status = drape_i_check_reserved(ctx, "drape_scene", s->reserved, 6);
     if (!status) status = drape_i_check_reserved(ctx, "drape_integration", s->integration.reserved, 7);
     if (status) return status;
     if (!isfinite(s->step) || !(s->step > 0))

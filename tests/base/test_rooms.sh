@@ -70,6 +70,7 @@ room_of_header() {
     case $1 in
     drape/solve.h | drape/cholmod.h) echo linear ;;
     drape/force.h) echo cloth ;;
+    drape/collider.h) echo contact ;;
     drape/*.h) target=${1#drape/} && echo "${target%.h}" ;;
     */*) echo "${1%%/*}" ;;
     esac

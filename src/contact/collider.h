@@ -1,0 +1,46 @@
+/* collider.h: the colliders of a scene from inside: points that move, and what is spanned between them.
+ *
+ * All colliders together have `points`, numbered one collider after the other. A mesh (box, cylinder, box with a
+ * hole) has its vertices; a sphere has one, its centre; a capsule two, the centres of its ends; a plane one, its
+ * origin. Spheres and capsules are round: a point or a segment, and a distance around it. */
+#ifndef DRAPE_CONTACT_COLLIDER_H
+#define DRAPE_CONTACT_COLLIDER_H
+
+#include "base/context.h"
+#include "drape/collider.h"
+
+typedef struct drape_i_collider {
+    const char *name; /* owned */
+    drape_collider_shape shape;
+    int32_t first_point, points;
+    int32_t first_triangle, triangles; /* 0 for planes, spheres and capsules */
+    double radius;                     /* m: around points and segments of round shapes; else 0 */
+    double thickness, friction;        /* as given */
+    bool moves;
+    bool deforms;
+} drape_i_collider;
+
+typedef struct drape_i_colliders {
+    drape_context *ctx;
+    int32_t count, points, triangles;
+    drape_i_collider *item;                 /* count */
+    int32_t (*triangle)[3];                 /* of all meshes, into the points of all colliders */
+    int32_t *triangle_owner;                /* collider of each triangle */
+    int32_t *point_owner;                   /* collider of each point */
+    struct drape_i_collider_motion *motion; /* count: keys, shapes and frames; collider.c */
+} drape_i_colliders;
+
+/* Checks and copies. DRAPE_ERROR_ARGUMENT, with a message that names the collider and what is wrong with it. */
+drape_status drape_i_colliders_create(drape_context *ctx, const drape_collider *colliders, int32_t count,
+                                      drape_i_colliders **out);
+void drape_i_colliders_destroy(drape_i_colliders *colliders); /* NULL is fine */
+
+/* Where all points are at a time, 3 doubles each. */
+void drape_i_colliders_at(const drape_i_colliders *colliders, double time, double *x);
+/* The upward normal of a plane at a time; unit length to rounding. */
+void drape_i_collider_normal(const drape_i_colliders *colliders, int32_t collider, double time, double normal[3]);
+/* Where what is at `from` at time t0, fixed to a collider that does not deform, is at time t1. */
+void drape_i_collider_carry(const drape_i_colliders *colliders, int32_t collider, double t0, double t1,
+                            const double from[3], double to[3]);
+
+#endif

@@ -1,0 +1,62 @@
+/* world.h: everything that can touch in a step: the cloth's vertices, then the points of the colliders, moving from
+ * `start` to `end` along straight lines, and the pairs that come near each other on the way. */
+#ifndef DRAPE_CONTACT_WORLD_H
+#define DRAPE_CONTACT_WORLD_H
+
+#include "contact/collider.h"
+#include "drape/contact.h"
+
+/* Pairs of one kind (drape_ccd_kind): a vertex and the corners of a triangle, or the ends of two edges. Where one of
+ * the two belongs to a collider it may be either; a sphere is a vertex, a capsule an edge whose ends are vertices
+ * too. */
+typedef struct drape_i_pairs {
+    int64_t count, room;
+    int32_t (*vertex)[4]; /* numbered over cloth and colliders */
+    int32_t *collider;    /* -1: cloth and cloth */
+    double *distance;     /* m: how far apart both are kept: thickness, and the radius of a round collider */
+    double *round;        /* m: the part of `distance` within which the collider is solid: its radius, or 0 */
+} drape_i_pairs;
+
+typedef struct drape_i_world {
+    drape_context *ctx;
+    int32_t cloth_vertices, points, vertices; /* vertices: their sum */
+    drape_contact_tree *cloth;                /* tree of the cloth's triangles */
+    drape_contact_tree *objects;              /* of all triangles of colliders; NULL: there are none */
+    drape_i_colliders *colliders;             /* NULL: none */
+    const double *thickness;                  /* m, one per vertex of the cloth */
+    const double *friction;                   /* one per vertex of the cloth */
+    double thickest;                          /* m: the largest of thickness */
+    bool self;                                /* whether cloth meets cloth */
+    double *start, *end;                      /* m, 3 doubles per vertex of all */
+    double start_time, end_time;              /* s */
+    drape_i_pairs pairs[2];                   /* by drape_ccd_kind, of the last drape_i_world_find */
+    drape_contact_pairs *found;               /* scratch */
+    int32_t *plane;                           /* colliders that are planes, plane_count of them */
+    int32_t plane_count;
+} drape_i_world;
+
+typedef struct drape_i_world_settings {
+    int32_t vertices, triangles; /* of the cloth */
+    const int32_t *triangle;
+    const double *thickness, *friction; /* one per vertex; must live on */
+    const drape_collider *colliders;
+    int32_t collider_count;
+    bool self;
+} drape_i_world_settings;
+
+drape_status drape_i_world_create(drape_context *ctx, const drape_i_world_settings *settings, drape_i_world **out);
+void drape_i_world_destroy(drape_i_world *world); /* NULL is fine */
+
+/* Sets the motion: the cloth from x0 to x1, the colliders from where they are at t0 to where they are at t1. */
+void drape_i_world_set_motion(drape_i_world *world, const double *x0, double t0, const double *x1, double t1);
+
+/* Fills `pairs` with all that come nearer than their `distance` + `margin` (m) on the way, at whatever mixture of
+ * times, and others beside. Planes are in no pair: each vertex of the cloth meets each plane. The same pairs in the
+ * same order whatever the threads; allocates only where there are more than ever before. */
+drape_status drape_i_world_find(drape_i_world *world, double margin);
+
+/* How much nearer than its `distance` any pair may come at most in a step that is kept: the floor of the separation,
+ * m, which is never below 8 units in the last place of single precision at the largest coordinate. */
+double drape_i_world_floor(const drape_i_world *world, double distance, double round);
+
+#endif
