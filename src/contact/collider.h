@@ -23,12 +23,20 @@ typedef struct drape_i_collider {
 typedef struct drape_i_colliders {
     drape_context *ctx;
     int32_t count, points, triangles;
+    int32_t listed;                         /* what item and motion have room for: count, once created */
     drape_i_collider *item;                 /* count */
     int32_t (*triangle)[3];                 /* of all meshes, into the points of all colliders */
     int32_t *triangle_owner;                /* collider of each triangle */
     int32_t *point_owner;                   /* collider of each point */
     struct drape_i_collider_motion *motion; /* count: keys, shapes and frames; collider.c */
 } drape_i_colliders;
+
+/* The form of a collider in its own coordinates, owned by who asked for it. */
+typedef struct drape_i_shape {
+    int32_t points, triangles;
+    double *point;          /* m, 3 doubles per point */
+    int32_t (*triangle)[3]; /* counter-clockwise seen from outside */
+} drape_i_shape;
 
 /* Checks and copies. DRAPE_ERROR_ARGUMENT, with a message that names the collider and what is wrong with it. */
 drape_status drape_i_colliders_create(drape_context *ctx, const drape_collider *colliders, int32_t count,
@@ -42,5 +50,17 @@ void drape_i_collider_normal(const drape_i_colliders *colliders, int32_t collide
 /* Where what is at `from` at time t0, fixed to a collider that does not deform, is at time t1. */
 void drape_i_collider_carry(const drape_i_colliders *colliders, int32_t collider, double t0, double t1,
                             const double from[3], double to[3]);
+
+/* One collider by itself: whether it is valid. number: its place in the list, for one without a name; -1: none. */
+drape_status drape_i_collider_check(drape_context *ctx, const drape_collider *collider, int32_t number);
+
+/* ---- Shapes: collider_shape.c; of colliders that are valid ---- */
+
+/* What cloth meets: points of round shapes and planes, triangles of the others. */
+drape_status drape_i_shape_solid(drape_context *ctx, const drape_collider *collider, drape_i_shape *out);
+/* The surface: round shapes inscribed, a plane as a square of `extent`, m. */
+drape_status drape_i_shape_surface(drape_context *ctx, const drape_collider *collider, double extent,
+                                   drape_i_shape *out);
+void drape_i_shape_free(drape_context *ctx, drape_i_shape *shape);
 
 #endif
