@@ -141,7 +141,8 @@ static void free_motion(drape_context *ctx, motion *m) {
 }
 
 /* Takes the points of the shape over. */
-static drape_status take_motion(drape_context *ctx, const drape_collider *c, drape_i_shape *shape, motion *m) {
+static drape_status take_motion(drape_context *ctx, const drape_collider *c, drape_i_collider_form *shape,
+                                motion *m) {
     *m = (motion){.points = shape->points, .local = shape->point, .key_count = c->key_count};
     shape->point = NULL;
     if (c->shape == DRAPE_COLLIDER_MESH && deforms(c)) m->frames = c->frames;
@@ -161,7 +162,7 @@ static drape_status take_motion(drape_context *ctx, const drape_collider *c, dra
 
 static const char *name_of(const drape_collider *c) { return c->name ? c->name : "collider"; }
 
-static drape_status take_collider(drape_i_colliders *all, const drape_collider *c, drape_i_shape *shape) {
+static drape_status take_collider(drape_i_colliders *all, const drape_collider *c, drape_i_collider_form *shape) {
     drape_context *ctx = all->ctx;
     int32_t k = all->count++;
     drape_i_collider *item = all->item + k;
@@ -187,7 +188,7 @@ static drape_status take_collider(drape_i_colliders *all, const drape_collider *
 
 /* ---- All colliders of a scene ---- */
 
-static drape_status number_elements(drape_i_colliders *all, const drape_i_shape *shapes) {
+static drape_status number_elements(drape_i_colliders *all, const drape_i_collider_form *shapes) {
     drape_context *ctx = all->ctx;
     if (!DRAPE_NEW(ctx, all->triangle, all->triangles) || !DRAPE_NEW(ctx, all->triangle_owner, all->triangles) ||
         !DRAPE_NEW(ctx, all->point_owner, all->points))
@@ -205,11 +206,11 @@ static drape_status number_elements(drape_i_colliders *all, const drape_i_shape 
 }
 
 static drape_status fill(drape_i_colliders *all, const drape_collider *colliders, int32_t count,
-                         drape_i_shape *shapes) {
+                         drape_i_collider_form *shapes) {
     drape_status status = DRAPE_OK;
     for (int32_t k = 0; !status && k < count; k++) {
         status = drape_i_collider_check(all->ctx, colliders + k, k);
-        if (!status) status = drape_i_shape_solid(all->ctx, colliders + k, shapes + k);
+        if (!status) status = drape_i_form_solid(all->ctx, colliders + k, shapes + k);
         if (!status &&
             (shapes[k].points > INT32_MAX / 4 - all->points || shapes[k].triangles > INT32_MAX / 4 - all->triangles))
             status = drape_i_fail(all->ctx, DRAPE_ERROR_ARGUMENT,
@@ -225,13 +226,13 @@ drape_status drape_i_colliders_create(drape_context *ctx, const drape_collider *
     if (count < 0 || (count > 0 && !colliders))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "no list of %d colliders", count);
     drape_i_colliders *all;
-    drape_i_shape *shapes = NULL;
+    drape_i_collider_form *shapes = NULL;
     if (!DRAPE_NEW(ctx, all, 1)) return DRAPE_ERROR_MEMORY;
     *all = (drape_i_colliders){.ctx = ctx, .listed = count};
     drape_status status = DRAPE_ERROR_MEMORY;
     if (DRAPE_NEW(ctx, all->item, count) && DRAPE_NEW(ctx, all->motion, count) && DRAPE_NEW(ctx, shapes, count))
         status = fill(all, colliders, count, shapes);
-    for (int32_t k = 0; shapes && k < count; k++) drape_i_shape_free(ctx, shapes + k);
+    for (int32_t k = 0; shapes && k < count; k++) drape_i_form_free(ctx, shapes + k);
     DRAPE_FREE(ctx, shapes, count);
     if (status) drape_i_colliders_destroy(all);
     else *out = all;
@@ -295,13 +296,13 @@ drape_status drape_collider_surface_create(drape_context *ctx, const drape_colli
     if (!collider) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a surface needs a collider, not NULL");
     if (!isfinite(extent))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the extent of a surface is %g m; it must be finite", extent);
-    drape_i_shape shape = {0};
+    drape_i_collider_form shape = {0};
     drape_collider_surface *s;
     drape_status status = drape_i_collider_check(ctx, collider, -1);
-    if (!status) status = drape_i_shape_surface(ctx, collider, extent, &shape);
+    if (!status) status = drape_i_form_surface(ctx, collider, extent, &shape);
     if (status) return status;
     if (!DRAPE_NEW(ctx, s, 1)) {
-        drape_i_shape_free(ctx, &shape);
+        drape_i_form_free(ctx, &shape);
         return DRAPE_ERROR_MEMORY;
     }
     *s = (drape_collider_surface){

@@ -32,11 +32,11 @@ typedef struct drape_i_colliders {
 } drape_i_colliders;
 
 /* The form of a collider in its own coordinates, owned by who asked for it. */
-typedef struct drape_i_shape {
+typedef struct drape_i_collider_form {
     int32_t points, triangles;
     double *point;          /* m, 3 doubles per point */
     int32_t (*triangle)[3]; /* counter-clockwise seen from outside */
-} drape_i_shape;
+} drape_i_collider_form;
 
 /* Checks and copies. DRAPE_ERROR_ARGUMENT, with a message that names the collider and what is wrong with it. */
 drape_status drape_i_colliders_create(drape_context *ctx, const drape_collider *colliders, int32_t count,
@@ -57,10 +57,10 @@ drape_status drape_i_collider_check(drape_context *ctx, const drape_collider *co
 /* ---- Shapes: collider_shape.c; of colliders that are valid ---- */
 
 /* What cloth meets: points of round shapes and planes, triangles of the others. */
-drape_status drape_i_shape_solid(drape_context *ctx, const drape_collider *collider, drape_i_shape *out);
+drape_status drape_i_form_solid(drape_context *ctx, const drape_collider *collider, drape_i_collider_form *out);
 /* The surface: round shapes inscribed, a plane as a square of `extent`, m. */
-drape_status drape_i_shape_surface(drape_context *ctx, const drape_collider *collider, double extent,
-                                   drape_i_shape *out);
-void drape_i_shape_free(drape_context *ctx, drape_i_shape *shape);
+drape_status drape_i_form_surface(drape_context *ctx, const drape_collider *collider, double extent,
+                                  drape_i_collider_form *out);
+void drape_i_form_free(drape_context *ctx, drape_i_collider_form *shape);
 
 #endif

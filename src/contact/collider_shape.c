@@ -25,22 +25,23 @@ enum {
 /* ---- A shape that grows ---- */
 
 typedef struct maker {
-    drape_i_shape *shape;
+    drape_i_collider_form *shape;
     int32_t points, triangles; /* so far */
 } maker;
 
-static drape_status shape_new(drape_context *ctx, int32_t points, int32_t triangles, drape_i_shape *out, maker *m) {
-    *out = (drape_i_shape){.points = points, .triangles = triangles};
+static drape_status shape_new(drape_context *ctx, int32_t points, int32_t triangles, drape_i_collider_form *out,
+                              maker *m) {
+    *out = (drape_i_collider_form){.points = points, .triangles = triangles};
     *m = (maker){.shape = out};
     if (DRAPE_NEW(ctx, out->point, 3 * (int64_t)points) && DRAPE_NEW(ctx, out->triangle, triangles)) return DRAPE_OK;
-    drape_i_shape_free(ctx, out);
+    drape_i_form_free(ctx, out);
     return DRAPE_ERROR_MEMORY;
 }
 
-void drape_i_shape_free(drape_context *ctx, drape_i_shape *shape) {
+void drape_i_form_free(drape_context *ctx, drape_i_collider_form *shape) {
     DRAPE_FREE(ctx, shape->point, 3 * (int64_t)shape->points);
     DRAPE_FREE(ctx, shape->triangle, shape->triangles);
-    *shape = (drape_i_shape){0};
+    *shape = (drape_i_collider_form){0};
 }
 
 static int32_t add_point(maker *m, double x, double y, double z) {
@@ -152,7 +153,7 @@ static int32_t wall_rows(int32_t sides, double radius, double length) {
     return rows < 1 ? 1 : rows > MOST_ROWS ? MOST_ROWS : (int32_t)rows;
 }
 
-static drape_status make_cylinder(drape_context *ctx, const drape_collider *c, drape_i_shape *out) {
+static drape_status make_cylinder(drape_context *ctx, const drape_collider *c, drape_i_collider_form *out) {
     int32_t sides = c->sides ? c->sides : DEFAULT_SIDES, count[MOST_RINGS];
     int32_t rings = cap_rings(sides, count), rows = wall_rows(sides, c->radius, c->length);
     int32_t cap_points = 0, cap_triangles = 0;
@@ -178,7 +179,7 @@ static drape_status make_cylinder(drape_context *ctx, const drape_collider *c, d
 }
 
 /* A sphere, or with a length above 0 a capsule, whose equator is there twice. */
-static drape_status make_round_surface(drape_context *ctx, double radius, double length, drape_i_shape *out) {
+static drape_status make_round_surface(drape_context *ctx, double radius, double length, drape_i_collider_form *out) {
     const int32_t rings = ROUND_STACKS - 1 + (length > 0);
     maker m;
     drape_status status = shape_new(ctx, 2 + rings * ROUND_SIDES, 2 * rings * ROUND_SIDES, out, &m);
@@ -200,7 +201,7 @@ static drape_status make_round_surface(drape_context *ctx, double radius, double
 
 /* ---- All of them ---- */
 
-static drape_status make_mesh(drape_context *ctx, const drape_collider *c, drape_i_shape *out) {
+static drape_status make_mesh(drape_context *ctx, const drape_collider *c, drape_i_collider_form *out) {
     maker m;
     drape_status status = shape_new(ctx, c->vertices, c->triangles, out, &m);
     if (status) return status;
@@ -210,7 +211,7 @@ static drape_status make_mesh(drape_context *ctx, const drape_collider *c, drape
     return DRAPE_OK;
 }
 
-drape_status drape_i_shape_solid(drape_context *ctx, const drape_collider *c, drape_i_shape *out) {
+drape_status drape_i_form_solid(drape_context *ctx, const drape_collider *c, drape_i_collider_form *out) {
     maker m;
     drape_status status;
     switch (c->shape) {
@@ -237,7 +238,8 @@ drape_status drape_i_shape_solid(drape_context *ctx, const drape_collider *c, dr
     return DRAPE_ERROR_ARGUMENT;
 }
 
-drape_status drape_i_shape_surface(drape_context *ctx, const drape_collider *c, double extent, drape_i_shape *out) {
+drape_status drape_i_form_surface(drape_context *ctx, const drape_collider *c, double extent,
+                                  drape_i_collider_form *out) {
     maker m;
     drape_status status;
     switch (c->shape) {
@@ -250,6 +252,6 @@ drape_status drape_i_shape_surface(drape_context *ctx, const drape_collider *c, 
         return DRAPE_OK;
     case DRAPE_COLLIDER_SPHERE: return make_round_surface(ctx, c->radius, 0, out);
     case DRAPE_COLLIDER_CAPSULE: return make_round_surface(ctx, c->radius, c->length, out);
-    default: return drape_i_shape_solid(ctx, c, out);
+    default: return drape_i_form_solid(ctx, c, out);
     }
 }
