@@ -17,6 +17,10 @@ typedef struct drape_i_pairs {
     double *round;        /* m: the part of `distance` within which the collider is solid: its radius, or 0 */
 } drape_i_pairs;
 
+typedef struct drape_i_world_box {
+    double low[3], high[3];
+} drape_i_world_box;
+
 typedef struct drape_i_world {
     drape_context *ctx;
     int32_t cloth_vertices, points, vertices; /* vertices: their sum */
@@ -31,7 +35,12 @@ typedef struct drape_i_world {
     double start_time, end_time;              /* s */
     drape_i_pairs pairs[2];                   /* by drape_ccd_kind, of the last drape_i_world_find */
     drape_contact_pairs *found;               /* scratch */
-    int32_t *plane;                           /* colliders that are planes, plane_count of them */
+    double largest;                           /* m: the largest coordinate of start and end */
+    int32_t triangles, edges;                 /* of the cloth */
+    int32_t (*triangle)[3];
+    drape_i_world_box *box[2]; /* around blocks of the cloth's triangles and edges: for round colliders */
+    int32_t blocks[2];
+    int32_t *plane; /* colliders that are planes, plane_count of them */
     int32_t plane_count;
 } drape_i_world;
 
@@ -55,8 +64,12 @@ void drape_i_world_set_motion(drape_i_world *world, const double *x0, double t0,
  * same order whatever the threads; allocates only where there are more than ever before. */
 drape_status drape_i_world_find(drape_i_world *world, double margin);
 
-/* How much nearer than its `distance` any pair may come at most in a step that is kept: the floor of the separation,
- * m, which is never below 8 units in the last place of single precision at the largest coordinate. */
+/* Lets what is found next depend on nothing but the positions then, also its order. */
+void drape_i_world_forget(drape_i_world *world);
+
+/* m: how near a pair may come at most in a step that is kept: the radius of a round collider, and a hundredth of the
+ * rest of its `distance`, or 8 units in the last place of the largest coordinate in single precision, so that files
+ * that store positions so show no crossing that there is not. */
 double drape_i_world_floor(const drape_i_world *world, double distance, double round);
 
 #endif
