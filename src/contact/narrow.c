@@ -232,6 +232,16 @@ static double time_of_contact(drape_ccd_kind kind, const double *const start[4],
     }
 }
 
+void drape_i_ccd_direction(drape_ccd_kind kind, const double *start, const double *end, double n[3]) {
+    const double *from[4] = {start, start + 3, start + 6, start + 9}, *to[4] = {end, end + 3, end + 6, end + 9};
+    search s = {0};
+    if (begin_search(&s, kind, from, to, 0)) {
+        s.width = INFINITY; /* no direction is good enough: the search goes on to the best */
+        certified(&s, 0, 1);
+    }
+    n[0] = s.n.x, n[1] = s.n.y, n[2] = s.n.z;
+}
+
 /* ---- Pairs ---- */
 
 typedef struct batch {

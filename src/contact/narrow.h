@@ -30,4 +30,9 @@ DRAPE_I_KERNEL(uint32_t, drape_i_ccd_first,
 void drape_i_ccd_times(drape_context *ctx, const drape_ccd_pairs *pairs, const drape_ccd_settings *settings,
                        double *time);
 
+/* The direction that separates a pair best with its four vertices at `start` and at `end`, 12 doubles each: that of
+ * the hull's point nearest to the origin (narrow.c). Not of unit length, found in rounded arithmetic, and any at all
+ * where nothing separates them: whoever uses it has to check it. */
+void drape_i_ccd_direction(drape_ccd_kind kind, const double *start, const double *end, double n[3]);
+
 #endif

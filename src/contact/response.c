@@ -1,0 +1,427 @@
+/* response.c: the stages of the response to contacts, and what they share: the search for hits.
+ *
+ *   lift what is below planes; search for pairs
+ *   impulses with friction, at most 8 passes          Bridson, Fedkiw, Anderson 2002, section 7    impulses.c
+ *   impact zones, at most 32 rounds                   Harmon, Vouga, Tamstorf, Grinspun 2008       zones.c
+ *   truncation by separating planes, as long as needed                                             truncation.c
+ *   the gate                                                                                       gate.c
+ *
+ * Each stage begins with the hits of the one before and ends early where there are none. The first two stages do what
+ * cloth would do, but do not always get rid of all hits; the third always does where nothing but movable vertices
+ * moves, but only by stopping them. The gate trusts none of them.
+ *
+ * A pair is a hit when it is not proved apart by its `separation` (narrow.c). That is the floor f and a sixteenth of
+ * what f is above the radius of a round collider: a pair that the gate has just let through at f could not move at
+ * all in the next step. A pair that begins nearer than that is looked at with f alone.
+ *
+ * Pairs were searched for with the ends as they were then. They come as near as their distance d and the margin of
+ * the search, but only those nearer than the separation matter; so ends may be changed by half of the difference,
+ * `room`, without another search. A shortened path needs none.
+ *
+ * Everything but the narrow phase is serial, in the order of the pairs: hits are few, and bits do not depend on
+ * threads. */
+#include "contact/response_parts.h"
+
+#include "base/parallel.h"
+#include "base/timer.h"
+#include "contact/narrow.h"
+
+#include <string.h>
+
+enum { GRAIN = 4096 };
+
+static const double MORE = 1.0 / 16; /* of the floor, without the radius */
+
+/* ---- Creating ---- */
+
+drape_status drape_i_response_grow(drape_context *ctx, void **memory, int64_t *room, int64_t need, size_t size) {
+    if (need <= *room) return DRAPE_OK;
+    int64_t next = need + need / 2;
+    void *grown = drape_i_alloc_raw(ctx, next, size);
+    if (!grown) return DRAPE_ERROR_MEMORY;
+    if (*memory) memcpy(grown, *memory, (size_t)*room * size);
+    if (*memory) drape_i_free(ctx, *memory, *room, size);
+    *memory = grown;
+    *room = next;
+    return DRAPE_OK;
+}
+
+static drape_status allocate(drape_i_response *r) {
+    int64_t n = r->vertices;
+    if (!DRAPE_NEW(r->ctx, r->given, 3 * n) || !DRAPE_NEW(r->ctx, r->searched, 3 * n) ||
+        !DRAPE_NEW(r->ctx, r->full, 3 * n) || !DRAPE_NEW(r->ctx, r->part, n) || !DRAPE_NEW(r->ctx, r->changed, n) ||
+        !DRAPE_NEW(r->ctx, r->moved, n))
+        return DRAPE_ERROR_MEMORY;
+    return drape_i_zones_create(r->ctx, r->vertices, &r->zones);
+}
+
+drape_status drape_i_response_create(drape_context *ctx, int32_t vertices, drape_i_response **out) {
+    drape_i_response *r;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
+    r->ctx = ctx;
+    r->vertices = vertices;
+    drape_status status = allocate(r);
+    if (status) drape_i_response_destroy(r);
+    else *out = r;
+    return status;
+}
+
+static void free_verdicts(drape_context *ctx, drape_i_verdicts *v) {
+    DRAPE_FREE(ctx, v->floor, v->room);
+    DRAPE_FREE(ctx, v->separation, v->room);
+    DRAPE_FREE(ctx, v->time, v->room);
+    DRAPE_FREE(ctx, v->planned, v->room);
+    *v = (drape_i_verdicts){0};
+}
+
+static void free_selection(drape_context *ctx, drape_i_selection *s) {
+    DRAPE_FREE(ctx, s->pair, s->room);
+    DRAPE_FREE(ctx, s->vertex, s->room);
+    DRAPE_FREE(ctx, s->separation, s->room);
+    DRAPE_FREE(ctx, s->time, s->room);
+    *s = (drape_i_selection){0};
+}
+
+void drape_i_response_destroy(drape_i_response *r) {
+    if (!r) return;
+    drape_context *ctx = r->ctx;
+    int64_t n = r->vertices;
+    DRAPE_FREE(ctx, r->given, 3 * n);
+    DRAPE_FREE(ctx, r->searched, 3 * n);
+    DRAPE_FREE(ctx, r->full, 3 * n);
+    DRAPE_FREE(ctx, r->part, n);
+    DRAPE_FREE(ctx, r->changed, n);
+    DRAPE_FREE(ctx, r->moved, n);
+    for (int32_t k = 0; k < 2; k++) free_verdicts(ctx, &r->verdicts[k]);
+    free_selection(ctx, &r->selection);
+    DRAPE_FREE(ctx, r->hit, r->hit_room);
+    DRAPE_FREE(ctx, r->contact, r->contact_room);
+    drape_i_zones_destroy(ctx, r->zones);
+    DRAPE_FREE(ctx, r, 1);
+}
+
+const uint8_t *drape_i_response_moved(const drape_i_response *r) { return r->moved; }
+const drape_i_trouble *drape_i_response_trouble_of(const drape_i_response *r) { return &r->trouble; }
+
+/* ---- How near is a hit ---- */
+
+double drape_i_response_separation(double floor, double round) { return floor + MORE * (floor - round); }
+
+double drape_i_response_reach(double floor, double distance, double round) {
+    return fmax(distance, floor + (floor - round));
+}
+
+/* ---- Pairs ---- */
+
+static drape_status make_verdicts(drape_context *ctx, drape_i_verdicts *v, int64_t count) {
+    if (count <= v->room) return DRAPE_OK;
+    free_verdicts(ctx, v);
+    v->room = count + count / 2;
+    if (DRAPE_NEW_RAW(ctx, v->floor, v->room) && DRAPE_NEW_RAW(ctx, v->separation, v->room) &&
+        DRAPE_NEW_RAW(ctx, v->time, v->room) && DRAPE_NEW_RAW(ctx, v->planned, v->room))
+        return DRAPE_OK;
+    free_verdicts(ctx, v);
+    return DRAPE_ERROR_MEMORY;
+}
+
+typedef struct setting {
+    const drape_i_world *world;
+    const drape_i_pairs *pairs;
+    drape_i_verdicts *verdicts;
+} setting;
+
+static void set_verdicts(void *data, int64_t begin, int64_t end) {
+    const setting *s = data;
+    for (int64_t i = begin; i < end; i++) {
+        double floor = drape_i_world_floor(s->world, s->pairs->distance[i], s->pairs->round[i]);
+        s->verdicts->floor[i] = floor;
+        s->verdicts->separation[i] = drape_i_response_separation(floor, s->pairs->round[i]);
+        s->verdicts->planned[i] = 0;
+    }
+}
+
+static drape_status take_pairs(drape_i_response *r) {
+    drape_i_world *world = r->world;
+    r->counts.pairs = world->pairs[0].count + world->pairs[1].count;
+    r->proved = false;
+    memcpy(r->searched, world->end, 3 * (size_t)r->vertices * sizeof *r->searched);
+    for (int32_t k = 0; k < 2; k++) {
+        setting s = {world, &world->pairs[k], &r->verdicts[k]};
+        drape_status status = make_verdicts(r->ctx, s.verdicts, s.pairs->count);
+        if (status) return status;
+        drape_i_loop(r->ctx, s.pairs->count, GRAIN, set_verdicts, &s);
+    }
+    return DRAPE_OK;
+}
+
+/* The margin that a search needs for cloth of no thickness: that of pairs at their separation, and as much again so
+ * that ends have some room. */
+static double least_margin(const drape_i_world *world) { return 2 * drape_i_world_floor(world, 0, 0); }
+
+/* The least distance that any pair is kept apart by, without radii. */
+static double least_distance(const drape_i_world *world) {
+    double thinnest = world->thickest, least;
+    for (int32_t i = 0; i < world->cloth_vertices; i++) thinnest = fmin(thinnest, world->thickness[i]);
+    least = thinnest;
+    for (int32_t i = 0; world->colliders && i < world->colliders->count; i++)
+        least = fmin(least, world->colliders->item[i].thickness + 0.5 * thinnest);
+    return least;
+}
+
+static drape_status search(drape_i_response *r) {
+    double begin = drape_i_seconds(), margin = least_margin(r->world), least = least_distance(r->world);
+    drape_status status = drape_i_world_find(r->world, margin);
+    r->counts.searches++;
+    r->counts.seconds_find += drape_i_seconds() - begin;
+    r->room =
+        0.5 * (least + margin - drape_i_response_separation(drape_i_world_floor(r->world, least, 0), 0)) * (1 - 1e-9);
+    DRAPE_ASSERT(r->room >= 0);
+    return status ? status : take_pairs(r);
+}
+
+drape_status drape_i_response_search(drape_i_response *r, bool *again) {
+    const drape_i_world *world = r->world;
+    double most = 0;
+    for (int32_t i = 0; i < world->cloth_vertices; i++) {
+        vec3 off = vec3_sub(vec3_at(world->end + 3 * (int64_t)i), vec3_at(r->searched + 3 * (int64_t)i));
+        most = fmax(most, vec3_dot(off, off));
+    }
+    *again = !(most <= r->room * r->room);
+    return *again ? search(r) : DRAPE_OK;
+}
+
+/* Takes the pairs of the caller's search where that was wide enough. */
+static drape_status first_pairs(drape_i_response *r) {
+    const drape_i_response_request *q = r->request;
+    double least = least_distance(r->world), margin = q->margin;
+    double keep = drape_i_response_separation(drape_i_world_floor(r->world, least, 0), 0);
+    r->room = 0.5 * (least + margin - keep) * (1 - 1e-9);
+    if (!q->found || !(r->room > 0)) return search(r);
+    drape_status status = take_pairs(r);
+    memcpy(r->searched, r->given, 3 * (size_t)r->vertices * sizeof *r->searched);
+    bool again;
+    return status ? status : drape_i_response_search(r, &again);
+}
+
+/* ---- Hits ---- */
+
+static drape_status make_selection(drape_context *ctx, drape_i_selection *s, int64_t count) {
+    if (count <= s->room) return DRAPE_OK;
+    free_selection(ctx, s);
+    s->room = count + count / 2;
+    if (DRAPE_NEW_RAW(ctx, s->pair, s->room) && DRAPE_NEW_RAW(ctx, s->vertex, s->room) &&
+        DRAPE_NEW_RAW(ctx, s->separation, s->room) && DRAPE_NEW_RAW(ctx, s->time, s->room))
+        return DRAPE_OK;
+    free_selection(ctx, s);
+    return DRAPE_ERROR_MEMORY;
+}
+
+static drape_ccd_pairs narrow_pairs(const drape_i_world *world, drape_ccd_kind kind, int64_t count,
+                                    const int32_t (*vertex)[4], const double *separation) {
+    return (drape_ccd_pairs){.kind = kind,
+                             .vertices = world->vertices,
+                             .start = world->start,
+                             .end = world->end,
+                             .pairs = count,
+                             .vertex = count > 0 ? vertex[0] : NULL,
+                             .separation = separation};
+}
+
+static void narrow(drape_i_response *r, drape_ccd_kind kind, int64_t count, const int32_t (*vertex)[4],
+                   const double *separation, double *time) {
+    const drape_ccd_pairs pairs = narrow_pairs(r->world, kind, count, vertex, separation);
+    const drape_ccd_settings settings = drape_ccd_defaults();
+    double begin = drape_i_seconds();
+    drape_i_ccd_times(r->ctx, &pairs, &settings, time);
+    r->counts.seconds_narrow += drape_i_seconds() - begin;
+}
+
+/* A pair that begins nearer than its separation is looked at with the floor. */
+static bool apart_by_floor(drape_i_response *r, drape_ccd_kind kind, int64_t pair) {
+    drape_i_verdicts *v = &r->verdicts[kind];
+    if (v->separation[pair] == v->floor[pair]) return false;
+    v->separation[pair] = v->floor[pair];
+    narrow(r, kind, 1, (const int32_t(*)[4])r->world->pairs[kind].vertex + pair, &v->floor[pair], &v->time[pair]);
+    return v->time[pair] > 1;
+}
+
+static drape_status add_hit(drape_i_response *r, drape_ccd_kind kind, int64_t pair) {
+    const double *time = &r->verdicts[kind].time[pair];
+    if (*time > 1 || (*time == 0 && apart_by_floor(r, kind, pair))) return DRAPE_OK;
+    drape_status status = drape_i_response_grow(r->ctx, (void **)&r->hit, &r->hit_room, r->hits + 1, sizeof *r->hit);
+    if (!status) r->hit[r->hits++] = (drape_i_hit){kind, pair, *time};
+    return status;
+}
+
+static drape_status check_all(drape_i_response *r, drape_ccd_kind kind) {
+    const drape_i_pairs *p = &r->world->pairs[kind];
+    drape_i_verdicts *v = &r->verdicts[kind];
+    drape_status status = DRAPE_OK;
+    narrow(r, kind, p->count, (const int32_t(*)[4])p->vertex, v->separation, v->time);
+    for (int64_t i = 0; i < p->count && !status; i++)
+        if (v->time[i] <= 1) status = add_hit(r, kind, i);
+    return status;
+}
+
+static int64_t select_pairs(drape_i_response *r, drape_ccd_kind kind) {
+    const drape_i_pairs *p = &r->world->pairs[kind];
+    const drape_i_verdicts *v = &r->verdicts[kind];
+    const uint8_t *changed = r->changed;
+    int64_t count = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        const int32_t *q = p->vertex[i];
+        bool look = (changed[q[0]] | changed[q[1]] | changed[q[2]] | changed[q[3]]) != 0 || v->time[i] <= 1;
+        if (look && !v->planned[i]) r->selection.pair[count++] = i;
+    }
+    return count;
+}
+
+static drape_status check_some(drape_i_response *r, drape_ccd_kind kind) {
+    const drape_i_pairs *p = &r->world->pairs[kind];
+    drape_i_verdicts *v = &r->verdicts[kind];
+    drape_i_selection *s = &r->selection;
+    drape_status status = make_selection(r->ctx, s, p->count);
+    if (status) return status;
+    int64_t count = select_pairs(r, kind);
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(s->vertex[i], p->vertex[s->pair[i]], sizeof s->vertex[i]);
+        s->separation[i] = v->separation[s->pair[i]];
+    }
+    narrow(r, kind, count, (const int32_t(*)[4])s->vertex, s->separation, s->time);
+    for (int64_t i = 0; i < count && !status; i++) {
+        v->time[s->pair[i]] = s->time[i];
+        status = add_hit(r, kind, s->pair[i]);
+    }
+    return status;
+}
+
+drape_status drape_i_response_check(drape_i_response *r, bool all) {
+    drape_status status = DRAPE_OK;
+    r->hits = 0;
+    for (int32_t k = 0; k < 2 && !status; k++)
+        status = all ? check_all(r, (drape_ccd_kind)k) : check_some(r, (drape_ccd_kind)k);
+    memset(r->changed, 0, (size_t)r->vertices);
+    r->proved = !status && all && r->hits == 0;
+    return status;
+}
+
+void drape_i_response_move(drape_i_response *r, int32_t vertex, vec3 to) {
+    DRAPE_ASSERT(vertex >= 0 && vertex < r->world->cloth_vertices && r->request->inverse_mass[vertex] > 0);
+    vec3_put(r->world->end + 3 * (int64_t)vertex, to);
+    r->changed[vertex] = 1;
+    r->proved = false;
+}
+
+void drape_i_response_blame_pair(drape_i_response *r, const drape_i_hit *hit) {
+    const drape_i_pairs *p = &r->world->pairs[hit->kind];
+    if (r->trouble.kind != DRAPE_I_TROUBLE_NONE) return;
+    r->trouble =
+        (drape_i_trouble){.kind = DRAPE_I_TROUBLE_PAIR, .pair = hit->kind, .collider = p->collider[hit->pair]};
+    memcpy(r->trouble.vertex, p->vertex[hit->pair], sizeof r->trouble.vertex);
+}
+
+/* ---- A run ---- */
+
+static void begin_run(drape_i_response *r, const drape_i_response_request *q) {
+    DRAPE_ASSERT(q->world && q->world->vertices == r->vertices);
+    r->request = q;
+    r->world = q->world;
+    r->counts = (drape_i_response_counts){0};
+    r->trouble = (drape_i_trouble){.vertex = {-1, -1, -1, -1}, .collider = -1};
+    r->hits = 0;
+    memcpy(r->given, q->world->end, 3 * (size_t)r->vertices * sizeof *r->given);
+    memset(r->changed, 0, (size_t)r->vertices);
+    memset(r->moved, 0, (size_t)r->vertices);
+}
+
+static bool immovable(const drape_i_response *r, const drape_i_hit *hit) {
+    const int32_t *v = r->world->pairs[hit->kind].vertex[hit->pair];
+    const double *m = r->request->inverse_mass;
+    return m[v[0]] == 0 && m[v[1]] == 0 && m[v[2]] == 0 && m[v[3]] == 0;
+}
+
+/* Pairs of which nothing can be moved are hopeless: better to know it before all the work. */
+static bool hopeless(drape_i_response *r) {
+    for (int64_t i = 0; i < r->hits; i++)
+        if (immovable(r, &r->hit[i])) {
+            drape_i_response_blame_pair(r, &r->hit[i]);
+            return true;
+        }
+    return false;
+}
+
+/* Pairs for the ends as they are now, and the hits among them. */
+static drape_status refresh(drape_i_response *r) {
+    bool again;
+    drape_status status = drape_i_response_search(r, &again);
+    return !status && again ? drape_i_response_check(r, true) : status;
+}
+
+/* Shortens, and lets the gate look at it; what the gate refuses is held at the start. That ends: each time there is
+ * at least one more vertex that does not move. */
+static drape_status shorten(drape_i_response *r, bool *kept) {
+    drape_status status = DRAPE_OK;
+    memcpy(r->full, r->world->end, 3 * (size_t)r->vertices * sizeof *r->full);
+    for (int32_t i = 0; i < r->vertices; i++) r->part[i] = 1;
+    while (!status) {
+        bool possible, frozen = false;
+        status = drape_i_response_truncate(r, &possible);
+        if (status || !possible) return status;
+        status = drape_i_response_judge(r, kept);
+        if (status || *kept) return status;
+        for (int64_t i = 0; i < r->hits; i++) frozen |= drape_i_response_freeze(r, &r->hit[i]);
+        if (!frozen) return DRAPE_OK;
+        r->trouble.kind = DRAPE_I_TROUBLE_NONE;
+        status = drape_i_response_check(r, false);
+    }
+    return status;
+}
+
+static drape_status respond(drape_i_response *r, bool *kept) {
+    drape_i_response_lift(r);
+    drape_status status = first_pairs(r);
+    if (!status) status = drape_i_response_check(r, true);
+    r->counts.hits = r->hits;
+    if (status || hopeless(r)) return status;
+    if (r->hits > 0 && !r->request->no_impulses) status = drape_i_response_impulses(r);
+    if (!status) status = refresh(r);
+    if (!status && r->hits > 0 && !r->request->no_zones) status = drape_i_response_zones(r);
+    if (!status) status = refresh(r);
+    if (status || hopeless(r)) return status;
+    return r->hits == 0 || r->request->paper ? drape_i_response_judge(r, kept) : shorten(r, kept);
+}
+
+static void count_moved(drape_i_response *r) {
+    for (int32_t i = 0; i < r->world->cloth_vertices; i++) {
+        r->moved[i] = memcmp(r->given + 3 * (int64_t)i, r->world->end + 3 * (int64_t)i, 3 * sizeof *r->given) != 0;
+        r->counts.moved += r->moved[i];
+    }
+}
+
+drape_status drape_i_response_run(drape_i_response *r, const drape_i_response_request *q,
+                                  drape_i_response_counts *counts, bool *kept) {
+    double begin = drape_i_seconds();
+    DRAPE_ASSERT(q->inverse_mass);
+    begin_run(r, q);
+    *kept = false;
+    drape_status status = DRAPE_OK;
+    if (drape_i_response_finite(r)) status = respond(r, kept);
+    DRAPE_ASSERT(status || *kept == (r->trouble.kind == DRAPE_I_TROUBLE_NONE));
+    count_moved(r);
+    r->counts.seconds_response = drape_i_seconds() - begin - r->counts.seconds_find - r->counts.seconds_narrow;
+    if (counts) *counts = r->counts;
+    return status;
+}
+
+drape_status drape_i_response_gate(drape_i_response *r, drape_i_world *world, bool *kept) {
+    begin_run(r, &(drape_i_response_request){.world = world});
+    *kept = false;
+    drape_status status = DRAPE_OK;
+    if (drape_i_response_finite(r)) {
+        status = search(r);
+        if (!status) status = drape_i_response_judge(r, kept);
+    }
+    r->request = NULL;
+    return status;
+}

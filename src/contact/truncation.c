@@ -1,0 +1,173 @@
+/* truncation.c: what is still a hit after all physics is stopped short of a plane (after arXiv 2604.15513).
+ *
+ * Vertex i goes the part t_i of its way, x_i(end) = x_i + t_i d_i, at first t_i = 1. Then, again and again:
+ *
+ *   for every hit that has no plane yet: a unit direction n and two limits, l_a > l_b, such that at the start all of
+ *   part a is beyond l_a (n.x >= l_a) and all of part b before l_b (n.x <= l_b); t_i is made so small that the ends
+ * stay there too.
+ *
+ * Why it ends. Each pair gets a plane at most once, so there are at most as many rounds as pairs.
+ * Why it holds. The start and the end of x_i are beyond l_a, so the whole way is, and every shorter one. So a pair
+ * with a plane stays separated by it, whatever else is shortened later. Vertices that cannot be shortened (colliders,
+ * pins) are taken at both their start and their end when limits are set; where no plane separates them from the
+ * others at the start, there is no room, and the step has to be cut. By how much. Let A = min n.x over part a, B =
+ * max n.x over part b, s the separation of the pair, and S = A - B - s. The limits share 9/10 of S in proportion to
+ * what each part moves beyond A and B:  l_a - l_b = s + S/10. So n separates the parts by s + S/10 at both ends of
+ * the step, and all the time. Rounding. Positions are below W = `largest`, and f >= 2^-20 W is the least floor
+ * (world.c). A plane with S >= 2^-10 (f - radius) has S/10 > 2^-34 W; the ends and all products with n are wrong by
+ * some 2^-50 W, and what narrow.c asks beyond f to prove the same is less than that. With less S, a part only stays
+ * where it was, up to rounding; as s is a sixteenth more than f, that too is enough, unless the pair began below s.
+ * The gate then refuses some pairs that should be apart by rounding alone, and those are held at their start as they
+ * are (`freeze`): where nothing moves, all is as it was.
+ *
+ * Of two directions, those between the closest points at the start and at the time of the hit, the one that shortens
+ * less is taken. */
+#include "contact/response_parts.h"
+
+#include "contact/closest.h"
+#include "contact/narrow.h"
+
+#include <string.h>
+
+static const double SHARED = 0.9;    /* of the room between the parts */
+static const double LEAST = 0x1p-10; /* of the separation without the radius: less room is none */
+
+typedef struct stuck {
+    drape_ccd_kind kind;
+    const int32_t *vertex;
+    double separation, least;
+    bool movable[4];
+    bool moving; /* something that cannot be shortened moves */
+    vec3 start[4], end[4];
+} stuck;
+
+/* Plane and what it does. */
+typedef struct cut {
+    vec3 n;
+    double limit[2], room;
+    double part[4], smallest; /* of the way of each vertex, and the smallest of them */
+} cut;
+
+static stuck stuck_pair(const drape_i_response *r, const drape_i_hit *hit) {
+    const drape_i_pairs *p = &r->world->pairs[hit->kind];
+    stuck s = {.kind = hit->kind, .vertex = p->vertex[hit->pair]};
+    s.separation = r->verdicts[hit->kind].separation[hit->pair];
+    s.least = LEAST * (s.separation - p->round[hit->pair]);
+    for (int32_t i = 0; i < 4; i++) {
+        int64_t at = 3 * (int64_t)s.vertex[i];
+        s.start[i] = vec3_at(r->world->start + at);
+        s.end[i] = vec3_at(r->world->end + at);
+        s.movable[i] = r->request->inverse_mass[s.vertex[i]] > 0;
+        s.moving |= !s.movable[i] && memcmp(r->world->start + at, r->world->end + at, 3 * sizeof(double)) != 0;
+    }
+    return s;
+}
+
+static int32_t part_of(const stuck *s, int32_t i) { return i < (s->kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2) ? 0 : 1; }
+
+/* How far each part reaches along n at the start (immovable: all the time), and how far beyond that it goes. Both are
+ * measured outward, so that those of part b are negative products. */
+static void reach_of(const stuck *s, vec3 n, double at[2], double beyond[2]) {
+    at[0] = at[1] = INFINITY;
+    beyond[0] = beyond[1] = 0;
+    for (int32_t i = 0; i < 4; i++) {
+        int32_t k = part_of(s, i);
+        double sign = k == 0 ? 1 : -1, x0 = sign * vec3_dot(n, s->start[i]), x1 = sign * vec3_dot(n, s->end[i]);
+        at[k] = fmin(at[k], s->movable[i] ? x0 : fmin(x0, x1));
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        int32_t k = part_of(s, i);
+        if (s->movable[i]) beyond[k] = fmax(beyond[k], at[k] - (k == 0 ? 1 : -1) * vec3_dot(n, s->end[i]));
+    }
+}
+
+static cut cut_along(const stuck *s, vec3 n) {
+    double length = vec3_length(n), at[2], beyond[2];
+    cut c = {.n = vec3_scale(1 / length, n), .room = -INFINITY, .smallest = -1};
+    if (!(length > 0) || !isfinite(length)) return c;
+    reach_of(s, c.n, at, beyond);
+    double both = beyond[0] + beyond[1];
+    c.room = at[0] + at[1] - s->separation;
+    for (int32_t k = 0; k < 2; k++)
+        c.limit[k] = at[k] - (c.room > s->least && both > 0 ? SHARED * c.room * (beyond[k] / both) : 0);
+    c.smallest = 1;
+    for (int32_t i = 0; i < 4; i++) {
+        int32_t k = part_of(s, i);
+        double sign = k == 0 ? 1 : -1, x0 = sign * vec3_dot(c.n, s->start[i]), x1 = sign * vec3_dot(c.n, s->end[i]);
+        c.part[i] = !s->movable[i] || x1 >= c.limit[k] ? 1 : fmax(0, (x0 - c.limit[k]) / (x0 - x1));
+        c.smallest = fmin(c.smallest, c.part[i]);
+    }
+    return c;
+}
+
+/* The direction that separates best at the start, together with the whole way of what cannot be shortened. */
+static vec3 direction_at_start(const stuck *s) {
+    double from[12], to[12], n[3];
+    for (int32_t i = 0; i < 4; i++) {
+        vec3_put(from + 3 * i, s->start[i]);
+        vec3_put(to + 3 * i, s->movable[i] ? s->start[i] : s->end[i]);
+    }
+    drape_i_ccd_direction(s->kind, from, to, n);
+    return vec3_at(n);
+}
+
+static vec3 direction_of_hit(const stuck *s, double time) {
+    static const int32_t all[4] = {0, 1, 2, 3};
+    double x[12], w[4], e[3];
+    for (int32_t i = 0; i < 4; i++)
+        vec3_put(x + 3 * i, vec3_plus(vec3_scale(1 - time, s->start[i]), time, s->end[i]));
+    drape_i_closest(s->kind, x, all, w);
+    drape_i_between(x, all, w, e);
+    return vec3_at(e);
+}
+
+/* end = start + t (full - start); exactly start where t = 0. */
+static void shorten(drape_i_response *r, int32_t vertex, double part) {
+    int64_t at = 3 * (int64_t)vertex;
+    vec3 start = vec3_at(r->world->start + at);
+    DRAPE_ASSERT(part >= 0 && part <= r->part[vertex]);
+    r->part[vertex] = part;
+    drape_i_response_move(r, vertex, vec3_plus(start, part, vec3_sub(vec3_at(r->full + at), start)));
+}
+
+/* False where there is no room. Parts of a cut are of the way as it is now, which may be shortened already. */
+static bool separate(drape_i_response *r, const drape_i_hit *hit) {
+    stuck s = stuck_pair(r, hit);
+    cut best = cut_along(&s, direction_at_start(&s)), other = cut_along(&s, direction_of_hit(&s, hit->time));
+    if (other.room > s.least && (best.room <= s.least || other.smallest > best.smallest)) best = other;
+    if (!(best.room >= 0) && s.moving) return false;
+    for (int32_t i = 0; i < 4; i++)
+        if (s.movable[i] && best.part[i] < 1) shorten(r, s.vertex[i], best.part[i] * r->part[s.vertex[i]]);
+    r->verdicts[hit->kind].planned[hit->pair] = 1;
+    return true;
+}
+
+static void count_truncated(drape_i_response *r) {
+    r->counts.truncated = 0;
+    for (int32_t i = 0; i < r->world->cloth_vertices; i++) r->counts.truncated += r->part[i] < 1;
+}
+
+drape_status drape_i_response_truncate(drape_i_response *r, bool *possible) {
+    drape_status status = DRAPE_OK;
+    *possible = true;
+    while (r->hits > 0 && !status && *possible) {
+        for (int64_t i = 0; i < r->hits && *possible; i++) {
+            *possible = separate(r, &r->hit[i]);
+            if (!*possible) drape_i_response_blame_pair(r, &r->hit[i]);
+        }
+        if (*possible) status = drape_i_response_check(r, false);
+    }
+    count_truncated(r);
+    return status;
+}
+
+bool drape_i_response_freeze(drape_i_response *r, const drape_i_hit *hit) {
+    const int32_t *vertex = r->world->pairs[hit->kind].vertex[hit->pair];
+    bool any = false;
+    for (int32_t i = 0; i < 4; i++) {
+        bool moves = r->request->inverse_mass[vertex[i]] > 0 && r->part[vertex[i]] > 0;
+        if (moves) shorten(r, vertex[i], 0);
+        any |= moves;
+    }
+    return any;
+}
