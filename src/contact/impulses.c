@@ -69,12 +69,12 @@ static vec3 closest_at(const drape_i_world *world, drape_ccd_kind kind, const in
 }
 
 /* The contact of a hit. False where nothing can be done about it. */
-static bool contact_of(const drape_i_response *r, const drape_i_hit *hit, drape_i_contact *c) {
+static bool contact_of(const drape_i_response *r, const drape_i_hit *hit, drape_i_impact *c) {
     const drape_i_world *world = r->world;
     const drape_i_pairs *p = &world->pairs[hit->kind];
     const drape_i_verdicts *v = &r->verdicts[hit->kind];
     const double *m = r->request->inverse_mass, distance = p->distance[hit->pair], round = p->round[hit->pair];
-    *c = (drape_i_contact){.free = true};
+    *c = (drape_i_impact){.free = true};
     memcpy(c->vertex, p->vertex[hit->pair], sizeof c->vertex);
     vec3 e = closest_at(world, hit->kind, c->vertex, hit->time, c->w);
     double length = vec3_length(e), give = 0;
@@ -122,7 +122,7 @@ vec3 drape_i_body_turn(const drape_i_body *b, vec3 l) {
                   J[2] * l.x + J[4] * l.y + J[5] * l.z};
 }
 
-static drape_i_body body_of(const drape_i_response *r, const drape_i_contact *c) {
+static drape_i_body body_of(const drape_i_response *r, const drape_i_impact *c) {
     drape_i_body body = {0};
     double tensor[6] = {0};
     const double *start = r->world->start, *m = r->request->inverse_mass;
@@ -138,14 +138,14 @@ static drape_i_body body_of(const drape_i_response *r, const drape_i_contact *c)
 /* ---- Impulses ---- */
 
 /* What an impulse of one along a unit direction changes sum w_i x_i by, along that direction. */
-static double give_along(const drape_i_response *r, const drape_i_contact *c, const drape_i_body *body, vec3 along) {
+static double give_along(const drape_i_response *r, const drape_i_impact *c, const drape_i_body *body, vec3 along) {
     double give = 0;
     vec3 b = vec3_cross(c->arm, along);
     for (int32_t i = 0; i < 4; i++) give += c->w[i] * c->w[i] * r->request->inverse_mass[c->vertex[i]];
     return fmax(give - vec3_dot(b, drape_i_body_turn(body, b)), 1e-3 * give);
 }
 
-static void push(drape_i_response *r, const drape_i_contact *c, const drape_i_body *body, vec3 impulse) {
+static void push(drape_i_response *r, const drape_i_impact *c, const drape_i_body *body, vec3 impulse) {
     const drape_i_world *world = r->world;
     vec3 turn = drape_i_body_turn(body, vec3_cross(c->arm, impulse));
     for (int32_t i = 0; i < 4; i++) {
@@ -159,13 +159,13 @@ static void push(drape_i_response *r, const drape_i_contact *c, const drape_i_bo
 }
 
 /* Near a corner that cannot be moved an impulse would move the others far. */
-static double limited(const drape_i_response *r, const drape_i_contact *c, double impulse, double most) {
+static double limited(const drape_i_response *r, const drape_i_impact *c, double impulse, double most) {
     double farthest = 0;
     for (int32_t i = 0; i < 4; i++) farthest = fmax(farthest, fabs(c->w[i]) * r->request->inverse_mass[c->vertex[i]]);
     return impulse * farthest > most ? most / farthest : impulse;
 }
 
-static void brake(drape_i_response *r, const drape_i_contact *c, const drape_i_body *body, double changed) {
+static void brake(drape_i_response *r, const drape_i_impact *c, const drape_i_body *body, double changed) {
     const drape_i_world *world = r->world;
     vec3 slid = vec3_sub(weighted(world->end, c->vertex, c->w), c->arm);
     slid = vec3_plus(slid, -vec3_dot(slid, c->n), c->n);
@@ -176,7 +176,7 @@ static void brake(drape_i_response *r, const drape_i_contact *c, const drape_i_b
     push(r, c, body, vec3_scale(-less / give_along(r, c, body, along), along));
 }
 
-static void apply(drape_i_response *r, const drape_i_contact *c) {
+static void apply(drape_i_response *r, const drape_i_impact *c) {
     double lacks = c->target - vec3_dot(c->n, weighted(r->world->end, c->vertex, c->w));
     if (!(lacks > 0)) return;
     drape_i_body body = body_of(r, c);

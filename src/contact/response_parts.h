@@ -36,7 +36,7 @@ typedef struct drape_i_selection {
 } drape_i_selection;
 
 /* n.sum w_i x_i >= target at the end of the step. */
-typedef struct drape_i_contact {
+typedef struct drape_i_impact {
     int32_t vertex[4];
     double w[4]; /* sum up to zero, to rounding */
     vec3 n;      /* unit */
@@ -47,7 +47,7 @@ typedef struct drape_i_contact {
     double lambda; /* zones: its multiplier */
     int32_t zone;
     vec3 torque; /* zones: arm x n */
-} drape_i_contact;
+} drape_i_impact;
 
 /* How free vertices move as a rigid body: what keeps the angular momentum. */
 typedef struct drape_i_body {
@@ -79,7 +79,7 @@ struct drape_i_response {
     drape_i_selection selection;
     drape_i_hit *hit;
     int64_t hits, hit_room;
-    drape_i_contact *contact;
+    drape_i_impact *contact;
     int64_t contacts, contact_room;
     drape_i_zones *zones;
 };

@@ -43,7 +43,7 @@ struct drape_i_zones {
     int32_t *member;  /* vertices that are in a zone, in the order in which they came */
     int32_t members;
     double *x; /* ends without the turn of their zone, of members; elsewhere not set */
-    drape_i_contact *contact;
+    drape_i_impact *contact;
     int64_t contacts, contact_room;
     zone *zone;
     int64_t zones, zone_room;
@@ -85,7 +85,7 @@ static int32_t root_of(drape_i_zones *z, int32_t vertex) {
     return vertex;
 }
 
-static void join(drape_i_response *r, drape_i_zones *z, const drape_i_contact *c) {
+static void join(drape_i_response *r, drape_i_zones *z, const drape_i_impact *c) {
     int32_t first = -1;
     for (int32_t i = 0; i < 4; i++) {
         int32_t vertex = c->vertex[i];
@@ -128,7 +128,7 @@ static drape_status make_zones(drape_i_response *r, drape_i_zones *z) {
 
 static void place_contacts(drape_i_response *r, drape_i_zones *z) {
     for (int64_t i = 0; i < z->contacts; i++) {
-        drape_i_contact *c = &z->contact[i];
+        drape_i_impact *c = &z->contact[i];
         for (int32_t k = 0; k < 4; k++)
             if (r->request->inverse_mass[c->vertex[k]] > 0) c->zone = z->zone_of[root_of(z, c->vertex[k])];
         zone *at = &z->zone[c->zone];
@@ -163,7 +163,7 @@ static const double *place_of(const drape_i_response *r, const drape_i_zones *z,
 }
 
 /* Returns what the contact lacked, in parts of its target. */
-static double relax(drape_i_response *r, drape_i_zones *z, drape_i_contact *c) {
+static double relax(drape_i_response *r, drape_i_zones *z, drape_i_impact *c) {
     const double *m = r->request->inverse_mass;
     zone *at = &z->zone[c->zone];
     vec3 e = {0, 0, 0};

@@ -24,13 +24,13 @@ static double spread(test_random *r, double most) { return test_random_between(r
 
 /* ---- Cloth ---- */
 
-static void make_triangles(soup *s, int32_t patches) {
+static void make_triangles(int32_t (*triangle)[3], int32_t patches) {
     for (int32_t p = 0, t = 0; p < patches; p++)
         for (int32_t i = 0; i < SOUP_SIDE - 1; i++)
             for (int32_t j = 0; j < SOUP_SIDE - 1; j++) {
                 int32_t a = PATCH * p + SOUP_SIDE * i + j, b = a + 1, c = a + SOUP_SIDE, d = c + 1;
                 const int32_t two[2][3] = {{a, b, d}, {a, d, c}};
-                memcpy(s->triangle[t], two, sizeof two);
+                memcpy(triangle[t], two, sizeof two);
                 t += 2;
             }
 }
@@ -110,21 +110,30 @@ static void make_objects(test_random *r, const soup_recipe *recipe, objects *o) 
 
 /* ---- Soups ---- */
 
-static void make_world(soup *s, const objects *o) {
-    drape_i_world_settings settings = {.vertices = s->vertices,
-                                       .triangles = s->triangles,
-                                       .triangle = s->triangle[0],
-                                       .thickness = s->thickness,
-                                       .friction = s->friction,
-                                       .colliders = o->list,
-                                       .collider_count = o->count,
-                                       .self = true};
+soup soup_of(drape_context *ctx, const soup_parts *parts) {
+    soup s = {.ctx = ctx, .vertices = parts->vertices, .triangles = parts->triangles};
     const int32_t *edge;
-    ASSERT_OK(s->ctx, drape_i_world_create(s->ctx, &settings, &s->world));
-    ASSERT_OK(s->ctx, drape_i_response_create(s->ctx, s->world->vertices, &s->response));
-    s->edges = drape_contact_tree_edges(s->world->cloth, &edge);
-    s->edge = room(s->edges, sizeof *s->edge);
-    memcpy(s->edge, edge, (size_t)s->edges * sizeof *s->edge);
+    s.triangle = room(s.triangles, sizeof *s.triangle);
+    memcpy(s.triangle, parts->triangle, (size_t)s.triangles * sizeof *s.triangle);
+    s.x0 = room(3 * s.vertices, sizeof *s.x0), s.x1 = room(3 * s.vertices, sizeof *s.x1);
+    s.thickness = room(s.vertices, sizeof *s.thickness), s.friction = room(s.vertices, sizeof *s.friction);
+    for (int32_t i = 0; i < s.vertices; i++) s.thickness[i] = parts->thickness, s.friction[i] = parts->friction;
+    drape_i_world_settings settings = {.vertices = s.vertices,
+                                       .triangles = s.triangles,
+                                       .triangle = s.triangle[0],
+                                       .thickness = s.thickness,
+                                       .friction = s.friction,
+                                       .colliders = parts->colliders,
+                                       .collider_count = parts->collider_count,
+                                       .self = true};
+    ASSERT_OK(ctx, drape_i_world_create(ctx, &settings, &s.world));
+    ASSERT_OK(ctx, drape_i_response_create(ctx, s.world->vertices, &s.response));
+    s.edges = drape_contact_tree_edges(s.world->cloth, &edge);
+    s.edge = room(s.edges, sizeof *s.edge);
+    memcpy(s.edge, edge, (size_t)s.edges * sizeof *s.edge);
+    s.inverse_mass = room(s.world->vertices, sizeof *s.inverse_mass);
+    for (int32_t i = 0; i < s.vertices; i++) s.inverse_mass[i] = 1;
+    return s;
 }
 
 void start_soup(soup *s) { drape_i_world_set_motion(s->world, s->x0, 0, s->x1, 1); }
@@ -148,22 +157,23 @@ static void place_all(soup *s, test_random *r, int32_t patches) {
 }
 
 soup make_soup(drape_context *ctx, test_random *r, const soup_recipe *recipe) {
-    soup s = {.ctx = ctx, .vertices = PATCH * recipe->patches, .triangles = PATCH_TRIANGLES * recipe->patches};
     objects *o = room(1, sizeof *o);
-    s.triangle = room(s.triangles, sizeof *s.triangle);
-    s.x0 = room(3 * s.vertices, sizeof *s.x0), s.x1 = room(3 * s.vertices, sizeof *s.x1);
-    s.thickness = room(s.vertices, sizeof *s.thickness), s.friction = room(s.vertices, sizeof *s.friction);
-    for (int32_t i = 0; i < s.vertices; i++) s.thickness[i] = recipe->thickness, s.friction[i] = recipe->friction;
-    make_triangles(&s, recipe->patches);
+    int32_t(*triangle)[3] = room(PATCH_TRIANGLES * recipe->patches, sizeof *triangle);
+    make_triangles(triangle, recipe->patches);
     make_objects(r, recipe, o);
-    make_world(&s, o);
-    s.inverse_mass = room(s.world->vertices, sizeof *s.inverse_mass);
+    soup s = soup_of(ctx, &(soup_parts){.vertices = PATCH * recipe->patches,
+                                        .triangles = PATCH_TRIANGLES * recipe->patches,
+                                        .triangle = triangle[0],
+                                        .thickness = recipe->thickness,
+                                        .friction = recipe->friction,
+                                        .colliders = o->list,
+                                        .collider_count = o->count});
+    free(triangle), free(o);
     place_all(&s, r, recipe->patches);
     for (int32_t p = 0; p < recipe->patches; p++)
         move_patch(r, recipe->speed, s.x0 + 3 * PATCH * p, s.x1 + 3 * PATCH * p);
     for (int32_t i = 0; i < s.vertices; i++)
         s.inverse_mass[i] = test_random_unit(r) < recipe->pinned ? 0 : exp2(spread(r, 1));
-    free(o);
     start_soup(&s);
     return s;
 }

@@ -36,6 +36,16 @@ typedef struct soup {
     drape_i_response *response;
 } soup;
 
+/* Cloth of these triangles, all at the origin, of masses 1 kg, with colliders: a world by hand. */
+typedef struct soup_parts {
+    int32_t vertices, triangles;
+    const int32_t *triangle;
+    double thickness, friction;
+    const drape_collider *colliders;
+    int32_t collider_count;
+} soup_parts;
+soup soup_of(drape_context *ctx, const soup_parts *parts);
+
 /* At the start all pairs are farther apart than the response keeps them. */
 soup make_soup(drape_context *ctx, test_random *r, const soup_recipe *recipe);
 void free_soup(soup *s);
@@ -44,7 +54,7 @@ void free_soup(soup *s);
 void start_soup(soup *s);
 
 /* How many pairs, of all there are, are not apart by their floor on the way from start to end; `times` larger floors.
- * Prints the first of them. */
+ */
 int64_t soup_violations(const soup *s, const double *start, const double *end, double times);
 /* Crossings at positions of the cloth, and of meshes among the colliders at the end of the step. */
 int64_t soup_crossings(const soup *s, const double *x);
