@@ -85,8 +85,10 @@ static bool contact_of(const drape_i_response *r, const drape_i_hit *hit, drape_
     if (!(length > 0) || !(give > 0)) return false;
     c->n = vec3_scale(1 / length, e);
     c->arm = weighted(world->start, c->vertex, c->w);
-    c->target = drape_i_response_target(vec3_dot(c->n, c->arm), v->separation[hit->pair],
-                                        drape_i_response_reach(v->floor[hit->pair], distance, round));
+    c->target =
+        drape_i_response_target(vec3_dot(c->n, c->arm), v->separation[hit->pair],
+                                drape_i_response_reach(drape_i_world_floor(world, distance, round), distance, round));
+    c->slack = c->target - v->separation[hit->pair];
     c->friction = friction_of(world, hit->kind, c->vertex, p->collider[hit->pair]);
     return true;
 }

@@ -1,9 +1,12 @@
 /* planes.c: half spaces. Every vertex of the cloth is kept above every plane: n.(x - p) >= f at the end of the step,
  * for the upward normal n and the point p of the plane then. Triangles and edges are above where their vertices are.
- */
+ * Impulses leave planes out: before and after them what is below is lifted. In impact zones planes are contacts like
+ * others, or a pile of cloth on a plane would be pushed into it and lifted in turn. */
 #include "contact/response_parts.h"
 
 enum { ROUNDS = 4 }; /* what is lifted off one plane may come below another */
+
+static const double NEAR = 2; /* times what a vertex is lifted to */
 
 typedef struct plane {
     int32_t collider;
@@ -44,19 +47,44 @@ static vec3 lifted(const drape_i_response *r, const plane *p, int32_t vertex, do
     return slid > 0 ? vec3_plus(to, -fmin(1, friction * rise / slid), u) : to;
 }
 
-static int32_t lift(drape_i_response *r, const plane *p) {
+/* How high a vertex has to be (m), and how high it should be if it is not. */
+static double least_height(const drape_i_response *r, const plane *p, int32_t vertex, double *target) {
     const drape_i_world *world = r->world;
+    double distance = p->thickness + 0.5 * world->thickness[vertex], floor = drape_i_world_floor(world, distance, 0);
+    double keep = drape_i_response_separation(floor, 0);
+    double gap = vec3_dot(p->start_normal, vec3_sub(vec3_at(world->start + 3 * (int64_t)vertex), p->start_point));
+    *target = drape_i_response_target(gap, keep, drape_i_response_reach(floor, distance, 0));
+    return keep;
+}
+
+static int32_t lift(drape_i_response *r, const plane *p) {
     int32_t count = 0;
-    for (int32_t i = 0; i < world->cloth_vertices; i++) {
-        double distance = p->thickness + 0.5 * world->thickness[i], now = height(p, world->end + 3 * (int64_t)i);
-        double floor = drape_i_world_floor(world, distance, 0), keep = drape_i_response_separation(floor, 0);
+    for (int32_t i = 0; i < r->world->cloth_vertices; i++) {
+        double target, now = height(p, r->world->end + 3 * (int64_t)i), keep = least_height(r, p, i, &target);
         if (now >= keep || r->request->inverse_mass[i] == 0) continue;
-        double gap = vec3_dot(p->start_normal, vec3_sub(vec3_at(world->start + 3 * (int64_t)i), p->start_point));
-        double target = drape_i_response_target(gap, keep, drape_i_response_reach(floor, distance, 0));
         drape_i_response_move(r, i, lifted(r, p, i, target - now));
         count++;
     }
     return count;
+}
+
+bool drape_i_response_near_plane(const drape_i_response *r, int32_t vertex) {
+    for (int32_t k = 0; k < r->world->plane_count; k++) {
+        plane p = plane_of(r->world, k);
+        double target;
+        least_height(r, &p, vertex, &target);
+        if (height(&p, r->world->end + 3 * (int64_t)vertex) < NEAR * target) return true;
+    }
+    return false;
+}
+
+drape_i_impact drape_i_response_on_plane(const drape_i_response *r, int32_t index, int32_t vertex) {
+    plane p = plane_of(r->world, index);
+    int32_t point = r->world->cloth_vertices + r->world->colliders->item[p.collider].first_point;
+    drape_i_impact c = {.vertex = {vertex, point, point, point}, .w = {1, -1, 0, 0}, .n = p.normal};
+    double keep = least_height(r, &p, vertex, &c.target);
+    c.slack = c.target - keep;
+    return c;
 }
 
 int32_t drape_i_response_lift(drape_i_response *r) {

@@ -12,7 +12,8 @@
  *
  * A pair is a hit when it is not proved apart by its `separation` (narrow.c). That is the floor f and a sixteenth of
  * what f is above the radius of a round collider: a pair that the gate has just let through at f could not move at
- * all in the next step. A pair that begins nearer than that is looked at with f alone.
+ * all in the next step. A pair that begins nearer than that is looked at with f alone. Floors rise with the largest
+ * coordinate, so a pair may even begin nearer than f: then it has to keep 63/64 of its distance.
  *
  * Pairs were searched for with the ends as they were then. They come as near as their distance d and the margin of
  * the search, but only those nearer than the separation matter; so ends may be changed by half of the difference,
@@ -24,13 +25,16 @@
 
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "contact/closest.h"
 #include "contact/narrow.h"
 
 #include <string.h>
 
 enum { GRAIN = 4096 };
 
-static const double MORE = 1.0 / 16; /* of the floor, without the radius */
+static const double MORE = 1.0 / 16;        /* of the floor, without the radius */
+static const double LESS = 1 - 1.0 / 64;    /* of the distance at the start */
+static const double LEAST_FLOOR = 1.0 / 64; /* of the floor: what begins nearer touches */
 
 /* ---- Creating ---- */
 
@@ -237,18 +241,49 @@ static void narrow(drape_i_response *r, drape_ccd_kind kind, int64_t count, cons
     r->counts.seconds_narrow += drape_i_seconds() - begin;
 }
 
-/* A pair that begins nearer than its separation is looked at with the floor. */
-static bool apart_by_floor(drape_i_response *r, drape_ccd_kind kind, int64_t pair) {
+static bool apart_at_start(drape_i_response *r, drape_ccd_kind kind, int64_t pair, double separation) {
+    const drape_i_world *world = r->world;
+    const drape_ccd_settings settings = drape_ccd_defaults();
+    drape_ccd_pairs one =
+        narrow_pairs(world, kind, 1, (const int32_t(*)[4])world->pairs[kind].vertex + pair, &separation);
+    double time;
+    one.end = world->start;
+    drape_i_ccd_times(r->ctx, &one, &settings, &time);
+    return time > 1;
+}
+
+/* Something less than the distance at the start. */
+static double below_start(const drape_i_response *r, drape_ccd_kind kind, int64_t pair) {
+    const drape_i_pairs *p = &r->world->pairs[kind];
+    double w[4], e[3];
+    drape_i_closest(kind, r->world->start, p->vertex[pair], w);
+    drape_i_between(r->world->start, p->vertex[pair], w, e);
+    return p->round[pair] + LESS * (vec3_length(vec3_at(e)) - p->round[pair]);
+}
+
+/* What begins nearer than its separation could not move at all. It gets the floor instead, or where it begins nearer
+ * than that too, somewhat less than the distance that it has. False where its start is not to blame. */
+static bool lower_separation(drape_i_response *r, drape_ccd_kind kind, int64_t pair) {
     drape_i_verdicts *v = &r->verdicts[kind];
-    if (v->separation[pair] == v->floor[pair]) return false;
-    v->separation[pair] = v->floor[pair];
-    narrow(r, kind, 1, (const int32_t(*)[4])r->world->pairs[kind].vertex + pair, &v->floor[pair], &v->time[pair]);
-    return v->time[pair] > 1;
+    double round = r->world->pairs[kind].round[pair], floor = v->floor[pair];
+    if (apart_at_start(r, kind, pair, v->separation[pair])) return false;
+    if (v->separation[pair] > floor && apart_at_start(r, kind, pair, floor)) {
+        v->separation[pair] = floor;
+        return true;
+    }
+    double lower = below_start(r, kind, pair);
+    if (!(lower - round > LEAST_FLOOR * (floor - round)) || !apart_at_start(r, kind, pair, lower)) return false;
+    v->floor[pair] = v->separation[pair] = lower;
+    r->counts.lowered++;
+    return true;
 }
 
 static drape_status add_hit(drape_i_response *r, drape_ccd_kind kind, int64_t pair) {
-    const double *time = &r->verdicts[kind].time[pair];
-    if (*time > 1 || (*time == 0 && apart_by_floor(r, kind, pair))) return DRAPE_OK;
+    drape_i_verdicts *v = &r->verdicts[kind];
+    double *time = &v->time[pair];
+    if (*time == 0 && lower_separation(r, kind, pair))
+        narrow(r, kind, 1, (const int32_t(*)[4])r->world->pairs[kind].vertex + pair, &v->separation[pair], time);
+    if (*time > 1) return DRAPE_OK;
     drape_status status = drape_i_response_grow(r->ctx, (void **)&r->hit, &r->hit_room, r->hits + 1, sizeof *r->hit);
     if (!status) r->hit[r->hits++] = (drape_i_hit){kind, pair, *time};
     return status;

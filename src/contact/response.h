@@ -41,6 +41,7 @@ typedef struct drape_i_response_counts {
     int32_t zones;       /* after the last round */
     int32_t truncated;   /* vertices that went only a part of their way */
     int64_t moved;       /* vertices whose end differs from the one given */
+    int64_t lowered;     /* pairs that began nearer than their floor, and had to keep 63/64 of that only */
     int32_t searches;    /* calls of drape_i_world_find */
     double seconds_find, seconds_narrow, seconds_response;
 } drape_i_response_counts;

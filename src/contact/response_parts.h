@@ -38,10 +38,10 @@ typedef struct drape_i_selection {
 /* n.sum w_i x_i >= target at the end of the step. */
 typedef struct drape_i_impact {
     int32_t vertex[4];
-    double w[4]; /* sum up to zero, to rounding */
-    vec3 n;      /* unit */
-    vec3 arm;    /* sum w_i x_i at the start */
-    double target;
+    double w[4];          /* sum up to zero, to rounding */
+    vec3 n;               /* unit */
+    vec3 arm;             /* sum w_i x_i at the start */
+    double target, slack; /* m; slack: how much more it is than the separation */
     double friction;
     bool free;     /* all four vertices can move */
     double lambda; /* zones: its multiplier */
@@ -111,6 +111,10 @@ double drape_i_response_reach(double floor, double distance, double round);
 
 /* Moves vertices that are too near to planes, or below them, up, with friction. Returns how many. */
 int32_t drape_i_response_lift(drape_i_response *r);
+/* Whether a vertex ends near any plane, below, or not far above. */
+bool drape_i_response_near_plane(const drape_i_response *r, int32_t vertex);
+/* The contact of a vertex with plane `index` of the world. */
+drape_i_impact drape_i_response_on_plane(const drape_i_response *r, int32_t index, int32_t vertex);
 /* Whether every vertex is above every plane by the floor at the end; notes the first that is not. */
 bool drape_i_response_above(drape_i_response *r);
 

@@ -1,27 +1,29 @@
 /* truncation.c: what is still a hit after all physics is stopped short of a plane (after arXiv 2604.15513).
  *
- * Vertex i goes the part t_i of its way, x_i(end) = x_i + t_i d_i, at first t_i = 1. Then, again and again:
+ * Vertex i goes the part t_i of its way, x_i(end) = x_i + t_i d_i, at first t_i = 1. Every hit gets a unit direction
+ * n and two limits l_a > l_b such that, at the start, all of part a is beyond l_a (n.x >= l_a) and all of part b
+ * before l_b (n.x <= l_b). Then t_i is made so small that the ends stay there too. That is repeated for new hits
+ * among pairs that have no plane yet, until there are none.
  *
- *   for every hit that has no plane yet: a unit direction n and two limits, l_a > l_b, such that at the start all of
- *   part a is beyond l_a (n.x >= l_a) and all of part b before l_b (n.x <= l_b); t_i is made so small that the ends
- * stay there too.
+ * Why it ends: each pair gets a plane at most once, so there are no more rounds than pairs.
  *
- * Why it ends. Each pair gets a plane at most once, so there are at most as many rounds as pairs.
- * Why it holds. The start and the end of x_i are beyond l_a, so the whole way is, and every shorter one. So a pair
+ * Why it holds: the start and the end of x_i are beyond l_a, so the whole way is, and every shorter one. So a pair
  * with a plane stays separated by it, whatever else is shortened later. Vertices that cannot be shortened (colliders,
- * pins) are taken at both their start and their end when limits are set; where no plane separates them from the
- * others at the start, there is no room, and the step has to be cut. By how much. Let A = min n.x over part a, B =
- * max n.x over part b, s the separation of the pair, and S = A - B - s. The limits share 9/10 of S in proportion to
- * what each part moves beyond A and B:  l_a - l_b = s + S/10. So n separates the parts by s + S/10 at both ends of
- * the step, and all the time. Rounding. Positions are below W = `largest`, and f >= 2^-20 W is the least floor
- * (world.c). A plane with S >= 2^-10 (f - radius) has S/10 > 2^-34 W; the ends and all products with n are wrong by
- * some 2^-50 W, and what narrow.c asks beyond f to prove the same is less than that. With less S, a part only stays
- * where it was, up to rounding; as s is a sixteenth more than f, that too is enough, unless the pair began below s.
- * The gate then refuses some pairs that should be apart by rounding alone, and those are held at their start as they
- * are (`freeze`): where nothing moves, all is as it was.
+ * pins) are taken at both their start and their end when limits are set. Where no plane separates them from the
+ * others at the start, there is no room, and the step has to be cut.
  *
- * Of two directions, those between the closest points at the start and at the time of the hit, the one that shortens
- * less is taken. */
+ * By how much: let A = min n.x over part a, B = max n.x over part b, s the separation of the pair, and S = A - B - s.
+ * The limits share 9/10 of S in proportion to what each part moves beyond A and B, so l_a - l_b = s + S/10. By that
+ * much n separates the parts at both ends of the step, and so all the time.
+ *
+ * Rounding: no coordinate is above W = `largest`, and no floor below 2^-20 W (world.c), or 2^-26 W where response.c
+ * has lowered it. Planes with S > 2^-10 (s - radius) have S/10 > 2^-40 W. The ends and their products with n are
+ * wrong by some 2^-50 W, and narrow.c asks for less than that beyond f. With less S parts stay where they are, up to
+ * rounding; as s is a sixteenth more than f, that too is enough, unless the pair began nearer than s. Such pairs the
+ * gate may refuse. Then all their vertices are held at the start (`freeze`), where they were apart.
+ *
+ * Of two directions, between the closest points at the start and at the time of the hit, the one that shortens less
+ * is taken. */
 #include "contact/response_parts.h"
 
 #include "contact/closest.h"

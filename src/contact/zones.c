@@ -27,7 +27,7 @@ enum {
     MOST_CONTACTS = 1 << 15
 };
 
-static const double ENOUGH = 1e-3; /* of the target: what a contact may lack when sweeps end */
+static const double ENOUGH = 0.1; /* of the slack: what a contact may lack when sweeps end */
 
 typedef struct zone {
     drape_i_body body;
@@ -42,7 +42,8 @@ struct drape_i_zones {
     int32_t *zone_of; /* of roots */
     int32_t *member;  /* vertices that are in a zone, in the order in which they came */
     int32_t members;
-    double *x; /* ends without the turn of their zone, of members; elsewhere not set */
+    uint8_t *grounded; /* has contacts with planes */
+    double *x;         /* ends without the turn of their zone, of members; elsewhere not set */
     drape_i_impact *contact;
     int64_t contacts, contact_room;
     zone *zone;
@@ -55,7 +56,8 @@ drape_status drape_i_zones_create(drape_context *ctx, int32_t vertices, drape_i_
     if (!DRAPE_NEW(ctx, z, 1)) return DRAPE_ERROR_MEMORY;
     z->vertices = vertices;
     if (!DRAPE_NEW(ctx, z->parent, vertices) || !DRAPE_NEW(ctx, z->zone_of, vertices) ||
-        !DRAPE_NEW(ctx, z->member, vertices) || !DRAPE_NEW(ctx, z->x, 3 * (int64_t)vertices)) {
+        !DRAPE_NEW(ctx, z->member, vertices) || !DRAPE_NEW(ctx, z->grounded, vertices) ||
+        !DRAPE_NEW(ctx, z->x, 3 * (int64_t)vertices)) {
         drape_i_zones_destroy(ctx, z);
         return DRAPE_ERROR_MEMORY;
     }
@@ -69,6 +71,7 @@ void drape_i_zones_destroy(drape_context *ctx, drape_i_zones *z) {
     DRAPE_FREE(ctx, z->parent, z->vertices);
     DRAPE_FREE(ctx, z->zone_of, z->vertices);
     DRAPE_FREE(ctx, z->member, z->vertices);
+    DRAPE_FREE(ctx, z->grounded, z->vertices);
     DRAPE_FREE(ctx, z->x, 3 * (int64_t)z->vertices);
     DRAPE_FREE(ctx, z->contact, z->contact_room);
     DRAPE_FREE(ctx, z->zone, z->zone_room);
@@ -140,6 +143,22 @@ static void place_contacts(drape_i_response *r, drape_i_zones *z) {
         if (z->zone[i].free) drape_i_body_settle(&z->zone[i].body, z->zone[i].tensor);
 }
 
+/* Vertices that are near a plane get contacts with all of them, once. */
+static drape_status add_planes(drape_i_response *r, drape_i_zones *z) {
+    int32_t planes = r->world->plane_count;
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0; planes > 0 && i < z->members && !status; i++) {
+        int32_t v = z->member[i];
+        if (z->grounded[v] || !drape_i_response_near_plane(r, v)) continue;
+        status = drape_i_response_grow(r->ctx, (void **)&z->contact, &z->contact_room, z->contacts + planes,
+                                       sizeof *z->contact);
+        for (int32_t k = 0; k < planes && !status; k++)
+            z->contact[z->contacts++] = drape_i_response_on_plane(r, k, v);
+        z->grounded[v] = 1;
+    }
+    return status;
+}
+
 static drape_status add_contacts(drape_i_response *r, drape_i_zones *z) {
     drape_status status = drape_i_response_contacts(r);
     if (!status)
@@ -150,7 +169,8 @@ static drape_status add_contacts(drape_i_response *r, drape_i_zones *z) {
         z->contact[z->contacts++] = r->contact[i];
         join(r, z, &r->contact[i]);
     }
-    status = make_zones(r, z);
+    status = add_planes(r, z);
+    if (!status) status = make_zones(r, z);
     if (!status) place_contacts(r, z);
     return status;
 }
@@ -162,7 +182,7 @@ static const double *place_of(const drape_i_response *r, const drape_i_zones *z,
     return (z->parent[vertex] >= 0 ? z->x : r->world->end) + 3 * (int64_t)vertex;
 }
 
-/* Returns what the contact lacked, in parts of its target. */
+/* Returns what the contact lacked, in parts of its slack. */
 static double relax(drape_i_response *r, drape_i_zones *z, drape_i_impact *c) {
     const double *m = r->request->inverse_mass;
     zone *at = &z->zone[c->zone];
@@ -183,7 +203,7 @@ static double relax(drape_i_response *r, drape_i_zones *z, drape_i_impact *c) {
             double *x = z->x + 3 * (int64_t)c->vertex[i];
             vec3_put(x, vec3_plus(vec3_at(x), c->w[i] * m[c->vertex[i]] * change, c->n));
         }
-    return (c->target - gap) / c->target;
+    return (c->target - gap) / c->slack;
 }
 
 static void solve(drape_i_response *r, drape_i_zones *z) {
@@ -211,7 +231,7 @@ static void move_members(drape_i_response *r, drape_i_zones *z) {
 /* ---- Rounds ---- */
 
 static void forget(drape_i_zones *z) {
-    for (int32_t i = 0; i < z->members; i++) z->parent[z->member[i]] = -1;
+    for (int32_t i = 0; i < z->members; i++) z->parent[z->member[i]] = -1, z->grounded[z->member[i]] = 0;
     z->members = 0;
     z->contacts = 0;
     z->zones = 0;

@@ -25,7 +25,12 @@ static void run_soup(soup *s, const drape_i_response_request *how, tally *t) {
     bool kept;
     q.world = s->world;
     q.inverse_mass = s->inverse_mass;
+    if (t->runs % 2) { /* pairs that were found before, some of them for nothing */
+        q.found = true, q.margin = 0.01;
+        ASSERT_OK(s->ctx, drape_i_world_find(s->world, q.margin));
+    }
     ASSERT_OK(s->ctx, drape_i_response_run(s->response, &q, &counts, &kept));
+    assert_true(!q.found || counts.searches == 0 || counts.moved > 0);
     t->runs++, t->kept += kept, t->hit += counts.hits > 0, t->hits += counts.hits;
     t->passes += counts.passes, t->rounds += counts.zone_rounds, t->truncated += counts.truncated > 0;
     const drape_i_trouble *trouble = drape_i_response_trouble_of(s->response);
@@ -59,7 +64,7 @@ static void throw_soups(const char *what, int32_t runs, const soup_recipe *recip
     drape_context_destroy(ctx);
 }
 
-enum { RUNS = 30 };
+enum { RUNS = 20 };
 static int scale = 1; /* how many times as many soups as usual */
 
 /* Nothing but cloth moves: every step is possible. */
@@ -141,10 +146,10 @@ static void test_many_steps(void **state) {
                               .friction = 0.5};
         soup s = make_soup(ctx, &r, &recipe);
         tally t = {0};
-        press(&s, &r, &how[k / 4 % 2], 50, &t);
+        press(&s, &r, &how[k / 4 % 2], 30, &t);
         print_message("thickness %g: %lld hits, %d passes, %d rounds, truncated in %d steps\n", recipe.thickness,
                       (long long)t.hits, t.passes, t.rounds, t.truncated);
-        assert_true(t.hits > 500);
+        assert_true(t.hits > 100);
         free_soup(&s);
     }
     drape_context_destroy(ctx);
@@ -251,16 +256,13 @@ static void test_friction(void **state) {
 /* ---- Layers ---- */
 
 /* Sheets of one square each, in a pile, fall on each other: each one farther than the one below it. */
-static void test_layers(void **state) {
-    (void)state;
+static int32_t drop_layers(drape_context *ctx, const drape_collider *under) {
     enum { LAYERS = 12 };
-    int32_t triangle[2 * LAYERS][3];
-    const drape_collider under = floor_triangle(0);
-    drape_context *ctx = test_context(1);
+    int32_t triangle[2 * LAYERS][3], truncated = 0;
     for (int i = 0; i < LAYERS; i++)
         memcpy(triangle[2 * i], (int32_t[2][3]){{4 * i, 4 * i + 1, 4 * i + 2}, {4 * i + 1, 4 * i + 3, 4 * i + 2}},
                sizeof *triangle * 2);
-    soup s = soup_of(ctx, &(soup_parts){4 * LAYERS, 2 * LAYERS, triangle[0], 1e-3, 0.3, &under, 1});
+    soup s = soup_of(ctx, &(soup_parts){4 * LAYERS, 2 * LAYERS, triangle[0], 1e-3, 0.3, under, 1});
     test_random r = {3};
     for (int32_t i = 0; i < 4 * LAYERS; i++) {
         double *x = s.x0 + 3 * i;
@@ -268,16 +270,66 @@ static void test_layers(void **state) {
         for (int k = 0; k < 2; k++) x[k] += test_random_between(&r, -0.2, 0.2);
     }
     for (int step = 0; step < 40; step++) {
+        drape_i_response_counts counts;
         bool kept;
         for (int32_t i = 0; i < 12 * LAYERS; i++) s.x1[i] = s.x0[i] + (i % 3 == 2 ? -1e-3 * (i / 12 + 1) : 0);
         start_soup(&s);
-        kept = run(&s);
+        drape_i_response_request q = {.world = s.world, .inverse_mass = s.inverse_mass};
+        ASSERT_OK(ctx, drape_i_response_run(s.response, &q, &counts, &kept));
         assert_true(kept);
         assert_int_equal(soup_violations(&s, s.world->start, s.world->end, 1), 0);
         assert_int_equal(soup_crossings(&s, s.world->end), 0);
+        truncated += counts.truncated;
         memcpy(s.x0, s.world->end, 12 * LAYERS * sizeof *s.x0);
     }
     for (int32_t i = 0; i < 4 * LAYERS; i++) assert_true(s.x0[3 * i + 2] > 0);
+    free_soup(&s);
+    return truncated;
+}
+
+static void test_layers(void **state) {
+    (void)state;
+    const drape_collider under[2] = {floor_triangle(0), {.shape = DRAPE_COLLIDER_PLANE}};
+    drape_context *ctx = test_context(1);
+    for (int i = 0; i < 2; i++) {
+        int32_t truncated = drop_layers(ctx, &under[i]);
+        print_message("12 layers in 40 steps: %d vertices truncated\n", truncated);
+        assert_true(truncated < 12 * 4 * 40 / 20);
+    }
+    drape_context_destroy(ctx);
+}
+
+/* ---- Floors that rise ---- */
+
+/* Two triangles almost as near as their floor, pressed together, while a third one far away makes the largest
+ * coordinate, and with it the floor, three times as large. */
+static void test_rising_floor(void **state) {
+    (void)state;
+    static const int32_t triangle[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    drape_context *ctx = test_context(1);
+    soup s = soup_of(ctx, &(soup_parts){9, 3, triangle, 0, 0, NULL, 0});
+    for (int i = 0; i < 27; i++) {
+        int v = i / 3, k = i % 3;
+        double far = v < 6 ? 0 : 0.5, height = v / 3 == 1 ? 1.1e-6 : 0;
+        s.x0[i] = k == 2 ? height + far : far + (v % 3 == k + 1 ? 0.5 : 0);
+        s.x1[i] = s.x0[i] + (v >= 6 ? 2 : k == 2 && v >= 3 ? -1e-3 : 0);
+    }
+    drape_i_world_set_motion(s.world, s.x0, 0, s.x0, 1);
+    double before = drape_i_world_floor(s.world, 0, 0);
+    assert_int_equal(soup_violations(&s, s.world->start, s.world->end, 1), 0);
+    for (int truncate = 0; truncate < 2; truncate++) {
+        drape_i_response_request q = {
+            .world = s.world, .inverse_mass = s.inverse_mass, .no_impulses = truncate, .no_zones = truncate};
+        drape_i_response_counts counts;
+        bool kept;
+        start_soup(&s);
+        assert_true(drape_i_world_floor(s.world, 0, 0) > 2 * before);
+        ASSERT_OK(ctx, drape_i_response_run(s.response, &q, &counts, &kept));
+        assert_true(kept);
+        assert_true(counts.lowered > 0);
+        assert_int_equal(
+            soup_violations(&s, s.world->start, s.world->end, 0.9 * before / drape_i_world_floor(s.world, 0, 0)), 0);
+    }
     free_soup(&s);
     drape_context_destroy(ctx);
 }
@@ -416,12 +468,12 @@ static void test_bits_and_memory(void **state) {
 int main(int argc, char **argv) {
     if (argc > 1) scale = atoi(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_static_soups),    cmocka_unit_test(test_truncation_alone),
-        cmocka_unit_test(test_zones_alone),     cmocka_unit_test(test_moving_soups),
-        cmocka_unit_test(test_many_steps),      cmocka_unit_test(test_momentum),
-        cmocka_unit_test(test_friction),        cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_no_room),         cmocka_unit_test(test_gate),
-        cmocka_unit_test(test_bits_and_memory),
+        cmocka_unit_test(test_static_soups), cmocka_unit_test(test_truncation_alone),
+        cmocka_unit_test(test_zones_alone),  cmocka_unit_test(test_moving_soups),
+        cmocka_unit_test(test_many_steps),   cmocka_unit_test(test_momentum),
+        cmocka_unit_test(test_friction),     cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_rising_floor), cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_gate),         cmocka_unit_test(test_bits_and_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
