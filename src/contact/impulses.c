@@ -23,6 +23,11 @@
 
 #include <string.h>
 
+enum {
+    LEAST_PASSES = 2,
+    ENOUGH = 2 /* a pass that does not leave less than one in so many hits is the last: zones do better */
+};
+
 static const double PUSH = 0.1;      /* of what lacks to the distance, in a pass */
 static const double MOST_PULL = 16;  /* no vertex moves farther than this times what lacks */
 static const double THINNEST = 1e-9; /* of inertia: a body whose tensor is nearer to singular does not turn */
@@ -84,7 +89,7 @@ static bool contact_of(const drape_i_response *r, const drape_i_hit *hit, drape_
     }
     if (!(length > 0) || !(give > 0)) return false;
     c->n = vec3_scale(1 / length, e);
-    c->arm = weighted(world->start, c->vertex, c->w);
+    c->arm = c->anchor = weighted(world->start, c->vertex, c->w);
     c->target =
         drape_i_response_target(vec3_dot(c->n, c->arm), v->separation[hit->pair],
                                 drape_i_response_reach(drape_i_world_floor(world, distance, round), distance, round));
@@ -200,7 +205,9 @@ drape_status drape_i_response_contacts(drape_i_response *r) {
 
 drape_status drape_i_response_impulses(drape_i_response *r) {
     drape_status status = DRAPE_OK;
-    while (r->hits > 0 && r->counts.passes < DRAPE_I_MOST_PASSES && !status) {
+    int64_t before = INT64_MAX;
+    while (r->hits > 0 && r->hits <= before / ENOUGH && r->counts.passes < DRAPE_I_MOST_PASSES && !status) {
+        before = r->counts.passes >= LEAST_PASSES - 1 ? r->hits : INT64_MAX;
         status = drape_i_response_contacts(r);
         if (status) break;
         for (int64_t i = 0; i < r->contacts; i++) apply(r, &r->contact[i]);

@@ -32,16 +32,22 @@ static plane plane_of(const drape_i_world *world, int32_t index) {
 
 static double height(const plane *p, const double *x) { return vec3_dot(p->normal, vec3_sub(vec3_at(x), p->point)); }
 
+/* Where a vertex ends that sticks to the plane. */
+static vec3 carried(const drape_i_world *world, const plane *p, int32_t vertex) {
+    double to[3];
+    drape_i_collider_carry(world->colliders, p->collider, world->start_time, world->end_time,
+                           world->start + 3 * (int64_t)vertex, to);
+    return vec3_at(to);
+}
+
 /* Where the vertex ends when it is lifted by `rise`: what moved along the plane is braked. */
 static vec3 lifted(const drape_i_response *r, const plane *p, int32_t vertex, double rise) {
     const drape_i_world *world = r->world;
     const double *x = world->end + 3 * (int64_t)vertex;
     vec3 to = vec3_plus(vec3_at(x), rise, p->normal);
-    double carried[3], friction = sqrt(p->friction * world->friction[vertex]);
+    double friction = sqrt(p->friction * world->friction[vertex]);
     if (!(friction > 0)) return to;
-    drape_i_collider_carry(world->colliders, p->collider, world->start_time, world->end_time,
-                           world->start + 3 * (int64_t)vertex, carried);
-    vec3 u = vec3_sub(to, vec3_at(carried));
+    vec3 u = vec3_sub(to, carried(world, p, vertex));
     u = vec3_plus(u, -vec3_dot(u, p->normal), p->normal);
     double slid = vec3_length(u);
     return slid > 0 ? vec3_plus(to, -fmin(1, friction * rise / slid), u) : to;
@@ -84,6 +90,8 @@ drape_i_impact drape_i_response_on_plane(const drape_i_response *r, int32_t inde
     drape_i_impact c = {.vertex = {vertex, point, point, point}, .w = {1, -1, 0, 0}, .n = p.normal};
     double keep = least_height(r, &p, vertex, &c.target);
     c.slack = c.target - keep;
+    c.friction = sqrt(p.friction * r->world->friction[vertex]);
+    c.anchor = vec3_sub(carried(r->world, &p, vertex), p.point);
     return c;
 }
 

@@ -41,12 +41,15 @@ typedef struct drape_i_impact {
     double w[4];          /* sum up to zero, to rounding */
     vec3 n;               /* unit */
     vec3 arm;             /* sum w_i x_i at the start */
+    vec3 anchor;          /* sum w_i x_i at the end where nothing slides, but for what it has along n */
     double target, slack; /* m; slack: how much more it is than the separation */
     double friction;
-    bool free;     /* all four vertices can move */
-    double lambda; /* zones: its multiplier */
+    bool free; /* all four vertices can move */
+    /* Of zones: */
+    double lambda; /* impulse along n, kg m as all impulses here */
+    vec3 drag;     /* impulse across n */
+    double yield;  /* kg: the impulse that changes the gap by 1 m */
     int32_t zone;
-    vec3 torque; /* zones: arm x n */
 } drape_i_impact;
 
 /* How free vertices move as a rigid body: what keeps the angular momentum. */

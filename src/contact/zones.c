@@ -1,22 +1,23 @@
-/* zones.c: impact zones with inelastic projection (Harmon, Vouga, Tamstorf, Grinspun 2008).
+/* zones.c: impact zones with inelastic projection (Harmon, Vouga, Tamstorf, Grinspun 2008), and friction.
  *
  * Impulses treat hits one by one and forget them; in a pile each undoes what the others did. Here contacts are kept
- * once they have been seen. In each round the new hits become contacts (impulses.c), n_c.sum w_ci x_i >= target_c,
- * and the ends become those nearest to the ends before the first round, in the norm of the masses, that satisfy all
- * contacts so far:
+ * once they have been seen. In each round the new hits become contacts (impulses.c), n_c.sum w_ci x_i >= target_c.
+ * Without friction the ends then become those nearest to the ends before the first round, in the norm of the masses,
+ * that satisfy all contacts so far:
  *
  *     x = x^ + M^-1 J' lambda,    J x >= target,  lambda >= 0,  lambda_c = 0 where J_c x > target_c.
  *
- * The paper has equalities; inequalities do not glue together what moves apart. Contacts that share a movable vertex,
- * directly or through others, are a zone: zones do not know of each other. They are found with a union-find over
- * vertices.
+ * The paper has equalities; inequalities do not glue together what moves apart. Friction, which the paper leaves out,
+ * adds a drag to each contact, across n_c and not longer than mu lambda_c, which stops it from sliding if it can.
+ * Contacts that share a movable vertex, directly or through others, are a zone; a union-find over vertices finds
+ * them.
  *
- * As in impulses.c, a zone whose vertices can all be moved turns as a rigid body by -I^-1 sum lambda_c b_c, b_c = a_c
- * x n_c, which keeps its angular momentum. So J M^-1 J' becomes J M^-1 J' - B' I^-1 B: 3 more numbers per zone.
+ * As in impulses.c, a zone whose vertices can all be moved also turns as a rigid body, by -I^-1 sum a_c x p_c for the
+ * impulses p_c = lambda_c n_c + drag_c, which keeps its angular momentum.
  *
- * The multipliers are found by projected Gauss-Seidel from those of the round before; the matrix is never formed. A
- * sweep costs 100 flops and 4 vertices per contact. It needs not converge: hits that are left are hits of the next
- * round, and finally truncation is there. SWEEPS and MOST_WORK bound what a round costs. */
+ * The impulses are found by projected Gauss-Seidel from those of the round before; no matrix is formed. A sweep costs
+ * some 200 flops and 4 vertices per contact. It does not have to converge: hits that are left are hits of the next
+ * round, and in the end there is truncation. SWEEPS and MOST_WORK bound what a round costs. */
 #include "contact/response_parts.h"
 
 #include <string.h>
@@ -27,12 +28,13 @@ enum {
     MOST_CONTACTS = 1 << 15
 };
 
-static const double ENOUGH = 0.1; /* of the slack: what a contact may lack when sweeps end */
+static const double ENOUGH = 0.1;      /* of the slack: what a contact may lack when sweeps end */
+static const double LEAST_GIVE = 1e-3; /* of what a contact gives where nothing turns */
 
 typedef struct zone {
     drape_i_body body;
     double tensor[6];
-    vec3 torque; /* sum lambda_c b_c */
+    vec3 torque; /* sum a_c x p_c */
     bool free;   /* all of its vertices can be moved */
 } zone;
 
@@ -129,18 +131,28 @@ static drape_status make_zones(drape_i_response *r, drape_i_zones *z) {
     return DRAPE_OK;
 }
 
-static void place_contacts(drape_i_response *r, drape_i_zones *z) {
+/* Which zone each contact is in, what impulses of earlier rounds turn it by, and what it yields. */
+static void place_contacts(const drape_i_response *r, drape_i_zones *z) {
+    const double *m = r->request->inverse_mass;
     for (int64_t i = 0; i < z->contacts; i++) {
         drape_i_impact *c = &z->contact[i];
         for (int32_t k = 0; k < 4; k++)
-            if (r->request->inverse_mass[c->vertex[k]] > 0) c->zone = z->zone_of[root_of(z, c->vertex[k])];
+            if (m[c->vertex[k]] > 0) c->zone = z->zone_of[root_of(z, c->vertex[k])];
         zone *at = &z->zone[c->zone];
+        vec3 impulse = vec3_plus(c->drag, c->lambda, c->n);
         at->free &= c->free;
-        c->torque = vec3_cross(c->arm, c->n);
-        at->torque = vec3_plus(at->torque, c->lambda, c->torque);
+        at->torque = vec3_add(at->torque, vec3_cross(c->arm, impulse));
     }
     for (int64_t i = 0; i < z->zones; i++)
         if (z->zone[i].free) drape_i_body_settle(&z->zone[i].body, z->zone[i].tensor);
+    for (int64_t i = 0; i < z->contacts; i++) {
+        drape_i_impact *c = &z->contact[i];
+        vec3 b = vec3_cross(c->arm, c->n);
+        double give = 0;
+        for (int32_t k = 0; k < 4; k++) give += c->w[k] * c->w[k] * m[c->vertex[k]];
+        double held = give - vec3_dot(b, drape_i_body_turn(&z->zone[c->zone].body, b));
+        c->yield = 1 / fmax(held, LEAST_GIVE * give);
+    }
 }
 
 /* Vertices that are near a plane get contacts with all of them, once. */
@@ -182,28 +194,45 @@ static const double *place_of(const drape_i_response *r, const drape_i_zones *z,
     return (z->parent[vertex] >= 0 ? z->x : r->world->end) + 3 * (int64_t)vertex;
 }
 
-/* Returns what the contact lacked, in parts of its slack. */
-static double relax(drape_i_response *r, drape_i_zones *z, drape_i_impact *c) {
+/* sum w_i x_i at the end, with the zone's turn. */
+static vec3 between(const drape_i_response *r, const drape_i_zones *z, const drape_i_impact *c) {
+    const zone *at = &z->zone[c->zone];
+    vec3 e = {0, 0, 0};
+    for (int32_t i = 0; i < 4; i++) e = vec3_plus(e, c->w[i], vec3_at(place_of(r, z, c->vertex[i])));
+    return at->free ? vec3_sub(e, vec3_cross(drape_i_body_turn(&at->body, at->torque), c->arm)) : e;
+}
+
+static void push(const drape_i_response *r, drape_i_zones *z, const drape_i_impact *c, vec3 impulse) {
     const double *m = r->request->inverse_mass;
     zone *at = &z->zone[c->zone];
-    vec3 e = {0, 0, 0};
-    double give = 0;
-    for (int32_t i = 0; i < 4; i++) {
-        e = vec3_plus(e, c->w[i], vec3_at(place_of(r, z, c->vertex[i])));
-        give += c->w[i] * c->w[i] * m[c->vertex[i]];
-    }
-    double gap = vec3_dot(c->n, e) - vec3_dot(drape_i_body_turn(&at->body, at->torque), c->torque);
-    double held = give - vec3_dot(c->torque, drape_i_body_turn(&at->body, c->torque));
-    double lambda = fmax(0, c->lambda + (c->target - gap) / fmax(held, 1e-3 * give)), change = lambda - c->lambda;
-    if (change == 0) return 0;
-    c->lambda = lambda;
-    at->torque = vec3_plus(at->torque, change, c->torque);
+    if (at->free) at->torque = vec3_add(at->torque, vec3_cross(c->arm, impulse));
     for (int32_t i = 0; i < 4; i++)
         if (m[c->vertex[i]] > 0) {
             double *x = z->x + 3 * (int64_t)c->vertex[i];
-            vec3_put(x, vec3_plus(vec3_at(x), c->w[i] * m[c->vertex[i]] * change, c->n));
+            vec3_put(x, vec3_plus(vec3_at(x), c->w[i] * m[c->vertex[i]], impulse));
         }
-    return (c->target - gap) / c->slack;
+}
+
+/* The drag that would stop the contact from sliding, but no more than friction can. */
+static void brake(const drape_i_response *r, drape_i_zones *z, drape_i_impact *c) {
+    vec3 slid = vec3_sub(between(r, z, c), c->anchor);
+    slid = vec3_plus(slid, -vec3_dot(slid, c->n), c->n);
+    vec3 drag = vec3_plus(c->drag, -c->yield, slid);
+    double length = vec3_length(drag), most = c->friction * c->lambda;
+    if (length > most) drag = vec3_scale(most / length, drag);
+    push(r, z, c, vec3_sub(drag, c->drag));
+    c->drag = drag;
+}
+
+/* Returns what the contact lacked, in parts of its slack. */
+static double relax(const drape_i_response *r, drape_i_zones *z, drape_i_impact *c) {
+    double lacks = c->target - vec3_dot(c->n, between(r, z, c)), lambda = c->lambda + lacks * c->yield;
+    bool pushed = c->lambda > 0;
+    lambda = lambda > 0 ? lambda : 0;
+    if (lambda != c->lambda) push(r, z, c, vec3_scale(lambda - c->lambda, c->n));
+    c->lambda = lambda;
+    if (c->friction > 0 && (pushed || lambda > 0)) brake(r, z, c);
+    return lambda > 0 ? lacks / c->slack : 0;
 }
 
 static void solve(drape_i_response *r, drape_i_zones *z) {
@@ -211,7 +240,10 @@ static void solve(drape_i_response *r, drape_i_zones *z) {
     double lacks = INFINITY;
     for (int32_t sweep = 0; sweep < SWEEPS && sweep <= most && lacks > ENOUGH; sweep++) {
         lacks = 0;
-        for (int64_t i = 0; i < z->contacts; i++) lacks = fmax(lacks, relax(r, z, &z->contact[i]));
+        for (int64_t i = 0; i < z->contacts; i++) {
+            double one = relax(r, z, &z->contact[i]);
+            lacks = one > lacks ? one : lacks;
+        }
     }
 }
 
