@@ -23,7 +23,7 @@
 #include <string.h>
 
 enum {
-    SWEEPS = 64,
+    SWEEPS = 16,
     MOST_WORK = 1 << 17, /* contacts times sweeps in one round */
     MOST_CONTACTS = 1 << 15
 };
@@ -36,6 +36,7 @@ typedef struct zone {
     double tensor[6];
     vec3 torque; /* sum a_c x p_c */
     bool free;   /* all of its vertices can be moved */
+    bool fresh;  /* has a contact that it did not have in the round before */
 } zone;
 
 struct drape_i_zones {
@@ -172,6 +173,7 @@ static drape_status add_planes(drape_i_response *r, drape_i_zones *z) {
 }
 
 static drape_status add_contacts(drape_i_response *r, drape_i_zones *z) {
+    int64_t before = z->contacts;
     drape_status status = drape_i_response_contacts(r);
     if (!status)
         status = drape_i_response_grow(r->ctx, (void **)&z->contact, &z->contact_room, z->contacts + r->contacts,
@@ -183,8 +185,10 @@ static drape_status add_contacts(drape_i_response *r, drape_i_zones *z) {
     }
     status = add_planes(r, z);
     if (!status) status = make_zones(r, z);
-    if (!status) place_contacts(r, z);
-    return status;
+    if (status) return status;
+    place_contacts(r, z);
+    for (int64_t i = before; i < z->contacts; i++) z->zone[z->contact[i].zone].fresh = true;
+    return DRAPE_OK;
 }
 
 /* ---- Multipliers ---- */
@@ -232,7 +236,7 @@ static double relax(const drape_i_response *r, drape_i_zones *z, drape_i_impact 
     if (lambda != c->lambda) push(r, z, c, vec3_scale(lambda - c->lambda, c->n));
     c->lambda = lambda;
     if (c->friction > 0 && (pushed || lambda > 0)) brake(r, z, c);
-    return lambda > 0 ? lacks / c->slack : 0;
+    return lacks / c->slack;
 }
 
 static void solve(drape_i_response *r, drape_i_zones *z) {
@@ -241,7 +245,7 @@ static void solve(drape_i_response *r, drape_i_zones *z) {
     for (int32_t sweep = 0; sweep < SWEEPS && sweep <= most && lacks > ENOUGH; sweep++) {
         lacks = 0;
         for (int64_t i = 0; i < z->contacts; i++) {
-            double one = relax(r, z, &z->contact[i]);
+            double one = z->zone[z->contact[i].zone].fresh ? relax(r, z, &z->contact[i]) : 0;
             lacks = one > lacks ? one : lacks;
         }
     }
@@ -252,6 +256,7 @@ static void move_members(drape_i_response *r, drape_i_zones *z) {
     for (int32_t i = 0; i < z->members; i++) {
         int32_t v = z->member[i];
         const zone *at = &z->zone[z->zone_of[root_of(z, v)]];
+        if (!at->fresh) continue;
         vec3 turn = drape_i_body_turn(&at->body, at->torque);
         vec3 arm = vec3_sub(vec3_at(start + 3 * (int64_t)v), at->body.centre);
         vec3 to = vec3_sub(vec3_at(z->x + 3 * (int64_t)v), vec3_cross(turn, arm));
