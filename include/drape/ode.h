@@ -27,6 +27,8 @@ extern "C" {
 
 /* ---- The system ---- */
 
+enum { DRAPE_ODE_MOST_STAGES = 16, DRAPE_ODE_MOST_STEPS = 6 };
+
 /* Every function of a system returns DRAPE_OK; or DRAPE_ERROR_NUMBER: it cannot be computed here, but might be with a
  * shorter step; or another status, which ends the call that asked and is what that call returns. */
 
@@ -41,7 +43,7 @@ typedef struct drape_ode_point {
 /* One linear system to be solved, with the matrix of the last `prepare`. */
 typedef struct drape_ode_request {
     drape_ode_point at; /* where Newton's iteration stands; prepare may have been elsewhere */
-    const double *r;
+    double *r; /* may be changed where the solve lets go of constraints: what was filtered of it, and is not any more */
     double tol;          /* |r - A d| <= tol |r| is enough; in (0, 1) */
     const double *psi_x; /* second order: the stage's positions are psi_x + c v, which linearised steps that have
                             stiffness_times do not keep to in at.x; NULL for first order */
@@ -80,6 +82,13 @@ typedef struct drape_ode_projection {
     double h;         /* s, its length */
     double *x, *v;    /* to be changed in place; v is NULL for first order */
     double change[2]; /* to be set: Euclidean norms of the changes of x and of v; zero, as they are given: none */
+    /* The states before it that a multistep method keeps, the newest first; none for one-step methods. They may be
+     * changed too, so that they lead to the changed state without a jump; then set past_changed, and the method goes
+     * on with them in place of restarting. */
+    int32_t past_count;
+    double *past_x[DRAPE_ODE_MOST_STEPS + 2], *past_v[DRAPE_ODE_MOST_STEPS + 2];
+    double past_time[DRAPE_ODE_MOST_STEPS + 2]; /* s */
+    bool past_changed;
 } drape_ode_projection;
 
 typedef struct drape_ode_system {
@@ -119,7 +128,8 @@ typedef struct drape_ode_system {
      * contact. Called once for each step that is kept, before it becomes the state; with DRAPE_ERROR_NUMBER the step
      * has failed. One-step methods go on from the changed state, and explicit ones evaluate f there again. BDF
      * methods, implicit Euler among them, also use the states before it: they restart, as after drape_ode_start,
-     * where change[0] or change[1] is above the Euclidean norm of the estimated local error of x or of v. With
+     * where change[0] or change[1] is above the Euclidean norm of the estimated local error of x or of v, unless the
+     * states before were changed too (past_changed). With
      * DRAPE_ODE_ERROR that is the estimate that controls the step. Otherwise it is the same estimate, from the
      * difference of predictor and corrector; while the past is short, the difference to a result of one order less;
      * and where there is neither, as in the first step of implicit Euler, every change is a restart. */
@@ -140,8 +150,6 @@ typedef struct drape_ode_system {
 } drape_ode_system;
 
 /* ---- Methods ---- */
-
-enum { DRAPE_ODE_MOST_STAGES = 16, DRAPE_ODE_MOST_STEPS = 6 };
 
 /* An explicit Runge-Kutta method by its Butcher table (19): k_i = f(t + c_i h, y + h sum_j a_ij k_j), y + h sum b_i
  * k_i. The arrays are not copied. */

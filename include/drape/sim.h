@@ -202,9 +202,22 @@ typedef struct drape_certificate_energy {
     uint64_t reserved[2];
 } drape_certificate_energy;
 
+/* What touched in a step. */
 typedef struct drape_certificate_contact {
-    int32_t count; /* of contacts that acted in the step: 0, there is no contact yet */
-    uint64_t reserved[16];
+    int32_t count;    /* contacts of vertices with objects that were held in the linear solve */
+    int32_t held;     /* vertices of those that stick in all directions at the end */
+    int32_t sliding;  /* vertices that slide */
+    int32_t released; /* contacts that were let go because the solve would have pulled on them */
+    int32_t springs;  /* edges and faces that were pushed apart by springs */
+    int32_t passes;   /* of impulses, in the response after the solve */
+    int32_t zones;    /* of impact that were solved */
+    int32_t cuts;     /* how often a part of the step was cut in two */
+    int64_t pairs;    /* that were tested for contact on the way of the step */
+    int64_t hits;     /* of them, that met before the response */
+    int64_t moved;    /* vertices that the response moved */
+    int64_t truncated; /* of them, those that had to stop before the end of the step */
+    double broad, narrow, response; /* s: wall-clock time */
+    uint64_t reserved[5];
 } drape_certificate_contact;
 
 /* Where the time of the step went. */

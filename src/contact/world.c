@@ -135,10 +135,12 @@ static drape_status make_room(drape_context *ctx, drape_i_pairs *p, int64_t coun
         free_pairs(ctx, &next);
         return DRAPE_ERROR_MEMORY;
     }
-    memcpy(next.vertex, p->vertex, (size_t)p->count * sizeof *p->vertex);
-    memcpy(next.collider, p->collider, (size_t)p->count * sizeof *p->collider);
-    memcpy(next.distance, p->distance, (size_t)p->count * sizeof *p->distance);
-    memcpy(next.round, p->round, (size_t)p->count * sizeof *p->round);
+    if (p->count > 0) {
+        memcpy(next.vertex, p->vertex, (size_t)p->count * sizeof *p->vertex);
+        memcpy(next.collider, p->collider, (size_t)p->count * sizeof *p->collider);
+        memcpy(next.distance, p->distance, (size_t)p->count * sizeof *p->distance);
+        memcpy(next.round, p->round, (size_t)p->count * sizeof *p->round);
+    }
     free_pairs(ctx, p);
     *p = next;
     return DRAPE_OK;

@@ -74,12 +74,22 @@ static bool is_within_error(drape_ode *ode, const double change[2]) {
             change[1] <= sqrt(drape_i_dot(ode->ctx, ode->size, e + ode->size, e + ode->size)));
 }
 
+static void show_past(drape_ode *ode, double t, drape_ode_projection *state) {
+    state->past_count = ode->past_count < ode->past_room ? ode->past_count : ode->past_room;
+    for (int32_t i = 0; i < state->past_count; t -= ode->past_step[i++]) {
+        state->past_x[i] = ode->past[i];
+        state->past_v[i] = drape_i_ode_velocity(ode, ode->past[i]);
+        state->past_time[i] = t;
+    }
+}
+
 /* Lets the system change next; *restart: by more than a multistep method goes on from. */
 static drape_status project(drape_ode *ode, double h, double t, bool *restart, drape_ode_reason *reason) {
     const drape_ode_system *system = &ode->system;
     drape_ode_projection state = {.t = t, .h = h, .x = ode->next, .v = drape_i_ode_velocity(ode, ode->next)};
     *restart = false;
     if (!system->project) return DRAPE_OK;
+    if (ode->method.multistep) show_past(ode, t - h, &state);
     drape_status said = system->project(system->user, &state);
     if (said) return drape_i_ode_take(ode, said, "the projection of the state", t, reason);
     if (state.change[0] == 0 && state.change[1] == 0) return DRAPE_OK;
@@ -88,7 +98,7 @@ static drape_status project(drape_ode *ode, double h, double t, bool *restart, d
                                    "the projected state at t = %g s is no finite number, after a step of %g s", t, h);
         return DRAPE_OK;
     }
-    *restart = ode->method.multistep && !is_within_error(ode, state.change);
+    *restart = ode->method.multistep && !state.past_changed && !is_within_error(ode, state.change);
     ode->next_slope_known = false; /* it was found at another state */
     ode->counts.projected++;
     return DRAPE_OK;

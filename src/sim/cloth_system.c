@@ -17,7 +17,7 @@
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "linear/constraints.h"
-#include "sim/sim.h"
+#include "sim/contact.h"
 #include "sparse/matrix.h"
 #include "sparse/multiply.h"
 
@@ -279,11 +279,32 @@ static drape_status pose_whole_change(drape_sim *sim, const drape_ode_request *r
     drape_bsr3 A = drape_matrix_view(sim->A);
     drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, change_chunk, &s);
     drape_i_multiply(sim->ctx, &A, u, sim->b);
+    if (sim->contact) drape_i_contact_multiply(sim, u, sim->b);
     add(sim, scale_of_residual(sim), request->r, sim->b);
     for (int64_t i = 0; i < sim->held_now; i++)
         memcpy(sim->held[i].z, u + 3 * (int64_t)sim->held[i].vertex, sizeof sim->held[i].z);
     problem->guess = u;
     return drape_constraints_set(sim->constraints, sim->held, sim->held_now);
+}
+
+/* Contacts that pull are let go, and what they carried becomes a part of the residual. */
+static drape_status solve_released(drape_sim *sim, const drape_ode_request *request, drape_problem *posed,
+                                   double *d) {
+    drape_i_integrator *it = sim->integrator;
+    double factor = drape_i_sim_solves_for_positions(sim) ? sim->matrix_c : 1;
+    if (drape_i_contact_release(sim, sim->solved.constraint_force, factor, it->carried) == 0) return DRAPE_OK;
+    drape_i_aim aim = {.t = request->at.t, .c = request->at.c, .x = request->at.x, .factor = 1};
+    drape_status status = drape_i_sim_constrain(sim, &aim);
+    if (!status) status = drape_i_sim_hold_still(sim);
+    if (status) return status;
+    add(sim, 1, request->r, it->carried);
+    memcpy(sim->b, it->carried, (size_t)drape_i_sim_numbers(sim) * sizeof *sim->b);
+    drape_i_filter_complement(sim->constraints, sim->vertices, it->carried);
+    drape_i_filter(sim->constraints, sim->b);
+    memcpy(request->r, sim->b, (size_t)drape_i_sim_numbers(sim) * sizeof *sim->b);
+    scale(sim, scale_of_residual(sim), sim->b, sim->b);
+    posed->same_matrix = false;
+    return drape_i_sim_solve(sim, posed, d);
 }
 
 static drape_status solve(void *user, const drape_ode_request *request, double *d, drape_ode_answer *answer) {
@@ -292,11 +313,13 @@ static drape_status solve(void *user, const drape_ode_request *request, double *
     bool whole = it->settings.newton.kind == DRAPE_ODE_LINEARISED;
     drape_problem posed = {.positions = request->at.x, .tol = request->tol, .same_matrix = it->same_matrix};
     drape_status status = DRAPE_OK;
+    if (sim->contact) drape_i_contact_couple(sim, request->at.t, request->at.x, sim->matrix_c);
     if (whole) status = pose_whole_change(sim, request, &posed);
     else scale(sim, scale_of_residual(sim), request->r, sim->b);
     if (!status) status = drape_i_sim_solve(sim, &posed, d);
     if (!status && sim->solved.reason == DRAPE_INDEFINITE && it->exactness > 0 && it->lagged_x)
         status = solve_clamped(sim, request, &posed, d);
+    if (!status && sim->contact && !whole) status = solve_released(sim, request, &posed, d);
     if (status) return status;
     it->same_matrix = true;
     if (it->lagged_x) choose_exactness(sim, request, d);
@@ -325,7 +348,10 @@ static drape_status stiffness_times(void *user, const drape_ode_point *at, const
 
 static drape_status potential(void *user, const drape_ode_point *at, double *out) {
     drape_sim *sim = user;
-    return drape_i_assembler_potential(sim->forces, at->t, at->c, at->x, at->v, sim->integrator->lagged_x, out);
+    drape_status status =
+        drape_i_assembler_potential(sim->forces, at->t, at->c, at->x, at->v, sim->integrator->lagged_x, out);
+    if (!status && sim->contact) *out += drape_i_contact_potential(sim, at->t, at->c, at->x, at->v);
+    return status;
 }
 
 static bool has_potential(void *user) {
@@ -391,7 +417,8 @@ static drape_status project(void *user, drape_ode_projection *state) {
     response r = {it, state->x, state->v};
     memcpy(it->before[0], state->x, bytes);
     memcpy(it->before[1], state->v, bytes);
-    drape_status status = drape_i_sim_respond(sim, state->h, state->x, state->v);
+    drape_status status =
+        drape_i_sim_respond(sim, state->t, state->h, drape_ode_x(it->ode), state->x, state->v, state);
     if (status) return status;
     drape_i_sum(sim->ctx, drape_i_sim_numbers(sim), GRAIN, sum_changes, &r, 2, state->change);
     for (int32_t k = 0; k < 2; k++) state->change[k] = sqrt(state->change[k]);

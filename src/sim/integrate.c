@@ -1,5 +1,5 @@
 /* integrate.c: a step of the scene by an integrator of drape/ode.h. */
-#include "sim/sim.h"
+#include "sim/contact.h"
 
 #include "base/elementary.h"
 #include "base/parallel.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GRAIN = 4096, MOST_HALVINGS = 6 };
+enum { GRAIN = 4096 };
 
 /* How tightly Newton's method solves: what is left of linear systems where a tolerance in metres is set, and of the
  * stage where none is. */
@@ -146,7 +146,7 @@ static drape_status allocate(drape_sim *sim, bool implicit) {
     int64_t n = drape_i_sim_numbers(sim);
     bool linearises = implicit && it->settings.newton.kind == DRAPE_ODE_LINEARISED;
     bool good = DRAPE_NEW(sim->ctx, it->carried, n) &&
-                DRAPE_NEW(sim->ctx, it->held_before, 3 * (int64_t)sim->held_count) &&
+                DRAPE_NEW(sim->ctx, it->held_before, 3 * (int64_t)sim->held_room) &&
                 (!linearises || DRAPE_NEW(sim->ctx, it->change, n));
     for (int32_t i = 0; i < 2 && good && drape_i_sim_responds(sim); i++) good = DRAPE_NEW(sim->ctx, it->before[i], n);
     for (int32_t i = 0; i < 3 && good && !implicit; i++) good = DRAPE_NEW(sim->ctx, it->lanczos[i], n);
@@ -170,7 +170,7 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
     drape_i_integrator *it = sim->integrator;
     it->settings = s;
     it->halvings =
-        implicit && s.control == DRAPE_ODE_FIXED && !scene->integration.stop_on_failure ? MOST_HALVINGS : 0;
+        implicit && s.control == DRAPE_ODE_FIXED && !scene->integration.stop_on_failure ? DRAPE_I_HALVINGS : 0;
     it->stiffest_step = -1;
     drape_ode_system system = drape_i_cloth_system(sim, implicit);
     drape_status status = allocate(sim, implicit);
@@ -187,7 +187,7 @@ void drape_i_integrator_destroy(drape_sim *sim) {
     drape_solver_destroy(it->mass_solver);
     DRAPE_FREE(sim->ctx, it->carried, n);
     DRAPE_FREE(sim->ctx, it->change, n);
-    DRAPE_FREE(sim->ctx, it->held_before, 3 * (int64_t)sim->held_count);
+    DRAPE_FREE(sim->ctx, it->held_before, 3 * (int64_t)sim->held_room);
     for (int32_t i = 0; i < 2; i++) DRAPE_FREE(sim->ctx, it->before[i], n);
     for (int32_t i = 0; i < 3; i++) DRAPE_FREE(sim->ctx, it->lanczos[i], n);
     DRAPE_FREE(sim->ctx, sim->integrator, 1);
@@ -217,8 +217,10 @@ void drape_i_integrator_take_back(drape_sim *sim, drape_status status) {
 static drape_status hold(drape_sim *sim, bool other_pins) {
     double end = (double)(sim->steps + 1) * sim->h;
     drape_i_aim aim = {.t = end, .c = sim->h, .x = sim->x, .v = sim->v, .factor = 1};
-    drape_status status = drape_i_sim_constrain(sim, &aim);
+    drape_status status = sim->contact ? drape_i_contact_begin(sim, drape_sim_time(sim), end) : DRAPE_OK;
+    if (!status) status = drape_i_sim_constrain(sim, &aim);
     if (!status) status = drape_i_sim_hold_still(sim);
+    if (sim->contact) sim->integrator->same_matrix = false;
     if (status || !other_pins) return status;
     sim->integrator->same_matrix = false;
     return drape_i_integrator_start(sim);
@@ -292,6 +294,7 @@ static drape_status advance(drape_sim *sim, double end, int32_t halvings, drape_
     double begin = drape_ode_time(ode);
     drape_status status = drape_ode_advance(ode, end, result);
     if (status || !is_newtons(result->reason) || halvings == 0) return status;
+    if (sim->contact) sim->contact->cuts++;
     status = advance(sim, begin + 0.5 * (end - begin), halvings - 1, result);
     return status || result->reason ? status : advance(sim, end, halvings - 1, result);
 }
@@ -310,6 +313,7 @@ drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     memcpy(sim->x, drape_ode_x(ode), bytes);
     memcpy(sim->v, drape_ode_v(ode), bytes);
     find_impulse(sim);
+    if (sim->contact) drape_i_contact_finish(sim, sim->impulse);
     drape_ode_counts now = drape_ode_count(ode);
     sim->did = difference(&before, &now, &result);
     drape_ode_stage last = drape_ode_last_stage(ode);

@@ -6,7 +6,7 @@
  * The anchor is where the vertex started, or, for a pin that takes hold later, where it was then less d at that time.
  * A vertex may be in several pins: the builder of the constraints merges what they ask for. */
 #include "base/elementary.h"
-#include "sim/sim.h"
+#include "sim/contact.h"
 
 #include <math.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static void tell_contradiction(drape_sim *sim, const drape_i_aim *aim) {
 static drape_status finish_constraints(drape_sim *sim) {
     drape_status status = drape_constraint_builder_finish(sim->builder, sim->constraints);
     const drape_constraint *list = drape_constraint_builder_list(sim->builder, &sim->held_now);
-    DRAPE_ASSERT(sim->held_now <= sim->held_count);
+    DRAPE_ASSERT(sim->held_now <= sim->held_room);
     if (sim->held_now > 0) memcpy(sim->held, list, (size_t)sim->held_now * sizeof *list);
     return status;
 }
@@ -131,6 +131,7 @@ drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim) {
     for (int32_t p = 0, first = 0; p < sim->pin_count && !status; first += sim->pins[p++].count)
         for (int32_t i = first; sim->holding[p] && i < first + sim->pins[p].count && !status; i++)
             status = ask(sim, p, i, aim);
+    if (!status && sim->contact) status = drape_i_contact_constrain(sim, aim);
     if (!status) status = finish_constraints(sim);
     if (!status) tell_contradiction(sim, aim);
     return status;
@@ -225,7 +226,9 @@ drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene) {
     drape_context *ctx = sim->ctx;
     drape_status status = check_pins(sim, scene);
     if (status) return status;
-    if (!DRAPE_NEW(ctx, sim->pinned, sim->held_count) || !DRAPE_NEW(ctx, sim->held, sim->held_count) ||
+    sim->held_room = sim->held_count;
+    if (drape_i_contact_acts(scene) && sim->held_room < sim->vertices) sim->held_room = sim->vertices;
+    if (!DRAPE_NEW(ctx, sim->pinned, sim->held_count) || !DRAPE_NEW(ctx, sim->held, sim->held_room) ||
         !DRAPE_NEW(ctx, sim->anchor, 3 * (int64_t)sim->held_count) || !DRAPE_NEW(ctx, sim->pins, scene->pin_count) ||
         !DRAPE_NEW(ctx, sim->holding, scene->pin_count) || !DRAPE_NEW(ctx, sim->keys, sim->key_count)) {
         sim->pin_count = scene->pin_count; /* what release() frees by */
@@ -251,7 +254,7 @@ void drape_i_sim_anchor(drape_sim *sim) {
 
 void drape_i_sim_release(drape_sim *sim) {
     DRAPE_FREE(sim->ctx, sim->pinned, sim->held_count);
-    DRAPE_FREE(sim->ctx, sim->held, sim->held_count);
+    DRAPE_FREE(sim->ctx, sim->held, sim->held_room);
     DRAPE_FREE(sim->ctx, sim->anchor, 3 * (int64_t)sim->held_count);
     DRAPE_FREE(sim->ctx, sim->pins, sim->pin_count);
     DRAPE_FREE(sim->ctx, sim->holding, sim->pin_count);

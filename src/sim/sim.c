@@ -1,6 +1,6 @@
 /* sim.c: creating a simulation from a scene, looking at it, exporting its linear system. */
-#include "sim/sim.h"
 #include "base/file.h"
+#include "sim/contact.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,6 +100,7 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
     if (!status) status = drape_constraints_create(ctx, sim->vertices, &sim->constraints);
     if (!status) status = drape_i_sim_hold(sim, scene);
     if (!status) place(sim, scene);
+    if (!status) status = drape_i_contact_create(sim, scene);
     if (!status) status = choose_integrator(sim, scene);
     return status;
 }
@@ -122,6 +123,7 @@ void drape_sim_destroy(drape_sim *sim) {
     drape_context *ctx = sim->ctx;
     vector list[VECTORS];
     drape_i_integrator_destroy(sim);
+    drape_i_contact_destroy(sim);
     drape_matrix_destroy(sim->mass_matrix);
     drape_i_sim_release(sim);
     drape_constraints_destroy(sim->constraints);

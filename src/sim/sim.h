@@ -21,6 +21,8 @@
 #include "drape/ode.h"
 #include "drape/sim.h"
 
+enum { DRAPE_I_HALVINGS = 6 }; /* how often a step that fails is cut in two: down to 1/64 */
+
 /* What an integrator of drape/ode.h needs besides the simulation. */
 typedef struct drape_i_integrator {
     drape_ode *ode;
@@ -87,7 +89,8 @@ struct drape_sim {
     double *momentum;        /* M v of a consistent mass, for energies */
     double *mean_x, *mean_v; /* state in the middle of the last step, and room, for energies */
 
-    double matrix_c; /* s: the c of A = M + c D + c^2 K; 0: there is no system yet */
+    double dt, until; /* s: length and end of the part of a linearised step that is under way */
+    double matrix_c;  /* s: the c of A = M + c D + c^2 K; 0: there is no system yet */
     drape_unknowns unknowns;
     drape_matrix *mass_matrix;      /* NULL: lumped */
     drape_i_integrator *integrator; /* NULL: linearised Euler steps */
@@ -101,7 +104,10 @@ struct drape_sim {
     bool checks_balance;  /* drape_sim_check_energy */
     bool balance_checked; /* the last step told what the solver left */
 
+    struct drape_i_contact *contact; /* contact.h; NULL: nothing can touch */
+
     int32_t held_count, pin_count, key_count;
+    int32_t held_room;              /* of `held`: all that can be held at once */
     int32_t held_now;               /* vertices in `held` */
     drape_constraint *pinned;       /* all vertices of all pins, in their order */
     drape_constraint *held;         /* those that are held in this step, merged, with their z: what the solver gets */
@@ -155,9 +161,11 @@ drape_status drape_i_sim_solve(drape_sim *sim, const drape_problem *posed, doubl
 
 /* Whether respond may change anything. */
 bool drape_i_sim_responds(const drape_sim *sim);
-/* Changes the state that a step of h led to, where forces alone do not keep it admissible: the limit of strain.
- * Vertices that are held, in whatever directions, are not moved. */
-drape_status drape_i_sim_respond(drape_sim *sim, double h, double *x, double *v);
+/* Changes the state that a step of h from x0 led to, at time t, where forces alone do not keep it admissible: the
+ * limit of strain, which does not move vertices that are held, in whatever directions; then contact. past: the states
+ * before that a method keeps, or NULL. DRAPE_ERROR_NUMBER: contact leaves no room; a shorter step may do. */
+drape_status drape_i_sim_respond(drape_sim *sim, double t, double h, const double *x0, double *x, double *v,
+                                 drape_ode_projection *past);
 
 /* ---- energy.c: where energy comes from and goes to ---- */
 

@@ -12,7 +12,7 @@
  * Other integrators repeat the middle of the step (integrate.c). */
 #include "base/parallel.h"
 #include "base/timer.h"
-#include "sim/sim.h"
+#include "sim/contact.h"
 #include "sparse/multiply.h"
 
 #include <math.h>
@@ -37,11 +37,11 @@ static bool begin(drape_sim *sim) {
 
 static drape_status constrain(drape_sim *sim) {
     bool positions = drape_i_sim_solves_for_positions(sim);
-    drape_i_aim aim = {.t = (double)(sim->steps + 1) * sim->h,
-                       .c = sim->h,
+    drape_i_aim aim = {.t = sim->until,
+                       .c = sim->dt,
                        .x = sim->x,
                        .v = positions ? NULL : sim->v,
-                       .factor = positions ? sim->h : 1};
+                       .factor = positions ? sim->dt : 1};
     return drape_i_sim_constrain(sim, &aim);
 }
 
@@ -57,21 +57,23 @@ drape_status drape_i_sim_assemble(drape_sim *sim, const drape_assembly *what, dr
     double began = drape_i_seconds();
     drape_status status = drape_i_assembler_run(sim->forces, what, A);
     if (!status && A) drape_i_sim_mass_correct(sim, what->mass);
+    if (!status && sim->contact)
+        drape_i_contact_forces(sim, what->time, what->x, what->v, what->force, what->stiff_v);
     sim->spent.seconds.assemble += drape_i_seconds() - began;
     return status;
 }
 
 static void rhs_chunk(void *data, int64_t begin, int64_t end) {
     drape_sim *sim = data;
-    for (int64_t i = begin; i < end; i++) sim->b[i] = sim->h * (sim->f[i] - sim->h * sim->Kv[i]);
+    for (int64_t i = begin; i < end; i++) sim->b[i] = sim->dt * (sim->f[i] - sim->dt * sim->Kv[i]);
 }
 
 /* b = f - h K v; and h v */
 static void position_rhs_chunk(void *data, int64_t begin, int64_t end) {
     drape_sim *sim = data;
     for (int64_t i = begin; i < end; i++) {
-        sim->b[i] = sim->f[i] - sim->h * sim->Kv[i];
-        sim->hv[i] = sim->h * sim->v[i];
+        sim->b[i] = sim->f[i] - sim->dt * sim->Kv[i];
+        sim->hv[i] = sim->dt * sim->v[i];
     }
 }
 
@@ -89,13 +91,14 @@ static void form_rhs(drape_sim *sim) {
     }
     drape_i_loop(sim->ctx, n, GRAIN, position_rhs_chunk, sim);
     drape_i_multiply(sim->ctx, &A, sim->hv, sim->Ahv);
+    if (sim->contact) drape_i_contact_multiply(sim, sim->hv, sim->Ahv);
     drape_i_loop(sim->ctx, n, GRAIN, add_chunk, sim);
 }
 
 /* A = M + h D + h^2 K, b = h (f - h K v); or both for positions */
 static drape_status assemble(drape_sim *sim) {
-    drape_assembly what = drape_i_sim_system(sim, sim->h);
-    what.time = (double)(sim->steps + 1) * sim->h;
+    drape_assembly what = drape_i_sim_system(sim, sim->dt);
+    what.time = sim->until;
     what.x = sim->x;
     what.v = sim->v;
     what.force = sim->f;
@@ -107,7 +110,8 @@ static drape_status assemble(drape_sim *sim) {
                             (long long)sim->steps + 1, what.time, force);
     if (status) return status;
     double assembled = drape_i_seconds();
-    sim->matrix_c = sim->h;
+    sim->matrix_c = sim->dt;
+    if (sim->contact) drape_i_contact_couple(sim, sim->until, sim->x, sim->dt);
     form_rhs(sim);
     sim->spent.seconds.assemble += drape_i_seconds() - assembled;
     return DRAPE_OK;
@@ -121,6 +125,7 @@ drape_status drape_i_sim_solve(drape_sim *sim, const drape_problem *posed, doubl
     problem.A = &A;
     problem.b = sim->b;
     problem.constraints = sim->constraints;
+    if (sim->contact) problem.couplings = drape_i_contact_couplings(sim);
     drape_status status = drape_solver_solve(sim->solver, &problem, u, &sim->solved);
     if (status) return status;
     sim->spent.solves++;
@@ -134,8 +139,8 @@ drape_status drape_i_sim_solve(drape_sim *sim, const drape_problem *posed, doubl
 static void to_velocities_chunk(void *data, int64_t begin, int64_t end) {
     drape_sim *sim = data;
     for (int64_t i = begin; i < end; i++) {
-        sim->dv[i] = sim->dx[i] / sim->h - sim->v[i];
-        sim->impulse[i] = sim->h * sim->solved.constraint_force[i];
+        sim->dv[i] = sim->dx[i] / sim->dt - sim->v[i];
+        sim->impulse[i] = sim->dt * sim->solved.constraint_force[i];
     }
 }
 
@@ -156,7 +161,7 @@ static void advance_chunk(void *data, int64_t begin, int64_t end) {
     drape_sim *sim = data;
     for (int64_t i = begin; i < end; i++) {
         sim->v[i] += sim->dv[i];
-        sim->x[i] += sim->h * sim->v[i];
+        sim->x[i] += sim->dt * sim->v[i];
     }
 }
 
@@ -164,14 +169,20 @@ static void advance(drape_sim *sim) { drape_i_loop(sim->ctx, drape_i_sim_numbers
 
 /* ---- respond ---- */
 
-bool drape_i_sim_responds(const drape_sim *sim) { return drape_cloth_limits_strain(sim->cloth); }
+bool drape_i_sim_responds(const drape_sim *sim) { return sim->contact || drape_cloth_limits_strain(sim->cloth); }
 
-drape_status drape_i_sim_respond(drape_sim *sim, double h, double *x, double *v) {
+static drape_status limit_strain(drape_sim *sim, double h, double *x, double *v) {
     const double *mass = drape_cloth_mass(sim->cloth);
     if (!drape_cloth_limits_strain(sim->cloth)) return DRAPE_OK;
     for (int32_t i = 0; i < sim->vertices; i++) sim->inverse_mass[i] = 1 / mass[i];
     for (int32_t i = 0; i < sim->held_now; i++) sim->inverse_mass[sim->held[i].vertex] = 0;
     return drape_cloth_limit_strain(sim->cloth, sim->inverse_mass, h, x, v);
+}
+
+drape_status drape_i_sim_respond(drape_sim *sim, double t, double h, const double *x0, double *x, double *v,
+                                 drape_ode_projection *past) {
+    drape_status status = limit_strain(sim, h, x, v);
+    return status || !sim->contact ? status : drape_i_contact_respond(sim, t, h, x0, x, v, past);
 }
 
 /* ---- check ---- */
@@ -221,6 +232,7 @@ static void certify(drape_sim *sim, double began, drape_certificate *c) {
                              .linear = sim->solved,
                              .ode = sim->did,
                              .energy = drape_i_sim_measure_energy(sim),
+                             .contact = sim->contact ? sim->contact->did : (drape_certificate_contact){0},
                              .seconds = sim->spent.seconds};
     c->linear.iterations = sim->spent.iterations;
     double rest = drape_i_seconds() - began - c->seconds.assemble - c->seconds.precondition - c->seconds.solve;
@@ -229,21 +241,45 @@ static void certify(drape_sim *sim, double began, drape_certificate *c) {
 
 /* ---- The step ---- */
 
-static drape_status step_linearised(drape_sim *sim) {
-    drape_status status = constrain(sim);
+/* A part of the step, mostly all of it, from where it begins. */
+static drape_status step_part(drape_sim *sim) {
+    drape_status status = sim->contact ? drape_i_contact_begin(sim, sim->until - sim->dt, sim->until) : DRAPE_OK;
+    if (!status) status = constrain(sim);
     if (!status) status = assemble(sim);
     if (!status) status = solve(sim);
+    if (!status && sim->contact && drape_i_contact_release(sim, sim->constraint_force, 1, NULL) > 0) {
+        status = constrain(sim);
+        if (!status) status = solve(sim);
+    }
     if (status) return status;
     advance(sim);
-    return drape_i_sim_respond(sim, sim->h, sim->x, sim->v);
+    const double *x0 = sim->contact ? sim->contact->x0 : sim->x_old;
+    status = drape_i_sim_respond(sim, sim->until, sim->dt, x0, sim->x, sim->v, NULL);
+    if (!status && sim->contact) drape_i_contact_finish(sim, sim->constraint_force);
+    return status;
+}
+
+/* In halves, those again, where contact leaves no room. */
+static drape_status step_linearised(drape_sim *sim, double dt, double until, int32_t halvings) {
+    sim->dt = dt;
+    sim->until = until;
+    drape_status status = step_part(sim);
+    if (status != DRAPE_ERROR_NUMBER || !sim->contact || halvings == 0) return status;
+    if (!drape_i_contact_take_back(sim)) return status;
+    sim->contact->cuts++;
+    status = step_linearised(sim, 0.5 * dt, until - 0.5 * dt, halvings - 1);
+    return status ? status : step_linearised(sim, 0.5 * dt, until, halvings - 1);
 }
 
 drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
     double began = drape_i_seconds();
     drape_i_balance_begin(sim);
+    if (sim->contact) drape_i_contact_start(sim);
     bool other_pins = begin(sim);
-    drape_status status = sim->integrator ? drape_i_integrate(sim, other_pins) : step_linearised(sim);
+    drape_status status = sim->integrator
+                              ? drape_i_integrate(sim, other_pins)
+                              : step_linearised(sim, sim->h, (double)(sim->steps + 1) * sim->h, DRAPE_I_HALVINGS);
     if (!status) status = check(sim);
     if (status) return take_back(sim, status);
     drape_i_balance_step(sim);

@@ -1,0 +1,139 @@
+/* contact.h: contact in a step, from inside.
+ *
+ *   begin      contact_touch.c: which vertices of the cloth touch an object, and whether they stick to it
+ *   constrain  their normals, or all directions, join the pins in S and z
+ *   assemble   friction of those that slide; springs where edges and faces come too near (contact_springs.c)
+ *   solve      what would be pulled is let go
+ *   respond    contact_respond.c: what still meets on the way of the step is kept apart
+ *   finish     what the solve says of the forces decides who sticks in the next step */
+#ifndef DRAPE_SIM_CONTACT_H
+#define DRAPE_SIM_CONTACT_H
+
+#include "contact/response.h"
+#include "contact/world.h"
+#include "drape/ode.h"
+#include "drape/sim.h"
+#include "sim/sim.h"
+
+#define DRAPE_I_SLOW 2e-3 /* m/s: friction is that of a fluid below; what slides more slowly may stick */
+
+/* What a vertex does on the object that it touches. Doubles: a section of checkpoints. */
+typedef struct drape_i_standing {
+    double mode;     /* drape_i_touch_mode after the last step */
+    double collider; /* that it touches; of no meaning where free */
+    double load;     /* N: what pressed it on */
+    double braked;   /* N: how strongly friction braked it */
+    double drag[3];  /* where friction pushes it, a unit vector, after it was torn loose; else zero */
+    double slip[3];  /* m/s: how it slid at the beginning of that step */
+} drape_i_standing;
+
+typedef enum drape_i_touch_mode { DRAPE_I_FREE, DRAPE_I_SLIDES, DRAPE_I_STICKS } drape_i_touch_mode;
+
+/* A vertex on an object in the step under way. */
+typedef struct drape_i_touch {
+    int32_t vertex, collider;
+    int32_t corner[3]; /* of the triangle of a collider that deforms, in the world's numbers; else -1 */
+    double weight[3];
+    double n[3];     /* away from the object, unit */
+    double p[3];     /* the point on the object's surface at the start, m */
+    double gap;      /* m, at the start: how far outside of `distance` the vertex is */
+    double distance; /* m: from the surface */
+    double friction;
+    double slip[3]; /* m/s: how it slides at the start */
+    double braked;  /* N: by friction */
+    drape_i_touch_mode mode;
+    bool new_mode; /* another mode than after the step before */
+    bool interior; /* the point is not on a border of a triangle */
+    int32_t next;  /* of the same vertex; -1: none */
+    bool chosen;   /* acts in this step */
+    bool released; /* was pulled, and let go */
+} drape_i_touch;
+
+/* Two parts that are pushed apart by a spring: e = sum w_i x_i - e_object(t) along n. */
+typedef struct drape_i_contact_spring {
+    int32_t count, vertex[4]; /* of the cloth */
+    double w[4];
+    double n[3];
+    double offset[2]; /* n.(where the object is, + distance) at start and end of the step, m */
+    double rest;      /* m: pushes where the gap is below */
+    double k, c;      /* N/m, N s/m */
+    double t[2][3];   /* across n */
+    double with[2];   /* m/s: how the object moves along them */
+    double s;         /* N s/m: friction across n, which is viscous within a step */
+} drape_i_contact_spring;
+
+typedef struct drape_i_contact {
+    drape_i_world *world;
+    drape_i_response *response;
+    drape_contact_settings settings;
+    double *thickness, *friction; /* one per vertex */
+    double *inverse_mass;         /* of cloth and colliders */
+    drape_i_standing *standing;   /* one per vertex of the cloth */
+
+    double start, end;    /* s: of the step that touches and springs were found for */
+    double *x0;           /* m, 3 doubles per vertex: where the cloth was then */
+    double *v0;           /* m/s: its velocity then */
+    double *ahead;        /* m: where it will be at the end, as it moves then */
+    drape_i_touch *touch; /* of this step */
+    int32_t touches, touch_room;
+    int32_t *first;         /* one per vertex: its first touch, -1: none */
+    int32_t *stamp;         /* one per vertex: scratch */
+    double *friction_force; /* N, 3 doubles per vertex */
+    bool slides;            /* some of it is not zero */
+    drape_i_contact_spring *spring;
+    drape_coupling *coupling; /* of those that push: up to three each */
+    int32_t springs, spring_room, couplings;
+
+    drape_certificate_contact did; /* in the step under way */
+    int32_t cuts;                  /* of it */
+    bool no_room;                  /* its last part failed because of what `stuck` says */
+    char stuck[480];
+} drape_i_contact;
+
+/* Whether anything in the scene can touch anything. */
+bool drape_i_contact_acts(const drape_scene *scene);
+/* Needs the cloth and the state. */
+drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene);
+void drape_i_contact_destroy(drape_sim *sim);
+
+/* Before every step of the scene. */
+void drape_i_contact_start(drape_sim *sim);
+/* The state at the beginning of the part under way stands again, if it failed for want of room; whether it did. */
+bool drape_i_contact_take_back(drape_sim *sim);
+
+/* ---- contact_touch.c ---- */
+
+/* m/s: of the point of the object. */
+void drape_i_touch_velocity(const drape_i_contact *contact, const drape_i_touch *touch, double v[3]);
+/* Finds touches and springs of the step from t0 to t1, from sim->x and sim->v. */
+drape_status drape_i_contact_begin(drape_sim *sim, double t0, double t1);
+/* Adds what touches ask for to the builder of constraints. */
+drape_status drape_i_contact_constrain(drape_sim *sim, const drape_i_aim *aim);
+/* Lets those go that would be pulled by `factor` times `force` less `carried` (N s over the matrix's c, 3 doubles per
+ * vertex; NULL: 0); how many. */
+int32_t drape_i_contact_release(drape_sim *sim, const double *force, double factor, const double *carried);
+/* After a step that was kept: who sticks in the next one, by what S carried (N s). */
+void drape_i_contact_finish(drape_sim *sim, const double *impulse);
+
+/* ---- contact_springs.c ---- */
+
+drape_status drape_i_contact_find_springs(drape_sim *sim);
+/* Friction of a vertex that slides, as that of a fluid: s N s/m. */
+drape_status drape_i_contact_add_drag(drape_sim *sim, const drape_i_touch *touch, double s);
+/* force += friction and springs at x, v, t; stiff_v += K v of the springs; either may be NULL. */
+void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const double *v, double *force,
+                            double *stiff_v);
+/* Makes the couplings of springs that push at x, for the matrix of c. */
+void drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c);
+drape_couplings drape_i_contact_couplings(const drape_sim *sim);
+/* out += C in */
+void drape_i_contact_multiply(const drape_sim *sim, const double *in, double *out);
+double drape_i_contact_potential(drape_sim *sim, double t, double c, const double *x, const double *v);
+
+/* ---- contact_respond.c ---- */
+
+/* Keeps apart what meets on the way from x0 at t - h to x at t; DRAPE_ERROR_NUMBER: it cannot be done. */
+drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const double *x0, double *x, double *v,
+                                     drape_ode_projection *past);
+
+#endif

@@ -1,0 +1,271 @@
+/* contact_springs.c: edges and faces of the cloth near objects, as damped springs beside the matrix.
+ *
+ * With e = sum w_i x_i between the closest points at the start of the step, n = e/|e|, and the gap g(x) = n.e - D, a
+ * spring pushes with k (G - g) where g < G, and brakes with c along n. Both n and w stay for the step, so that the
+ * force has a potential, k (G - g)^2/2 + (step) c (n.e')^2/2, and K = k w w' n n' is positive semidefinite.
+ *
+ *   kappa = max(stiffness of the vertices in A along n, 0.75 m v_n^2 / G^2)
+ *   k = 2 kappa (G - g_p)/G,   g_p the gap at the end of the step as it moves now, in [0, G]
+ *
+ * k is of the size of A's own rows, so the system is no worse conditioned; it is the secant of a cubic barrier, soft
+ * at the first touch. Vertices are held at the whole distance d from an object (contact_touch.c). Springs act only
+ * where an edge or a face comes nearer than half of that, so that they do not fight with what is held beside them. */
+#include "base/parallel.h"
+#include "contact/closest.h"
+#include "sim/contact.h"
+#include "sparse/matrix.h"
+
+#include <math.h>
+#include <string.h>
+#include <stdlib.h>
+
+/* Of the distance: springs keep so much, and act so much farther out. Edges and corners of meshes carry the cloth. On
+ * round objects vertices do, and between them a mesh of flat triangles is nearer to the object than they are. */
+static const double KEEP[2] = {0.5, 0.03}, REACH[2] = {0.4, 0.07};
+static const double AT_VERTEX = 0.999;
+static const double DAMPING = 0.1; /* ratio */
+
+static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
+
+/* ---- Finding them ---- */
+
+static drape_status make_room(drape_i_contact *c) {
+    drape_context *ctx = c->world->ctx;
+    if (c->springs < c->spring_room) return DRAPE_OK;
+    int32_t room = c->spring_room + c->spring_room / 2 + 64;
+    drape_i_contact_spring *spring;
+    drape_coupling *coupling;
+    if (!DRAPE_NEW(ctx, spring, room)) return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW(ctx, coupling, 3 * (int64_t)room)) {
+        DRAPE_FREE(ctx, spring, room);
+        return DRAPE_ERROR_MEMORY;
+    }
+    if (c->springs > 0) memcpy(spring, c->spring, (size_t)c->springs * sizeof *spring);
+    DRAPE_FREE(ctx, c->spring, c->spring_room);
+    DRAPE_FREE(ctx, c->coupling, 3 * (int64_t)c->spring_room);
+    c->spring = spring;
+    c->coupling = coupling;
+    c->spring_room = room;
+    return DRAPE_OK;
+}
+
+/* n' A_ii n / c^2 of the last matrix, or the mass alone where there was none. */
+static double stiffness_at(const drape_sim *sim, int32_t vertex, const double n[3], double h) {
+    double mass = drape_cloth_mass(sim->cloth)[vertex] / (h * h);
+    if (!(sim->matrix_c > 0)) return mass;
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    const double *block = A.val + 9 * drape_i_matrix_find(&A, vertex, vertex);
+    double Bn[3];
+    for (int32_t i = 0; i < 3; i++) Bn[i] = dot(block + 3 * i, n);
+    double c = drape_i_sim_solves_for_positions(sim) ? 1 : sim->matrix_c;
+    return fmax(mass, dot(n, Bn) / (c * c));
+}
+
+/* k and c from the vertices, the gap at the end as it moves now, and how fast it closes (m/s). */
+static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, double ahead, double closing, double h) {
+    double own = 0, square = 0, inverse = 0, G = s->rest;
+    for (int32_t i = 0; i < s->count; i++) {
+        own += s->w[i] * s->w[i] * stiffness_at(sim, s->vertex[i], s->n, h);
+        square += s->w[i] * s->w[i];
+        inverse += s->w[i] * s->w[i] / drape_cloth_mass(sim->cloth)[s->vertex[i]];
+    }
+    double mass = 1 / inverse, kappa = fmax(own / square, 0.75 * mass * closing * closing / (G * G));
+    double predicted = ahead < 0 ? 0 : ahead > G ? G : ahead;
+    s->k = getenv("LIN") ? kappa : 2 * kappa * (G - predicted) / G; if (getenv("NOSP")) s->k = 0; if (getenv("KS")) s->k *= atof(getenv("KS"));
+    s->c = 2 * DAMPING * sqrt(s->k * mass);
+}
+
+/* Two unit vectors across n. */
+static void find_across(const double n[3], double t[2][3]) {
+    int32_t least = fabs(n[0]) <= fabs(n[1]) && fabs(n[0]) <= fabs(n[2]) ? 0 : fabs(n[1]) <= fabs(n[2]) ? 1 : 2;
+    double length = 0;
+    for (int32_t k = 0; k < 3; k++) t[0][k] = (k == least) - n[least] * n[k];
+    length = sqrt(dot(t[0], t[0]));
+    for (int32_t k = 0; k < 3; k++) t[0][k] /= length;
+    for (int32_t k = 0; k < 3; k++) t[1][k] = n[(k + 1) % 3] * t[0][(k + 2) % 3] - n[(k + 2) % 3] * t[0][(k + 1) % 3];
+}
+
+/* Coulomb's law with the load and the speed of the beginning: mu load u+ / |u|. */
+static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, int32_t collider, const int32_t vertex[4],
+                         const double weight[4], double load) {
+    const drape_i_contact *c = sim->contact;
+    const drape_i_world *w = c->world;
+    double mu = sqrt(w->friction[s->vertex[0]] * w->colliders->item[collider].friction), square = 0;
+    find_across(s->n, s->t);
+    for (int32_t d = 0; d < 2; d++) {
+        double u = 0;
+        for (int32_t k = 0; k < 4; k++) {
+            const double *p0 = w->start + 3 * (int64_t)vertex[k], *p1 = w->end + 3 * (int64_t)vertex[k];
+            double moved = weight[k] * (dot(s->t[d], p1) - dot(s->t[d], p0)) / (c->end - c->start);
+            u += moved;
+            if (vertex[k] >= w->cloth_vertices) s->with[d] -= moved;
+        }
+        square += u * u;
+    }
+    s->s = load > 0 ? mu * load / fmax(sqrt(square), DRAPE_I_SLOW) : 0;
+}
+
+static drape_status consider(drape_sim *sim, const drape_i_pairs *pairs, int64_t i, drape_ccd_kind kind) {
+    drape_i_contact *c = sim->contact;
+    const drape_i_world *w = c->world;
+    const int32_t *vertex = pairs->vertex[i];
+    double weight[4], e[3], ahead[3], h = c->end - c->start;
+    int32_t round = pairs->round[i] > 0;
+    double reach = REACH[round] * (pairs->distance[i] - pairs->round[i]);
+    drape_i_contact_spring s = {.rest = fmin(c->settings.distance, reach)};
+    drape_i_closest(kind, w->start, vertex, weight);
+    drape_i_between(w->start, vertex, weight, e);
+    double length = sqrt(dot(e, e)), keep = pairs->round[i] + KEEP[round] * (pairs->distance[i] - pairs->round[i]);
+    if (!(length > 0)) return DRAPE_OK;
+    for (int32_t k = 0; k < 3; k++) s.n[k] = e[k] / length;
+    drape_i_between(w->end, vertex, weight, ahead);
+    double gap = length - keep, later = dot(s.n, ahead) - keep;
+    if (!(later < s.rest)) return DRAPE_OK;
+    for (int32_t k = 0; k < 4; k++) {
+        const double *p0 = w->start + 3 * (int64_t)vertex[k], *p1 = w->end + 3 * (int64_t)vertex[k];
+        if (vertex[k] >= w->cloth_vertices) {
+            s.offset[0] -= weight[k] * dot(s.n, p0);
+            s.offset[1] -= weight[k] * dot(s.n, p1);
+        } else if (weight[k] != 0) {
+            if (fabs(weight[k]) > AT_VERTEX) return DRAPE_OK; /* a vertex, which is held */
+            s.vertex[s.count] = vertex[k];
+            s.w[s.count++] = weight[k];
+        }
+    }
+    s.offset[0] += keep;
+    s.offset[1] += keep;
+    set_stiffness(sim, &s, later, (gap - later) / h, h);
+    set_friction(sim, &s, pairs->collider[i], vertex, weight, s.k * (s.rest - gap));
+    drape_status status = make_room(c);
+    if (!status && s.k > 0) c->spring[c->springs++] = s;
+    return status;
+}
+
+/* A spring without stiffness, which always acts. */
+drape_status drape_i_contact_add_drag(drape_sim *sim, const drape_i_touch *touch, double drag) {
+    drape_i_contact *c = sim->contact;
+    drape_i_contact_spring s = {.count = 1, .vertex = {touch->vertex}, .w = {1}, .rest = INFINITY, .s = drag};
+    double v[3];
+    memcpy(s.n, touch->n, sizeof s.n);
+    find_across(s.n, s.t);
+    drape_i_touch_velocity(c, touch, v);
+    for (int32_t d = 0; d < 2; d++) s.with[d] = dot(s.t[d], v);
+    drape_status status = make_room(c);
+    if (!status) c->spring[c->springs++] = s;
+    return status;
+}
+
+drape_status drape_i_contact_find_springs(drape_sim *sim) {
+    const drape_i_world *w = sim->contact->world;
+    drape_status status = DRAPE_OK;
+    for (drape_ccd_kind kind = DRAPE_CCD_VERTEX_FACE; kind <= DRAPE_CCD_EDGE_EDGE; kind++) {
+        const drape_i_pairs *pairs = &w->pairs[kind];
+        for (int64_t i = 0; i < pairs->count && !status; i++) {
+            bool vertex_on_object = kind == DRAPE_CCD_VERTEX_FACE && pairs->vertex[i][0] < w->cloth_vertices;
+            if (pairs->collider[i] >= 0 && !vertex_on_object) status = consider(sim, pairs, i, kind);
+        }
+    }
+    return status;
+}
+
+/* ---- What they do ---- */
+
+/* G - g at x and t, and n.e' at v; the object's part moves evenly. */
+static double pressed(const drape_i_contact *c, const drape_i_contact_spring *s, double t, const double *x) {
+    double share = (t - c->start) / (c->end - c->start);
+    double e = -(s->offset[0] + share * (s->offset[1] - s->offset[0]));
+    for (int32_t i = 0; i < s->count; i++) e += s->w[i] * dot(s->n, x + 3 * (int64_t)s->vertex[i]);
+    return s->rest - e;
+}
+
+/* A spring that pulls does not act. The linearised step takes all: they are those that will push at its end. */
+static bool pushes(const drape_sim *sim, double push) { return push > 0 || !sim->integrator; }
+
+static double rate(const drape_i_contact *c, const drape_i_contact_spring *s, const double *v) {
+    double e = -(s->offset[1] - s->offset[0]) / (c->end - c->start);
+    for (int32_t i = 0; i < s->count; i++) e += s->w[i] * dot(s->n, v + 3 * (int64_t)s->vertex[i]);
+    return e;
+}
+
+/* m/s: how it slides along t[d] */
+static double across(const drape_i_contact_spring *s, int32_t d, const double *v) {
+    double u = -s->with[d];
+    for (int32_t i = 0; i < s->count; i++) u += s->w[i] * dot(s->t[d], v + 3 * (int64_t)s->vertex[i]);
+    return u;
+}
+
+static void spread(const drape_i_contact_spring *s, const double direction[3], double size, double *out) {
+    for (int32_t i = 0; i < s->count; i++)
+        for (int32_t k = 0; k < 3; k++) out[3 * (int64_t)s->vertex[i] + k] += size * s->w[i] * direction[k];
+}
+
+void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const double *v, double *force,
+                            double *stiff_v) {
+    const drape_i_contact *c = sim->contact;
+    for (int64_t i = 0; force && c->slides && i < drape_i_sim_numbers(sim); i++) force[i] += c->friction_force[i];
+    for (int32_t i = 0; i < c->springs; i++) {
+        const drape_i_contact_spring *s = &c->spring[i];
+        double push = pressed(c, s, t, x);
+        if (!pushes(sim, push)) continue;
+        if (force) {
+            if (s->k > 0) spread(s, s->n, s->k * push - s->c * rate(c, s, v), force);
+            for (int32_t d = 0; d < 2; d++) spread(s, s->t[d], -s->s * across(s, d, v), force);
+        }
+        if (!stiff_v || !(s->k > 0)) continue;
+        double moved = 0;
+        for (int32_t k = 0; k < s->count; k++) moved += s->w[k] * dot(s->n, v + 3 * (int64_t)s->vertex[k]);
+        spread(s, s->n, s->k * moved, stiff_v);
+    }
+}
+
+static void add_coupling(drape_i_contact *c, const drape_i_contact_spring *s, const double n[3], double k) {
+    drape_coupling *to = &c->coupling[c->couplings++];
+    *to = (drape_coupling){.count = s->count, .k = k};
+    memcpy(to->vertex, s->vertex, sizeof to->vertex);
+    memcpy(to->w, s->w, sizeof to->w);
+    memcpy(to->n, n, sizeof to->n);
+}
+
+void drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c) {
+    drape_i_contact *contact = sim->contact;
+    bool positions = drape_i_sim_solves_for_positions(sim);
+    contact->couplings = contact->did.springs = 0;
+    for (int32_t i = 0; i < contact->springs; i++) {
+        const drape_i_contact_spring *s = &contact->spring[i];
+        if (!pushes(sim, pressed(contact, s, t, x))) continue;
+        if (s->k > 0) add_coupling(contact, s, s->n, positions ? s->k + s->c / c : c * (c * s->k + s->c));
+        for (int32_t d = 0; d < 2 && s->s > 0; d++) add_coupling(contact, s, s->t[d], positions ? s->s / c : c * s->s);
+        contact->did.springs += s->k > 0;
+    }
+}
+
+drape_couplings drape_i_contact_couplings(const drape_sim *sim) {
+    return (drape_couplings){sim->contact->couplings, sim->contact->coupling};
+}
+
+void drape_i_contact_multiply(const drape_sim *sim, const double *in, double *out) {
+    for (int32_t i = 0; i < sim->contact->couplings; i++) {
+        const drape_coupling *c = &sim->contact->coupling[i];
+        double along = 0;
+        for (int32_t k = 0; k < c->count; k++) along += c->w[k] * dot(c->n, in + 3 * (int64_t)c->vertex[k]);
+        for (int32_t k = 0; k < c->count; k++)
+            for (int32_t d = 0; d < 3; d++) out[3 * (int64_t)c->vertex[k] + d] += c->k * along * c->w[k] * c->n[d];
+    }
+}
+
+double drape_i_contact_potential(drape_sim *sim, double t, double c, const double *x, const double *v) {
+    const drape_i_contact *contact = sim->contact;
+    double sum = 0;
+    if (contact->slides)
+        for (int64_t i = 0; i < drape_i_sim_numbers(sim); i++)
+            sum -= contact->friction_force[i] * (x[i] - contact->x0[i]);
+    for (int32_t i = 0; i < contact->springs; i++) {
+        const drape_i_contact_spring *s = &contact->spring[i];
+        double push = pressed(contact, s, t, x), closing = rate(contact, s, v);
+        if (!(push > 0)) continue;
+        double u0 = across(s, 0, v), u1 = across(s, 1, v);
+        double pressing = s->k > 0 ? s->k * push * push : 0;
+        sum += 0.5 * (pressing + c * (s->c * closing * closing + s->s * (u0 * u0 + u1 * u1)));
+    }
+    return sum;
+}

@@ -1,0 +1,452 @@
+/* contact_touch.c: vertices of the cloth on objects, in the linear solve.
+ *
+ * A vertex that will be nearer to an object at the end of the step than its distance d, as it moves now, is held
+ * along the normal n of the object's nearest point p (Baraff and Witkin 1998, 6):
+ *
+ *   n.x(t) = n.p(t) + d,   in S and z
+ *
+ * as long as S pushes: where the solve finds that it pulls, the vertex is let go. Where it is too near at the start,
+ * half of what is missing is made up in a step.
+ *
+ * Friction: a vertex sticks (all directions are held, x(t) is carried along by the object) while what S carries lies
+ * in the cone |T f| <= mu n.f. A vertex that slides is held along n, and pushed by mu times the load of the step
+ * before against its motion. A vertex that arrives sticks where the impulse that stops it along n allows for one that
+ * stops it altogether; and one that slides sticks where it would stop within the
+ * step if it went on slowing down. */
+#include "sim/contact.h"
+
+#include "base/timer.h"
+#include "contact/closest.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double MADE_UP = 0.5;      /* share of a missing distance, in a step */
+static const double SAME_NORMAL = 0.99; /* cosine between normals that are one */
+static const double GROWTH = 1.5;       /* of friction, from step to step */
+static const double PULL = 1e-3;        /* of its weight: a vertex is let go that is pulled by more */
+
+static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
+
+/* ---- Where objects go ---- */
+
+/* Where what is at `from` on the object at the start of the step is at t. */
+static void carry(const drape_i_contact *c, const drape_i_touch *touch, double t, const double from[3],
+                  double to[3]) {
+    const drape_i_world *w = c->world;
+    double share = (t - c->start) / (c->end - c->start);
+    memcpy(to, from, 3 * sizeof *to);
+    if (!w->colliders->item[touch->collider].moves) return;
+    if (touch->corner[0] < 0) {
+        drape_i_collider_carry(w->colliders, touch->collider, c->start, t, from, to);
+        return;
+    }
+    for (int32_t i = 0; i < 3; i++)
+        for (int32_t k = 0; k < 3; k++) {
+            int64_t at = 3 * (int64_t)touch->corner[i] + k;
+            to[k] += touch->weight[i] * (share * (w->end[at] - w->start[at]));
+        }
+}
+
+void drape_i_touch_velocity(const drape_i_contact *c, const drape_i_touch *touch, double v[3]) {
+    double to[3];
+    carry(c, touch, c->end, touch->p, to);
+    for (int32_t k = 0; k < 3; k++) v[k] = (to[k] - touch->p[k]) / (c->end - c->start);
+}
+
+/* ---- Finding them ---- */
+
+static drape_status add_touch(drape_i_contact *c, const drape_i_touch *touch) {
+    drape_context *ctx = c->world->ctx;
+    if (c->touches == c->touch_room) {
+        int32_t room = c->touch_room + c->touch_room / 2 + 64;
+        drape_i_touch *next;
+        if (!DRAPE_NEW(ctx, next, room)) return DRAPE_ERROR_MEMORY;
+        if (c->touches > 0) memcpy(next, c->touch, (size_t)c->touches * sizeof *next);
+        DRAPE_FREE(ctx, c->touch, c->touch_room);
+        c->touch = next;
+        c->touch_room = room;
+    }
+    c->touch[c->touches] = *touch;
+    c->touch[c->touches].next = c->first[touch->vertex];
+    c->first[touch->vertex] = c->touches++;
+    return DRAPE_OK;
+}
+
+/* m: what a vertex may fall in a step beyond where its velocity leads. */
+static double band(const drape_sim *sim) {
+    const double *g = sim->forces->outside.forces.gravity;
+    double h = sim->contact->end - sim->contact->start;
+    return 2 * h * h * sqrt(dot(g, g)) + 1e-9;
+}
+
+/* A candidate with all but what follows from vertex and collider; `ahead`: its gap where the vertex will be, as it
+ * moves now. */
+static drape_status consider(drape_sim *sim, drape_i_touch *touch, double ahead) {
+    drape_i_contact *c = sim->contact;
+    const drape_i_world *w = c->world;
+    if (!(ahead < band(sim)) || c->inverse_mass[touch->vertex] == 0) return DRAPE_OK;
+    touch->friction = sqrt(w->friction[touch->vertex] * w->colliders->item[touch->collider].friction);
+    touch->distance = w->colliders->item[touch->collider].thickness + 0.5 * w->thickness[touch->vertex];
+    return add_touch(c, touch);
+}
+
+static double margin_of(const drape_i_world *w, int32_t vertex, int32_t collider) {
+    return w->colliders->item[collider].thickness + 0.5 * w->thickness[vertex];
+}
+
+static drape_status touch_plane(drape_sim *sim, int32_t collider) {
+    const drape_i_world *w = sim->contact->world;
+    const drape_i_collider *item = &w->colliders->item[collider];
+    int64_t point = 3 * ((int64_t)w->cloth_vertices + item->first_point);
+    double before[3], after[3];
+    drape_i_collider_normal(w->colliders, collider, w->start_time, before);
+    drape_i_collider_normal(w->colliders, collider, w->end_time, after);
+    for (int32_t v = 0; v < w->cloth_vertices; v++) {
+        double height = 0, ahead = 0, d = margin_of(w, v, collider);
+        for (int32_t k = 0; k < 3; k++) {
+            height += before[k] * (w->start[3 * (int64_t)v + k] - w->start[point + k]);
+            ahead += after[k] * (w->end[3 * (int64_t)v + k] - w->end[point + k]);
+        }
+        drape_i_touch touch = {
+            .vertex = v, .collider = collider, .corner = {-1}, .gap = height - d, .interior = true};
+        for (int32_t k = 0; k < 3; k++) {
+            touch.n[k] = after[k];
+            touch.p[k] = w->start[3 * (int64_t)v + k] - height * before[k];
+        }
+        drape_status status = consider(sim, &touch, ahead - d);
+        if (status) return status;
+    }
+    return DRAPE_OK;
+}
+
+/* From the nearest point of a sphere's centre or a capsule's segment. */
+static drape_status touch_round(drape_sim *sim, int32_t collider, int32_t v) {
+    const drape_i_world *w = sim->contact->world;
+    const drape_i_collider *item = &w->colliders->item[collider];
+    const int32_t a = w->cloth_vertices + item->first_point, pair[4] = {v, v, a, a + item->points - 1};
+    double weight[4], e[3], ahead = 0, d = margin_of(w, v, collider);
+    drape_i_closest(DRAPE_CCD_EDGE_EDGE, w->start, pair, weight);
+    drape_i_between(w->start, pair, weight, e);
+    double length = sqrt(dot(e, e));
+    if (!(length > 0)) return DRAPE_OK;
+    drape_i_touch touch = {
+        .vertex = v, .collider = collider, .corner = {-1}, .gap = (length - item->radius) - d, .interior = true};
+    for (int32_t k = 0; k < 3; k++) {
+        touch.n[k] = e[k] / length;
+        touch.p[k] = w->start[3 * (int64_t)v + k] - (length - item->radius) * touch.n[k];
+    }
+    drape_i_between(w->end, pair, weight, e);
+    ahead = (dot(touch.n, e) - item->radius) - d;
+    return consider(sim, &touch, ahead);
+}
+
+static drape_status touch_triangle(drape_sim *sim, const int32_t pair[4], int32_t collider) {
+    const drape_i_world *w = sim->contact->world;
+    double weight[4], e[3], d = margin_of(w, pair[0], collider);
+    drape_i_closest(DRAPE_CCD_VERTEX_FACE, w->start, pair, weight);
+    drape_i_between(w->start, pair, weight, e);
+    double length = sqrt(dot(e, e));
+    if (!(length > 0)) return DRAPE_OK;
+    bool deforms = w->colliders->item[collider].deforms;
+    drape_i_touch touch = {.vertex = pair[0], .collider = collider, .corner = {-1}, .gap = length - d};
+    touch.interior = weight[1] < 0 && weight[2] < 0 && weight[3] < 0;
+    for (int32_t k = 0; k < 3; k++) {
+        touch.n[k] = e[k] / length;
+        touch.p[k] = w->start[3 * (int64_t)pair[0] + k] - e[k];
+        if (deforms) touch.corner[k] = pair[k + 1];
+        touch.weight[k] = -weight[k + 1];
+    }
+    drape_i_between(w->end, pair, weight, e);
+    return consider(sim, &touch, dot(touch.n, e) - d);
+}
+
+/* From the pairs of the broad phase; those of one round collider stand together. */
+static drape_status touch_pairs(drape_sim *sim) {
+    drape_i_contact *c = sim->contact;
+    const drape_i_pairs *pairs = &c->world->pairs[DRAPE_CCD_VERTEX_FACE];
+    int32_t n = c->world->cloth_vertices;
+    drape_status status = DRAPE_OK;
+    memset(c->stamp, 0, (size_t)n * sizeof *c->stamp);
+    for (int64_t i = 0; i < pairs->count && !status; i++) {
+        const int32_t *v = pairs->vertex[i];
+        int32_t collider = pairs->collider[i];
+        if (collider < 0) continue;
+        if (pairs->round[i] == 0 && v[0] < n) status = touch_triangle(sim, v, collider);
+        for (int32_t k = 1; pairs->round[i] > 0 && k < 4 && !status; k++) {
+            if (c->stamp[v[k]] == collider + 1) continue;
+            c->stamp[v[k]] = collider + 1;
+            status = touch_round(sim, collider, v[k]);
+        }
+    }
+    return status;
+}
+
+/* ---- Which of them act, and how ---- */
+
+/* The nearest, and others that face another way. */
+static drape_i_touch *choose(drape_i_contact *c, int32_t vertex) {
+    drape_i_touch *nearest = NULL;
+    const drape_i_touch *chosen[3];
+    int32_t count = 1;
+    for (int32_t i = c->first[vertex]; i >= 0; i = c->touch[i].next)
+        if (!nearest || c->touch[i].gap < nearest->gap) nearest = &c->touch[i];
+    if (!nearest) return NULL;
+    nearest->chosen = true;
+    chosen[0] = nearest;
+    for (int32_t i = c->first[vertex]; i >= 0 && count < 3; i = c->touch[i].next) {
+        drape_i_touch *other = &c->touch[i];
+        bool differs = other->interior && !other->chosen;
+        for (int32_t k = 0; k < count; k++) differs &= dot(other->n, chosen[k]->n) < SAME_NORMAL;
+        if (!differs) continue;
+        other->chosen = true;
+        other->mode = DRAPE_I_SLIDES;
+        chosen[count++] = other;
+    }
+    return nearest;
+}
+
+/* The velocity relative to the object, with a share of gravity, split into its part along n and the rest. */
+static double relative(const drape_sim *sim, const drape_i_touch *touch, double share, double along[3]) {
+    const double *g = sim->forces->outside.forces.gravity;
+    double v[3];
+    drape_i_touch_velocity(sim->contact, touch, v);
+    for (int32_t k = 0; k < 3; k++) along[k] = (sim->v[3 * (int64_t)touch->vertex + k] - v[k]) + share * g[k];
+    double normal = dot(along, touch->n);
+    for (int32_t k = 0; k < 3; k++) along[k] -= normal * touch->n[k];
+    return normal;
+}
+
+/* A force of `size` N against the direction of u. */
+static void brake(drape_i_contact *c, drape_i_touch *touch, double size, const double u[3]) {
+    double length = sqrt(dot(u, u));
+    if (!(length > 0) || !(size > 0)) return;
+    touch->braked = size;
+    for (int32_t k = 0; k < 3; k++) c->friction_force[3 * (int64_t)touch->vertex + k] = -size * (u[k] / length);
+    c->slides = true;
+}
+
+/* A vertex that did not touch this object before. */
+static void arrive(drape_sim *sim, drape_i_touch *touch, double h) {
+    double u[3], mass = drape_cloth_mass(sim->cloth)[touch->vertex];
+    double normal = relative(sim, touch, h, u), speed = sqrt(dot(u, u));
+    double stop = -(touch->gap > 0 ? touch->gap / h : 0) - normal; /* m/s: the change along n */
+    double most = touch->friction * (stop > 0 ? stop : 0);
+    memcpy(touch->slip, u, sizeof u);
+    touch->mode = speed <= most && touch->friction > 0 ? DRAPE_I_STICKS : DRAPE_I_SLIDES;
+    if (touch->mode == DRAPE_I_SLIDES) brake(sim->contact, touch, mass * most / h, u);
+}
+
+/* Friction of mu times the load before. A vertex that slows down, and that this would stop within the step, gets it as
+ * that of a fluid, which cannot turn the motion round, and stops together with its neighbours; when it has nearly
+ * stopped it sticks. A vertex that speeds up is braked against its motion; the load of an impact is gone in the next
+ * step, so that friction then grows from step to step by no more than a factor, beyond what stops the vertex alone. */
+static drape_status stay(drape_sim *sim, drape_i_touch *touch, const drape_i_standing *before, double h) {
+    double u[3], mass = drape_cloth_mass(sim->cloth)[touch->vertex], force = touch->friction * before->load;
+    bool torn = dot(before->drag, before->drag) > 0;
+    relative(sim, touch, 0, u);
+    double speed = sqrt(dot(u, u));
+    bool slower = !torn && speed * speed <= dot(before->slip, before->slip);
+    touch->mode = (drape_i_touch_mode)before->mode;
+    memcpy(touch->slip, u, sizeof u);
+    if (touch->mode == DRAPE_I_SLIDES && touch->friction > 0 && slower && speed < DRAPE_I_SLOW)
+        touch->mode = DRAPE_I_STICKS;
+    if (touch->mode != DRAPE_I_SLIDES) return DRAPE_OK;
+    if (slower && speed < force * h / mass) {
+        touch->braked = force;
+        return drape_i_contact_add_drag(sim, touch, force / fmax(speed, DRAPE_I_SLOW));
+    }
+    double most = fmax(mass * speed / h, GROWTH * before->braked);
+    for (int32_t k = 0; torn && k < 3; k++) u[k] = -before->drag[k];
+    brake(sim->contact, touch, torn ? force : fmin(force, most), u);
+    return DRAPE_OK;
+}
+
+static drape_status choose_modes(drape_sim *sim) {
+    drape_i_contact *c = sim->contact;
+    drape_status status = DRAPE_OK;
+    double h = c->end - c->start;
+    c->slides = false;
+    memset(c->friction_force, 0, (size_t)drape_i_sim_numbers(sim) * sizeof *c->friction_force);
+    for (int32_t v = 0; v < sim->vertices && !status; v++) {
+        drape_i_touch *touch = c->first[v] >= 0 ? choose(c, v) : NULL;
+        const drape_i_standing *before = &c->standing[v];
+        if (!touch) continue;
+        bool same = before->mode != DRAPE_I_FREE && before->collider == touch->collider;
+        if (same) status = stay(sim, touch, before, h);
+        else arrive(sim, touch, h);
+        touch->new_mode = !same || touch->mode != (drape_i_touch_mode)before->mode;
+    }
+    return status;
+}
+
+/* Which vertices cannot be moved: those that pins hold in all directions. */
+static void find_movable(drape_sim *sim) {
+    drape_i_contact *c = sim->contact;
+    const double *mass = drape_cloth_mass(sim->cloth);
+    for (int32_t i = 0; i < sim->vertices; i++) c->inverse_mass[i] = 1 / mass[i];
+    for (int32_t p = 0, i = 0; p < sim->pin_count; p++)
+        for (int32_t k = 0; k < sim->pins[p].count; k++, i++)
+            if (sim->holding[p] && sim->pins[p].directions == 3) c->inverse_mass[sim->pinned[i].vertex] = 0;
+}
+
+static void predict(const drape_sim *sim, double h, double *x) {
+    for (int64_t i = 0; i < drape_i_sim_numbers(sim); i++) x[i] = sim->x[i] + h * sim->v[i];
+}
+
+drape_status drape_i_contact_begin(drape_sim *sim, double t0, double t1) {
+    drape_i_contact *c = sim->contact;
+    double began = drape_i_seconds();
+    c->no_room = false;
+    c->start = t0;
+    c->end = t1;
+    c->touches = c->springs = 0;
+    for (int32_t i = 0; i < sim->vertices; i++) c->first[i] = -1;
+    find_movable(sim);
+    memcpy(c->x0, sim->x, (size_t)drape_i_sim_numbers(sim) * sizeof *c->x0);
+    memcpy(c->v0, sim->v, (size_t)drape_i_sim_numbers(sim) * sizeof *c->v0);
+    predict(sim, t1 - t0, c->ahead);
+    drape_i_world_set_motion(c->world, sim->x, t0, c->ahead, t1);
+    drape_status status = drape_i_world_find(c->world, c->settings.distance + band(sim));
+    c->did.broad += drape_i_seconds() - began;
+    for (int32_t i = 0; i < c->world->plane_count && !status; i++) status = touch_plane(sim, c->world->plane[i]);
+    if (!status) status = touch_pairs(sim);
+    if (status) return status;
+    status = choose_modes(sim);
+    return status ? status : drape_i_contact_find_springs(sim);
+}
+
+/* ---- What they ask for ---- */
+
+static bool acts(const drape_i_touch *touch) { return touch->chosen && !touch->released; }
+
+/* m: how much nearer than at the start a vertex is to be at t. */
+static double nearer(const drape_i_contact *c, const drape_i_touch *touch, double t) {
+    double share = (t - c->start) / (c->end - c->start);
+    return share * (touch->gap > 0 ? touch->gap : MADE_UP * touch->gap);
+}
+
+static drape_status ask_normal(drape_sim *sim, const drape_i_touch *touch, const drape_i_aim *aim) {
+    drape_constraint constraint = {.vertex = touch->vertex, .directions = 1};
+    double p[3], wanted = touch->distance + (touch->gap - nearer(sim->contact, touch, aim->t));
+    int64_t at = 3 * (int64_t)touch->vertex;
+    carry(sim->contact, touch, aim->t, touch->p, p);
+    double there = wanted, now = 0;
+    for (int32_t k = 0; k < 3; k++) {
+        there += touch->n[k] * (p[k] - aim->x[at + k]);
+        now += aim->v ? touch->n[k] * aim->v[at + k] : 0;
+    }
+    double z = aim->factor * (there / aim->c - now);
+    for (int32_t k = 0; k < 3; k++) {
+        constraint.direction[0][k] = touch->n[k];
+        constraint.z[k] = z * touch->n[k];
+    }
+    return drape_constraint_builder_add(sim->builder, sim->pin_count + touch->collider, &constraint);
+}
+
+static drape_status ask_all(drape_sim *sim, const drape_i_touch *touch, const drape_i_aim *aim) {
+    drape_constraint constraint = {.vertex = touch->vertex, .directions = 3};
+    int64_t at = 3 * (int64_t)touch->vertex;
+    double to[3], closer = nearer(sim->contact, touch, aim->t);
+    carry(sim->contact, touch, aim->t, sim->contact->x0 + at, to);
+    for (int32_t k = 0; k < 3; k++) {
+        double target = to[k] - closer * touch->n[k];
+        constraint.z[k] = aim->factor * ((target - aim->x[at + k]) / aim->c - (aim->v ? aim->v[at + k] : 0));
+    }
+    return drape_constraint_builder_add(sim->builder, sim->pin_count + touch->collider, &constraint);
+}
+
+/* The touch of a vertex that sticks; NULL: none. */
+static const drape_i_touch *sticking(const drape_i_contact *c, int32_t vertex) {
+    for (int32_t i = c->first[vertex]; i >= 0; i = c->touch[i].next)
+        if (acts(&c->touch[i]) && c->touch[i].mode == DRAPE_I_STICKS) return &c->touch[i];
+    return NULL;
+}
+
+drape_status drape_i_contact_constrain(drape_sim *sim, const drape_i_aim *aim) {
+    const drape_i_contact *c = sim->contact;
+    drape_status status = DRAPE_OK;
+    for (int32_t v = 0; v < sim->vertices && !status; v++) {
+        const drape_i_touch *stuck = c->first[v] >= 0 ? sticking(c, v) : NULL;
+        if (stuck) status = ask_all(sim, stuck, aim);
+        for (int32_t i = c->first[v]; i >= 0 && !stuck && !status; i = c->touch[i].next)
+            if (acts(&c->touch[i])) status = ask_normal(sim, &c->touch[i], aim);
+    }
+    return status;
+}
+
+/* ---- What they carry ---- */
+
+/* f = sum of share_k n_k over the touches of a vertex that act, in least squares (Gauss and Seidel: the normals are
+ * no more than three, and apart). Returns how many. */
+static int32_t shares_of(drape_i_contact *c, int32_t vertex, const double f[3], drape_i_touch *touch[3],
+                         double share[3]) {
+    int32_t count = 0;
+    for (int32_t i = c->first[vertex]; i >= 0 && count < 3; i = c->touch[i].next)
+        if (acts(&c->touch[i])) touch[count++] = &c->touch[i];
+    double rest[3] = {f[0], f[1], f[2]};
+    for (int32_t i = 0; i < count; i++) share[i] = 0;
+    for (int32_t sweep = 0; sweep < (count > 1 ? 30 : 1); sweep++)
+        for (int32_t i = 0; i < count; i++) {
+            double part = dot(rest, touch[i]->n);
+            share[i] += part;
+            for (int32_t k = 0; k < 3; k++) rest[k] -= part * touch[i]->n[k];
+        }
+    return count;
+}
+
+int32_t drape_i_contact_release(drape_sim *sim, const double *force, double factor, const double *carried) {
+    drape_i_contact *c = sim->contact;
+    const double *mass = drape_cloth_mass(sim->cloth), *g = sim->forces->outside.forces.gravity;
+    double weight = PULL * sqrt(dot(g, g)) * sim->matrix_c;
+    int32_t released = 0;
+    for (int32_t v = 0; v < sim->vertices; v++) {
+        drape_i_touch *touch[3];
+        double f[3], share[3];
+        if (c->first[v] < 0) continue;
+        for (int32_t k = 0; k < 3; k++) {
+            int64_t at = 3 * (int64_t)v + k;
+            f[k] = factor * force[at] - (carried ? carried[at] : 0);
+        }
+        int32_t count = shares_of(c, v, f, touch, share);
+        for (int32_t i = 0; i < count; i++)
+            if (share[i] < -weight * mass[v]) {
+                touch[i]->released = true;
+                released++;
+            }
+    }
+    c->did.released += released;
+    return released;
+}
+
+static drape_i_standing standing_of(const drape_i_touch *touch, const double f[3], double push_on, double h) {
+    drape_i_standing s = {
+        .collider = touch->collider, .load = (push_on > 0 ? push_on : 0) / h, .braked = touch->braked};
+    memcpy(s.slip, touch->slip, sizeof s.slip);
+    double t[3], along = dot(f, touch->n);
+    for (int32_t k = 0; k < 3; k++) t[k] = f[k] - along * touch->n[k];
+    double drag = sqrt(dot(t, t));
+    s.mode = push_on > 0 ? touch->mode : DRAPE_I_FREE;
+    if (touch->mode != DRAPE_I_STICKS || !(drag > touch->friction * push_on)) return s;
+    s.mode = push_on > 0 ? DRAPE_I_SLIDES : DRAPE_I_FREE;
+    for (int32_t k = 0; k < 3; k++) s.drag[k] = t[k] / drag;
+    return s;
+}
+
+void drape_i_contact_finish(drape_sim *sim, const double *impulse) {
+    drape_i_contact *c = sim->contact;
+    double h = c->end - c->start;
+    for (int32_t v = 0; v < sim->vertices; v++) {
+        drape_i_touch *touch[3];
+        double share[3];
+        int32_t count = c->first[v] >= 0 ? shares_of(c, v, impulse + 3 * (int64_t)v, touch, share) : 0;
+        c->standing[v] = (drape_i_standing){.mode = DRAPE_I_FREE};
+        for (int32_t i = 0; i < count; i++) {
+            if (i > 0 && !(share[i] / h > c->standing[v].load)) continue;
+            c->standing[v] = standing_of(touch[i], impulse + 3 * (int64_t)v, share[i], h);
+        }
+        c->did.count += count;
+        c->did.held += c->standing[v].mode == DRAPE_I_STICKS;
+        c->did.sliding += c->standing[v].mode == DRAPE_I_SLIDES;
+    }
+}
