@@ -65,10 +65,11 @@ typedef struct drape_collider {
     int32_t key_count;
     const drape_collider_key *key;
 
-    double thickness; /* m, >= 0: cloth keeps this distance from it, and half of its own thickness besides */
-    double
-        friction; /* coefficient of Coulomb's law, >= 0; that of a contact is the geometric mean with the cloth's */
-    uint64_t reserved[8]; /* zero: room for later fields */
+    double rotation[3];   /* rad, as in a key: turns the shape in its own coordinates, before its keys move it */
+    double thickness;     /* m, >= 0: cloth keeps this distance from it, and half of its own thickness besides */
+    double friction;      /* coefficient of Coulomb's law, >= 0; that of a contact is the geometric mean with the
+                             cloth's */
+    uint64_t reserved[5]; /* zero: room for later fields */
 } drape_collider;
 
 /* The surface of a collider for pictures, files and checks: round shapes as inscribed meshes, a plane as a square of

@@ -23,7 +23,8 @@ const char *drape_collider_shape_name(drape_collider_shape shape) {
 
 typedef struct drape_i_collider_motion {
     int32_t points;
-    double *local; /* m, 3 doubles per point: where they are without motion */
+    double *local; /* m, 3 doubles per point: where they are without keys */
+    vec3 up;       /* the z axis of the shape likewise */
     int32_t key_count;
     drape_collider_key *key;
     int32_t frames; /* 0: `local` at all times */
@@ -65,11 +66,8 @@ static drape_collider_key key_at(const motion *m, double t) {
     return at;
 }
 
-static placement place_at(const motion *m, double t) {
-    if (m->key_count == 0) return (placement){.cosine = 1};
-    drape_collider_key key = key_at(m, t);
-    placement p = {.position = vec3_at(key.position), .cosine = 1};
-    vec3 rotation = vec3_at(key.rotation);
+static placement placement_of(vec3 position, vec3 rotation) {
+    placement p = {.position = position, .cosine = 1};
     double angle = vec3_length(rotation);
     if (!(angle > 0)) return p;
     p.turned = true;
@@ -77,6 +75,12 @@ static placement place_at(const motion *m, double t) {
     p.cosine = drape_i_cos(angle);
     p.sine = drape_i_sin(angle);
     return p;
+}
+
+static placement place_at(const motion *m, double t) {
+    if (m->key_count == 0) return (placement){.cosine = 1};
+    drape_collider_key key = key_at(m, t);
+    return placement_of(vec3_at(key.position), vec3_at(key.rotation));
 }
 
 /* R p, or with sign -1 its inverse. */
@@ -140,6 +144,10 @@ static void free_motion(drape_context *ctx, motion *m) {
     *m = (motion){0};
 }
 
+static void turn_points(const placement *at, int64_t count, double *x) {
+    for (int64_t i = 0; at->turned && i < count; i++) put(at, vec3_at(x + 3 * i), x + 3 * i);
+}
+
 /* Takes the points of the shape over. */
 static drape_status take_motion(drape_context *ctx, const drape_collider *c, drape_i_collider_form *shape,
                                 motion *m) {
@@ -157,6 +165,10 @@ static drape_status take_motion(drape_context *ctx, const drape_collider *c, dra
         memcpy(m->frame_time, c->frame_time, (size_t)m->frames * sizeof *m->frame_time);
         memcpy(m->frame, c->frame, (size_t)numbers * sizeof *m->frame);
     }
+    placement at = placement_of((vec3){0, 0, 0}, vec3_at(c->rotation));
+    turn_points(&at, m->points, m->local);
+    turn_points(&at, (int64_t)m->points * m->frames, m->frame);
+    m->up = turn(&at, 1, (vec3){0, 0, 1});
     return DRAPE_OK;
 }
 
@@ -263,7 +275,7 @@ void drape_i_colliders_at(const drape_i_colliders *all, double time, double *x) 
 void drape_i_collider_normal(const drape_i_colliders *all, int32_t collider, double time, double normal[3]) {
     DRAPE_ASSERT(collider >= 0 && collider < all->count);
     placement at = place_at(all->motion + collider, time);
-    vec3 n = turn(&at, 1, (vec3){0, 0, 1});
+    vec3 n = turn(&at, 1, all->motion[collider].up);
     normal[0] = n.x, normal[1] = n.y, normal[2] = n.z;
 }
 

@@ -21,6 +21,7 @@ typedef struct checker {
     drape_context *ctx;
     const drape_collider *c;
     char label[LABEL_SIZE];
+    bool in_scene; /* one of a list: what is odd goes to the log; else whoever made the list has heard it */
 } checker;
 
 static drape_status refuse(const checker *k, const char *format, ...) DRAPE_PRINTF(2, 3);
@@ -81,6 +82,10 @@ static drape_status check_time(const checker *k, const char *what, int32_t i, do
 
 static drape_status check_keys(const checker *k) {
     const drape_collider *c = k->c;
+    for (int32_t d = 0; d < 3; d++)
+        if (!(fabs(c->rotation[d]) <= LONGEST_ROTATION))
+            return refuse(k, "its rotation is %g rad about %c; it must be within %g", c->rotation[d], "xyz"[d],
+                          LONGEST_ROTATION);
     if (c->key_count < 0 || (c->key_count > 0 && !c->key))
         return refuse(k, "no list of its %d keys of motion", c->key_count);
     for (int32_t i = 0; i < c->key_count; i++) {
@@ -164,7 +169,7 @@ static drape_status check_sides(const checker *k, const side *sides, int64_t cou
                           "the edge between vertices %d and %d belongs to more than two triangles (%d, %d and %d); "
                           "take the mesh apart there",
                           a->low, a->high, a->triangle, b->triangle, b[1].triangle);
-        if (a->downward == b->downward && !told) {
+        if (a->downward == b->downward && !told && k->in_scene) {
             drape_i_log(k->ctx, DRAPE_LOG_WARNING,
                         "%s: triangles %d and %d run the same way along the edge between vertices %d and %d: one of "
                         "them is inside out; cloth meets both sides all the same",
@@ -202,10 +207,10 @@ static drape_status check_mesh(const checker *k) {
 }
 
 drape_status drape_i_collider_check(drape_context *ctx, const drape_collider *c, int32_t number) {
-    checker k = {.ctx = ctx, .c = c};
+    checker k = {.ctx = ctx, .c = c, .in_scene = number >= 0};
     label_of(c, number, k.label);
     if (!drape_collider_shape_name(c->shape)) return refuse(&k, "there is no shape %d", (int)c->shape);
-    drape_status status = drape_i_check_reserved(ctx, "drape_collider", c->reserved, 8);
+    drape_status status = drape_i_check_reserved(ctx, "drape_collider", c->reserved, 5);
     if (!status) status = check_sizes(&k);
     if (!status) status = check_numbers(&k);
     if (!status) status = check_keys(&k);

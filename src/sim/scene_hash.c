@@ -24,7 +24,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 56);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 16);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 160);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 184);
 FIELDS_ARE_HASHED(drape_collider_key, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 840);
 
@@ -125,7 +125,7 @@ static uint64_t hash_collider(uint64_t hash, const drape_collider *c) {
     hash = indices(reals(hash, c->positions, 3 * (int64_t)c->vertices), c->triangle, 3 * (int64_t)c->triangles);
     hash = reals(whole(hash, c->frames), c->frame_time, c->frames);
     hash = reals(hash, c->frame, 3 * (int64_t)c->frames * c->vertices);
-    hash = whole(hash, c->key_count);
+    hash = whole(reals(hash, c->rotation, 3), c->key_count);
     for (int32_t i = 0; i < c->key_count; i++) hash = drape_i_hash(hash, &c->key[i], sizeof c->key[i]);
     return reals(reals(hash, &c->thickness, 1), &c->friction, 1);
 }

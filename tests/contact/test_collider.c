@@ -243,6 +243,35 @@ static void rotation_is_the_exponential(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* Half a turn about x, then a quarter about z by a key: (0, 1, 2) -> (0, -1, -2) -> (1, 0, -2). */
+static void shape_is_turned_before_its_keys_move_it(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    const double x[] = {0, 1, 2, 1, 0, 0, 0, 0, 1};
+    const int32_t triangle[] = {0, 1, 2};
+    const drape_collider_key key = {.position = {5, 6, 7}, .rotation = {0, 0, PI / 2}};
+    const drape_collider list[] = {
+        {.shape = DRAPE_COLLIDER_MESH,
+         .vertices = 3,
+         .positions = x,
+         .triangles = 1,
+         .triangle = triangle,
+         .rotation = {PI},
+         .key_count = 1,
+         .key = &key},
+        {.shape = DRAPE_COLLIDER_PLANE, .rotation = {0, PI / 2, 0}, .key_count = 1, .key = &key}};
+    drape_i_colliders *all;
+    ASSERT_OK(ctx, drape_i_colliders_create(ctx, list, 2, &all));
+    double at[12], normal[3];
+    drape_i_colliders_at(all, 0, at);
+    assert_point(at, 5 + 1, 6, 7 - 2, 1e-14);
+    assert_point(at + 9, 5, 6, 7, 0);
+    drape_i_collider_normal(all, 1, 0, normal); /* z -> x -> y */
+    assert_point(normal, 0, 1, 0, 1e-15);
+    drape_i_colliders_destroy(all);
+    drape_context_destroy(ctx);
+}
+
 static void carry_follows_the_points(void **state) {
     (void)state;
     drape_context *ctx = test_context(1);
@@ -344,6 +373,7 @@ static void bad_numbers_are_refused(void **state) {
         {{.name = "thing", .thickness = -1e-3}, "thickness is -0.001 m"},
         {{.name = "thing", .friction = -0.5}, "friction is -0.5"},
         {{.name = "thing", .friction = NAN}, "friction is nan"},
+        {{.name = "thing", .rotation = {0, NAN, 0}}, "rotation is nan rad about y"},
         {{.name = "thing", .key_count = 2}, "no list of its 2 keys"},
         {{.name = "thing", .key_count = 2, .key = late}, "key 1, 1 s, is not after"},
         {{.name = "thing", .key_count = 1, .key = &never}, "time of key 0 is nan"},
@@ -496,6 +526,7 @@ int main(void) {
         cmocka_unit_test(plane_is_a_square_that_faces_up),
         cmocka_unit_test(motion_is_exact_at_keys_and_straight_between),
         cmocka_unit_test(rotation_is_the_exponential),
+        cmocka_unit_test(shape_is_turned_before_its_keys_move_it),
         cmocka_unit_test(carry_follows_the_points),
         cmocka_unit_test(meshes_deform_and_move),
         cmocka_unit_test(bad_numbers_are_refused),
