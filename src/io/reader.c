@@ -1,5 +1,6 @@
 /* reader.c: sequences of frames that were written before, in any format that can be read: one mesh file per frame, a
  * point cache, or the log of a run that was cut off. */
+#include "io/reader.h"
 #include "base/arena.h"
 #include "base/text.h"
 #include "drape/io.h"
@@ -32,6 +33,7 @@ struct drape_reader {
     double *first;     /* positions of its first frame, which was read for the triangles */
     drape_cache *cache;
     drape_i_frame_log *log;
+    const drape_i_reader_gate *gate; /* while it is opened; or NULL */
 };
 
 struct kind_of_file {
@@ -47,6 +49,11 @@ static void *get(drape_reader *r, int64_t count, size_t size) {
 static bool is_there(const char *path) {
     struct stat info;
     return stat(path, &info) == 0;
+}
+
+static drape_status pass_gate(const drape_reader *r, const char *path) {
+    if (!r->gate || r->gate->allows(r->gate->user, path)) return DRAPE_OK;
+    return drape_i_fail(r->ctx, DRAPE_ERROR_ARGUMENT, "%s %s", path, r->gate->why_not);
 }
 
 /* ---- One mesh file per frame ---- */
@@ -134,9 +141,12 @@ static drape_status find_files(drape_reader *r) {
     if (alone) r->files[0] = (frame_file){0, r->path};
     else status = scan_folder(r, &count);
     r->info.frames = alone ? 1 : (int32_t)count;
-    if (status || alone) return status;
-    qsort(r->files, (size_t)count, sizeof *r->files, by_number);
-    return check_numbers(r);
+    if (!status && !alone) {
+        qsort(r->files, (size_t)count, sizeof *r->files, by_number);
+        status = check_numbers(r);
+    }
+    for (int32_t i = 0; i < r->info.frames && !status; i++) status = pass_gate(r, r->files[i].path);
+    return status;
 }
 
 static drape_status open_meshes(drape_reader *r) {
@@ -182,7 +192,8 @@ static drape_status read_mesh(drape_reader *r, int32_t frame, double *x) {
 /* ---- Positions only ---- */
 
 static drape_status open_cache(drape_reader *r) {
-    drape_status status = drape_cache_open(r->ctx, r->path, &r->cache);
+    drape_status status = pass_gate(r, r->path);
+    if (!status) status = drape_cache_open(r->ctx, r->path, &r->cache);
     if (status) return status;
     r->info.vertices = drape_cache_describe(r->cache)->vertices;
     r->info.frames = drape_cache_describe(r->cache)->frames;
@@ -194,7 +205,8 @@ static drape_status read_cache(drape_reader *r, int32_t frame, double *x) {
 }
 
 static drape_status open_log(drape_reader *r) {
-    drape_status status = drape_i_frame_log_open(r->ctx, r->path, &r->log);
+    drape_status status = pass_gate(r, r->path);
+    if (!status) status = drape_i_frame_log_open(r->ctx, r->path, &r->log);
     if (status) return status;
     r->info.vertices = drape_i_frame_log_vertices(r->log);
     r->info.frames = drape_i_frame_log_frames(r->log);
@@ -208,7 +220,8 @@ static drape_status read_log(drape_reader *r, int32_t frame, double *x) {
 /* The triangles of a mesh file, for the frames of another. */
 static drape_status take_triangles(drape_reader *r, const char *path) {
     drape_i_mesh mesh;
-    drape_status status = drape_i_mesh_read(r->ctx, &r->memory, path, NULL, &mesh);
+    drape_status status = pass_gate(r, path);
+    if (!status) status = drape_i_mesh_read(r->ctx, &r->memory, path, NULL, &mesh);
     if (status) return status;
     if (mesh.vertices != r->info.vertices)
         return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT, "%s has %d vertices, but %s has %d: it is another mesh",
@@ -265,11 +278,17 @@ static drape_status open_reader(drape_reader *r, const char *path, const char *m
 
 drape_status drape_reader_open(drape_context *ctx, const char *path, const drape_reader_options *options,
                                drape_reader **out) {
-    static const drape_reader_options none = {0};
-    drape_reader *r;
     if (out) *out = NULL;
     if (!ctx || !path || !out)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_reader_open: path or out is NULL");
+    return drape_i_reader_open(ctx, path, options, NULL, out);
+}
+
+drape_status drape_i_reader_open(drape_context *ctx, const char *path, const drape_reader_options *options,
+                                 const drape_i_reader_gate *gate, drape_reader **out) {
+    static const drape_reader_options none = {0};
+    drape_reader *r;
+    *out = NULL;
     if (!options) options = &none;
     drape_status status = drape_i_check_reserved(ctx, "drape_reader_options", options->reserved, 8);
     if (status) return status;
@@ -277,7 +296,9 @@ drape_status drape_reader_open(drape_context *ctx, const char *path, const drape
     if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
     r->ctx = ctx;
     r->kind = kind_of(path);
+    r->gate = gate;
     status = open_reader(r, path, options->mesh);
+    r->gate = NULL;
     if (status) drape_reader_close(r);
     else *out = r;
     return status;

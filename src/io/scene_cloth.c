@@ -10,13 +10,12 @@
 
 enum { MOST_PIECES = 10000 };
 
+static const double DEFAULT_THICKNESS = 1e-3;          /* m */
 static const double RADIANS = 0.017453292519943295769; /* per degree */
 
-/* ---- place ---- */
+typedef drape_i_placement placement;
 
-typedef struct placement {
-    double scale, rotate[3], translate[3]; /* -, deg about x, then y, then z, m */
-} placement;
+/* ---- place ---- */
 
 /* Exact at multiples of a right angle, so that a sheet that is turned upright stays straight. */
 static void sine_cosine(double degrees, double *s, double *c) {
@@ -32,7 +31,7 @@ static void sine_cosine(double degrees, double *s, double *c) {
     }
 }
 
-static void place_points(const reader_t *r, const placement *p, int32_t count, double *points) {
+void drape_i_place_points(const reader_t *r, const placement *p, int64_t count, double *points) {
     static const int32_t plane[3][2] = {{1, 2}, {2, 0}, {0, 1}}; /* a turn about axis k moves these two */
     double s[3], c[3];
     for (int32_t k = 0; k < 3; k++) sine_cosine(p->rotate[k], &s[k], &c[k]);
@@ -54,10 +53,10 @@ static void place_piece(const reader_t *r, const placement *p, drape_piece *piec
     int32_t pattern = !piece->uv ? 0 : piece->uv_triangle ? piece->uv_vertices : piece->vertices;
     double *uv = (double *)piece->uv; /* ours: made or read here */
     for (int64_t i = 0; i < 2 * (int64_t)pattern; i++) uv[i] *= p->scale;
-    place_points(r, p, piece->vertices, (double *)piece->rest);
+    drape_i_place_points(r, p, piece->vertices, (double *)piece->rest);
 }
 
-static placement read_place(reader_t *r, const drape_i_node *piece) {
+placement drape_i_read_place(reader_t *r, const drape_i_node *piece) {
     static const char *const keys[] = {"scale", "rotate", "translate", NULL};
     placement p = {.scale = 1};
     const drape_i_node *node = drape_i_node_find(piece, "place");
@@ -167,19 +166,17 @@ static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece,
 /* ---- mesh files ---- */
 
 static const char *refuse_path(reader_t *r, const drape_i_node *node) {
-    drape_i_problem_at(&r->problems, node, false, "mesh: %s leads out of the scene's folder; --trust-paths allows it",
-                       node->text);
+    drape_i_problem_at(&r->problems, node, false, "%s: %s leads out of the scene's folder; --trust-paths allows it",
+                       node->key, node->text);
     return NULL;
 }
 
-/* A name in a scene is looked for beside the scene file; it may not climb out with "..", by a link, or start at the
- * root, unless the caller trusts the scene. */
-static const char *beside(reader_t *r, const drape_i_node *node) {
+const char *drape_i_path_beside(reader_t *r, const drape_i_node *node) {
     const char *slash = strrchr(r->path, '/');
     size_t folder = slash ? (size_t)(slash - r->path) + 1 : 0, length = strlen(node->text);
     bool trust = r->options->trust_paths;
     if (r->options->no_files) {
-        drape_i_problem_at(&r->problems, node, false, "mesh: files cannot be read here");
+        drape_i_problem_at(&r->problems, node, false, "%s: files cannot be read here", node->key);
         return NULL;
     }
     if (!trust && drape_i_path_climbs(node->text)) return refuse_path(r, node);
@@ -224,7 +221,7 @@ static void check_uv(reader_t *r, const drape_i_node *node, const drape_i_mesh *
 }
 
 /* `unit: 1 cm`, or just `unit: cm`. */
-static void read_unit(reader_t *r, const drape_i_node *piece, double *out) {
+void drape_i_read_unit(reader_t *r, const drape_i_node *piece, double *out) {
     const drape_i_node *node = drape_i_node_find(piece, "unit");
     char text[32];
     if (!node) return;
@@ -237,10 +234,9 @@ static void read_unit(reader_t *r, const drape_i_node *piece, double *out) {
     drape_i_node_number(r, &once, DRAPE_I_LENGTH, DRAPE_I_POSITIVE, out);
 }
 
-/* From the file's axes to the scene's: one of the two has y up, the other z. */
-static void turn_axes(drape_i_mesh *m, bool file_y_up) {
-    for (int64_t i = 0; i < m->vertices; i++) {
-        double *x = m->position + 3 * i, y = x[1], z = x[2];
+void drape_i_turn_axes(bool file_y_up, int64_t count, double *points) {
+    for (int64_t i = 0; i < count; i++) {
+        double *x = points + 3 * i, y = x[1], z = x[2];
         x[1] = file_y_up ? -z : z;
         x[2] = file_y_up ? y : -y;
     }
@@ -279,11 +275,11 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
         return false;
     }
     bool y_up = r->y_up;
-    read_unit(r, piece_node, &unit);
+    drape_i_read_unit(r, piece_node, &unit);
     drape_i_read_up(r, piece_node, &y_up);
     drape_i_read_number(r, piece_node, "uv_scale", DRAPE_I_PLAIN, DRAPE_I_POSITIVE, &uv_scale);
     drape_i_read_truth(r, piece_node, "uv", &use_uv);
-    const char *path = beside(r, node);
+    const char *path = drape_i_path_beside(r, node);
     if (!path) return false;
     mesh_ear ear = {r, node, path, 0};
     drape_i_mesh_listener listener = {pass_on, &ear};
@@ -291,7 +287,7 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
     r->problems.code = "bad-mesh";
     if (status) return drape_i_scene_failed(r, node, status);
     for (int64_t i = 0; i < 3 * (int64_t)m->vertices; i++) m->position[i] *= unit;
-    if (y_up != r->y_up) turn_axes(m, y_up);
+    if (y_up != r->y_up) drape_i_turn_axes(y_up, m->vertices, m->position);
     for (int64_t i = 0; m->uv && i < 2 * (int64_t)m->uv_vertices; i++) m->uv[i] *= unit * uv_scale;
     refuse_unreferenced(r, node, path, m);
     piece->vertices = m->vertices, piece->rest = m->position;
@@ -338,19 +334,25 @@ static void tell_piece(reader_t *r, const drape_i_node *node, drape_piece *piece
 }
 
 static void read_piece(reader_t *r, const drape_i_node *node, int32_t index) {
-    static const char *const keys[] = {"name",  "grid",     "mesh", "unit", "up",    "uv",       "uv_scale",
-                                       "place", "material", "mass", "pins", "loads", "velocity", NULL};
+    static const char *const keys[] = {"name",     "grid",      "mesh",     "unit", "up",   "uv",
+                                       "uv_scale", "place",     "material", "mass", "pins", "loads",
+                                       "velocity", "thickness", "friction", NULL};
     drape_piece *piece = &r->out->scene.pieces[index];
     drape_i_shape *shape = &r->shapes[index];
-    *piece = (drape_piece){.name = "cloth", .material = drape_material_defaults()};
+    *piece = (drape_piece){.name = "cloth",
+                           .material = drape_material_defaults(),
+                           .thickness = DEFAULT_THICKNESS,
+                           .friction = DRAPE_I_SCENE_FRICTION};
     shape->first_vertex = r->vertices;
     if (!drape_i_read_map(r, node, keys)) return;
     drape_i_read_text(r, node, "name", &piece->name);
+    drape_i_read_number(r, node, "thickness", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &piece->thickness);
+    drape_i_read_number(r, node, "friction", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &piece->friction);
     const drape_i_node *material = drape_i_node_find(node, "material");
     r->problems.code = "bad-material";
     if (material) drape_i_read_material(r, material, &piece->material);
     r->problems.code = "bad-cloth";
-    placement place = read_place(r, node);
+    placement place = drape_i_read_place(r, node);
     bool good = read_shape(r, node, piece, shape);
     r->problems.code = "bad-cloth";
     if (piece->rest) {

@@ -170,6 +170,16 @@ static void read_model(reader_t *r, const drape_i_node *root) {
     read_damping_jacobian(r, root, c);
 }
 
+static void read_contact(reader_t *r, const drape_i_node *map) {
+    static const char *const keys[] = {"self", "allow_crossings", "distance", NULL};
+    drape_contact_settings *s = map ? drape_i_scene_get(r, 1, sizeof *s) : NULL;
+    if (!s || !drape_i_read_map(r, map, keys)) return;
+    drape_i_read_truth(r, map, "self", &s->self);
+    drape_i_read_truth(r, map, "allow_crossings", &s->allow_crossings);
+    drape_i_read_number(r, map, "distance", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &s->distance);
+    r->out->scene.contact = s;
+}
+
 static void unknown_format(reader_t *r, const drape_i_node *node) {
     const char *endings[MOST_NAMES + 1] = {0};
     char known[200];
@@ -220,9 +230,9 @@ static void read_head(reader_t *r, const drape_i_node *root) {
 static void begin_part(reader_t *r, const char *code) { r->problems.code = code; }
 
 static void read_root(reader_t *r, const drape_i_node *root) {
-    static const char *const keys[] = {"drape",  "name",   "up",    "cloth",    "forces",           "time",
-                                       "solver", "output", "model", "jacobian", "damping_jacobian", "integrator",
-                                       NULL};
+    static const char *const keys[] = {"drape",     "name",    "up",    "cloth",    "forces",           "time",
+                                       "solver",    "output",  "model", "jacobian", "damping_jacobian", "integrator",
+                                       "colliders", "contact", NULL};
     if (!drape_i_read_map(r, root, keys)) return;
     read_head(r, root);
     begin_part(r, "bad-forces");
@@ -239,6 +249,10 @@ static void read_root(reader_t *r, const drape_i_node *root) {
     read_output(r, drape_i_node_find(root, "output"));
     begin_part(r, "bad-cloth");
     drape_i_read_pieces(r, root);
+    begin_part(r, "bad-collider");
+    drape_i_read_colliders(r, root);
+    begin_part(r, "bad-contact");
+    read_contact(r, drape_i_node_find(root, "contact"));
 }
 
 /* The part of a path between the last slash and the last dot. */

@@ -16,6 +16,7 @@ struct drape_loaded_scene {
     drape_context *ctx;
     drape_scene scene;
     drape_i_arena arena;
+    const drape_i_node **collider_node; /* where each collider stands, for findings about it */
 };
 
 /* What a piece was made from, for pins and loads that name places. */
@@ -58,6 +59,8 @@ typedef struct drape_i_scene_reader {
 } drape_i_scene_reader;
 
 typedef drape_i_scene_reader reader_t;
+
+#define DRAPE_I_SCENE_FRICTION 0.3 /* of pieces and colliders that give none: cotton on wood */
 
 /* ---- scene_fields.c: values of keys, each checked; problems are noted and reading goes on ---- */
 
@@ -107,6 +110,21 @@ bool drape_i_path_climbs(const char *path);
  */
 bool drape_i_path_leads_out(reader_t *r, const char *path);
 
+/* ---- scene_cloth.c: what colliders have in common with pieces ---- */
+
+typedef struct drape_i_placement {
+    double scale, rotate[3], translate[3]; /* -, deg about x, then y, then z, m */
+} drape_i_placement;
+
+drape_i_placement drape_i_read_place(reader_t *r, const drape_i_node *piece); /* its key `place` */
+void drape_i_place_points(const reader_t *r, const drape_i_placement *p, int64_t count, double *points);
+/* Where a file is that a scene names: beside the scene file; its name may not climb out with "..", by a link, or
+ * start at the root, unless the caller trusts the scene. NULL after a problem. */
+const char *drape_i_path_beside(reader_t *r, const drape_i_node *node);
+void drape_i_read_unit(reader_t *r, const drape_i_node *map, double *out); /* its key `unit` */
+/* From the file's axes to the scene's: one of the two has y up, the other z. */
+void drape_i_turn_axes(bool file_y_up, int64_t count, double *points);
+
 /* ---- scene_load.c ---- */
 
 /* A word that must be in a table of names; false where it is not, after a problem. */
@@ -120,6 +138,7 @@ bool drape_i_read_index(reader_t *r, const drape_i_node *map, const char *key, c
 
 void drape_i_read_pieces(reader_t *r, const drape_i_node *root);                        /* scene_cloth.c */
 bool drape_i_read_material(reader_t *r, const drape_i_node *node, drape_material *out); /* scene_material.c */
+void drape_i_read_colliders(reader_t *r, const drape_i_node *root);                     /* scene_colliders.c */
 void drape_i_read_integrator(reader_t *r, const drape_i_node *root);                    /* scene_integrator.c */
 void drape_i_read_pins(reader_t *r, const drape_i_node *cloth);  /* scene_pins.c; after all pieces are there */
 void drape_i_read_loads(reader_t *r, const drape_i_node *cloth); /* scene_pins.c */

@@ -1105,6 +1105,10 @@ static const char *const EVERYTHING =
     "      - {at: [[0, 0.5]], move: {keys: [{time: 0, offset: [0, 0, 0]}, {time: 1, offset: [0, 0, 1]}]}}\n"
     "    loads: [{where: center, force: [0, 0, 1]}]\n"
     "  - {name: b, mesh: square.obj, uv_scale: 3, pins: [{group: low}]}\n"
+    "colliders:\n"
+    "  - {name: c, shape: capsule, radius: 1, length: 2, move: {keys: [{time: 1}, {time: 2, turn: [0, 9, 0]}]}}\n"
+    "  - {name: d, mesh: square.obj, place: {translate: [9, 9, 9]}}\n"
+    "contact: {distance: 1 mm}\n"
     "forces: {wind: {velocity: [1, 2, 3]}}\n"
     "output: [a.obj, b.html]\n";
 

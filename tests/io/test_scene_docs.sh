@@ -17,6 +17,10 @@ write_meshes() {
     sed -n 's/.*mesh: \([^ ,}]*\.obj\).*/\1/p' "$1" | while IFS= read -r mesh; do
         printf 'v 0 0 0\nv 40 0 0\nv 0 60 0\ng collar\nf 1 2 3\n' >"$(dirname "$1")/$mesh"
     done
+    sed -n 's/.*file: \([^ ,}]*\)\.obj.*/\1/p' "$1" | while IFS= read -r mesh; do
+        printf 'v 0 0 0\nv 40 0 0\nv 0 60 0\nf 1 2 3\n' >"$(dirname "$1")/${mesh}_0000.obj"
+        printf 'v 0 0 0\nv 50 0 0\nv 0 60 0\nf 1 2 3\n' >"$(dirname "$1")/${mesh}_0001.obj"
+    done
 }
 
 # Good, and it runs: outputs go to where the program is started, here a folder of the test.

@@ -1,0 +1,343 @@
+/* scene_colliders.c: `colliders:`, a list of objects that cloth meets: a shape or a mesh, its place and its motion.
+ */
+#include "base/elementary.h"
+#include "contact/collider.h"
+#include "io/mesh.h"
+#include "io/reader.h"
+#include "io/scene_reader.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_COLLIDERS = 10000, MOST_SIDES = 1024, FEWEST_SIDES = 3 };
+
+static const double RADIANS = 0.017453292519943295769; /* per degree */
+
+static const char *shape_name(int32_t index) { return drape_collider_shape_name((drape_collider_shape)index); }
+
+/* ---- shapes ---- */
+
+enum {
+    ROUND = 1 << DRAPE_COLLIDER_SPHERE | 1 << DRAPE_COLLIDER_CAPSULE | 1 << DRAPE_COLLIDER_CYLINDER,
+    LONG = 1 << DRAPE_COLLIDER_CAPSULE | 1 << DRAPE_COLLIDER_CYLINDER,
+    BOXES = 1 << DRAPE_COLLIDER_BOX | 1 << DRAPE_COLLIDER_BOX_WITH_HOLE,
+    MESH = 1 << DRAPE_COLLIDER_MESH
+};
+
+/* Keys that only some shapes have, and of these which need them. */
+static const struct {
+    const char *key;
+    int32_t shapes;
+    bool needed;
+    const char *example;
+} shape_keys[] = {
+    {"radius", ROUND, true, "30 cm"},
+    {"length", LONG, true, "1 m"},
+    {"size", BOXES, true, "[1 m, 1 m, 10 cm]"},
+    {"hole", 1 << DRAPE_COLLIDER_BOX_WITH_HOLE, true, "[50 cm, 50 cm]"},
+    {"sides", 1 << DRAPE_COLLIDER_CYLINDER, false, NULL},
+    {"mesh", MESH, false, NULL},
+    {"frames", MESH, false, NULL},
+    {"unit", MESH, false, NULL},
+    {"up", MESH, false, NULL},
+};
+
+/* Whether the collider has the keys of its shape, and no others. */
+static bool has_its_keys(reader_t *r, const drape_i_node *node, drape_collider_shape shape) {
+    int32_t before = r->problems.count;
+    for (size_t i = 0; i < sizeof shape_keys / sizeof *shape_keys; i++) {
+        const drape_i_node *found = drape_i_node_find(node, shape_keys[i].key);
+        bool fits = shape_keys[i].shapes >> shape & 1;
+        if (found && !fits)
+            drape_i_problem_at(&r->problems, found, true, "a %s has no %s", drape_collider_shape_name(shape),
+                               found->key);
+        if (!found && fits && shape_keys[i].needed)
+            drape_i_problem_at(&r->problems, node, false, "a %s needs a %s, as in %s: %s",
+                               drape_collider_shape_name(shape), shape_keys[i].key, shape_keys[i].key,
+                               shape_keys[i].example);
+    }
+    return r->problems.count == before;
+}
+
+/* hole: [50 cm, 50 cm], along x and the other level axis. */
+static void read_hole(reader_t *r, const drape_i_node *node, double hole[2]) {
+    if (!node) return;
+    if (node->kind != DRAPE_I_LIST || drape_i_node_count(node) != 2) {
+        drape_i_problem_at(&r->problems, node, false, "hole: two lengths are wanted, as in [50 cm, 50 cm]");
+        return;
+    }
+    drape_i_node_number(r, node->first, DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &hole[0]);
+    drape_i_node_number(r, node->first->next, DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &hole[1]);
+}
+
+/* A cylinder stands upright and a plane is level, whichever axis is up. */
+static void read_sizes(reader_t *r, const drape_i_node *node, drape_collider *c) {
+    drape_i_read_number(r, node, "radius", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &c->radius);
+    drape_i_read_number(r, node, "length", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &c->length);
+    drape_i_read_vector(r, node, "size", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, c->size);
+    if (r->y_up) {
+        double up = c->size[1];
+        c->size[1] = c->size[2];
+        c->size[2] = up;
+    }
+    read_hole(r, drape_i_node_find(node, "hole"), c->hole);
+    drape_i_read_whole(r, node, "sides", FEWEST_SIDES, MOST_SIDES, &c->sides);
+}
+
+/* ---- place and motion ---- */
+
+/* The vector along the axis, of the angle's length in rad, of a turn about x, then y, then z by so many degrees. */
+static void rotation_vector(const double degrees[3], double out[3]) {
+    double q[4] = {1, 0, 0, 0}; /* a quaternion: its real part, then x, y, z */
+    for (int32_t k = 0; k < 3; k++) {
+        double c = drape_i_cos(0.5 * RADIANS * degrees[k]), s = drape_i_sin(0.5 * RADIANS * degrees[k]);
+        int32_t i = 1 + k, j = 1 + (k + 1) % 3, l = 1 + (k + 2) % 3;
+        double old[4] = {q[0], q[1], q[2], q[3]};
+        q[0] = c * old[0] - s * old[i];
+        q[i] = c * old[i] + s * old[0];
+        q[j] = c * old[j] - s * old[l];
+        q[l] = c * old[l] + s * old[j];
+    }
+    double sine = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    double angle = 2 * drape_i_atan2(sine, q[0]);
+    for (int32_t k = 0; k < 3; k++) out[k] = sine > 0 ? angle / sine * q[1 + k] : 0;
+}
+
+/* A mesh is turned vertex by vertex, so that right angles are exact, and so is what does not move. */
+static void place_mesh(const reader_t *r, const drape_i_placement *place, int64_t points, double *x) {
+    drape_i_placement here = *place;
+    memset(here.translate, 0, sizeof here.translate);
+    drape_i_place_points(r, &here, points, x);
+}
+
+static void place_shape(reader_t *r, const drape_i_node *node, const drape_i_placement *place, drape_collider *c) {
+    if (place->scale != 1)
+        drape_i_problem_at(&r->problems, drape_i_node_find(drape_i_node_find(node, "place"), "scale"), true,
+                           "scale is for a collider with `mesh:`");
+    rotation_vector(place->rotate, c->rotation);
+    drape_i_turn_up(r, c->rotation);
+}
+
+static void read_key(reader_t *r, const drape_i_node *node, drape_collider_key *key) {
+    static const char *const keys[] = {"time", "offset", "turn", NULL};
+    double offset[3] = {0}, turn[3] = {0};
+    if (!drape_i_read_map(r, node, keys)) return;
+    if (!drape_i_node_find(node, "time")) drape_i_problem_at(&r->problems, node, false, "a key needs a time");
+    drape_i_read_number(r, node, "time", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &key->time);
+    drape_i_read_vector(r, node, "offset", DRAPE_I_LENGTH, DRAPE_I_ANY, offset);
+    drape_i_read_vector(r, node, "turn", DRAPE_I_ANGLE, (drape_i_range){-1e9, 1e9, false}, turn);
+    drape_i_turn_up(r, offset);
+    drape_i_turn_up(r, turn);
+    for (int32_t k = 0; k < 3; k++) {
+        key->position[k] += offset[k];
+        key->rotation[k] = RADIANS * turn[k];
+    }
+}
+
+/* move: {keys: [{time: 1 s}, {time: 3 s, offset: [0, 0, 0], turn: [0, 0, 360]}]}; key `at` is where it is placed. */
+static void read_motion(reader_t *r, const drape_i_node *move, const drape_collider_key *at, drape_collider *c) {
+    static const char *const kinds[] = {"keys", NULL};
+    if (!drape_i_read_map(r, move, kinds)) return;
+    const drape_i_node *list = drape_i_node_find(move, "keys");
+    if (!list || list->kind != DRAPE_I_LIST || !list->first) {
+        drape_i_problem_at(&r->problems, list ? list : move, !list,
+                           "move: a list of keys is wanted, as in {keys: [{time: 1 s}, {time: 2 s, offset: [0, 0, "
+                           "10 cm], turn: [0, 0, 90]}]}");
+        return;
+    }
+    int32_t count = drape_i_node_count(list), i = 0, before = r->problems.count;
+    drape_collider_key *all = drape_i_scene_get(r, count, sizeof *all);
+    for (const drape_i_node *n = list->first; n && all; n = n->next, i++) {
+        all[i] = *at;
+        read_key(r, n, &all[i]);
+        if (i > 0 && r->problems.count == before && !(all[i].time > all[i - 1].time))
+            drape_i_problem_at(&r->problems, n, false, "the times of keys must rise: %g s comes after %g s",
+                               all[i].time, all[i - 1].time);
+    }
+    c->key = all;
+    c->key_count = all ? count : 0;
+}
+
+static void read_place_and_motion(reader_t *r, const drape_i_node *node, const drape_i_placement *place,
+                                  drape_collider *c) {
+    drape_collider_key at = {0};
+    memcpy(at.position, place->translate, sizeof at.position);
+    drape_i_turn_up(r, at.position);
+    const drape_i_node *move = drape_i_node_find(node, "move");
+    if (move) {
+        read_motion(r, move, &at, c);
+    } else if (at.position[0] != 0 || at.position[1] != 0 || at.position[2] != 0) {
+        drape_collider_key *key = drape_i_scene_get(r, 1, sizeof *key);
+        if (!key) return;
+        *key = at;
+        c->key = key;
+        c->key_count = 1;
+    }
+}
+
+/* ---- meshes ---- */
+
+typedef struct mesh_source {
+    const drape_i_node *mesh, *frames; /* their names in the scene; one of them may be NULL */
+    double unit;
+    bool y_up;
+    double start, fps; /* of frames: s, 1/s */
+} mesh_source;
+
+static bool is_name(reader_t *r, const drape_i_node *node, const char *wanted) {
+    if (node->kind == DRAPE_I_SCALAR && *node->text) return true;
+    drape_i_problem_at(&r->problems, node, false, "%s: the name of %s is wanted", node->key, wanted);
+    return false;
+}
+
+/* mesh: body.obj, or frames: {file: walk.pc2, fps: 25, start: 1 s}, or both for a file of positions only. */
+static bool read_source(reader_t *r, const drape_i_node *node, mesh_source *out) {
+    static const char *const keys[] = {"file", "fps", "start", NULL};
+    const drape_i_range fps_range = {1e-3, 1e6, false};
+    const drape_i_node *frames = drape_i_node_find(node, "frames");
+    *out = (mesh_source){.mesh = drape_i_node_find(node, "mesh"), .unit = 1, .y_up = r->y_up, .fps = 25};
+    drape_i_read_unit(r, node, &out->unit);
+    drape_i_read_up(r, node, &out->y_up);
+    if (out->mesh && !is_name(r, out->mesh, "an OBJ or PLY file")) return false;
+    if (!frames && !out->mesh)
+        drape_i_problem_at(&r->problems, node, false, "a mesh needs a file, as in mesh: body.obj");
+    if (!frames) return out->mesh != NULL;
+    if (!drape_i_read_map(r, frames, keys)) return false;
+    drape_i_read_number(r, frames, "fps", DRAPE_I_FREQUENCY, fps_range, &out->fps);
+    drape_i_read_number(r, frames, "start", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->start);
+    out->frames = drape_i_node_find(frames, "file");
+    if (out->frames) return is_name(r, out->frames, "a sequence of frames (.obj, .ply, .pc2, .mdd)");
+    drape_i_problem_at(&r->problems, frames, true, "frames: a file is wanted, as in {file: walk.pc2, fps: 25}");
+    return false;
+}
+
+static void scale_points(const mesh_source *from, const reader_t *r, int64_t count, double *x) {
+    for (int64_t i = 0; i < 3 * count; i++) x[i] *= from->unit;
+    if (from->y_up != r->y_up) drape_i_turn_axes(from->y_up, count, x);
+}
+
+static bool read_one_mesh(reader_t *r, const mesh_source *from, const drape_i_placement *place, drape_collider *c) {
+    drape_i_mesh m;
+    const char *path = drape_i_path_beside(r, from->mesh);
+    if (!path) return false;
+    drape_status status = drape_i_mesh_read(r->ctx, &r->out->arena, path, NULL, &m);
+    if (status) return drape_i_scene_failed(r, from->mesh, status);
+    scale_points(from, r, m.vertices, m.position);
+    place_mesh(r, place, m.vertices, m.position);
+    c->vertices = m.vertices, c->positions = m.position;
+    c->triangles = m.triangles, c->triangle = m.triangle[0];
+    return true;
+}
+
+static bool lies_inside(void *user, const char *path) {
+    reader_t *r = user;
+    return r->options->trust_paths || !drape_i_path_leads_out(r, path);
+}
+
+static bool copy_frames(reader_t *r, const mesh_source *from, drape_reader *reader, drape_collider *c) {
+    const drape_reader_info *info = drape_reader_describe(reader);
+    int64_t numbers = 3 * (int64_t)info->vertices;
+    double *x = drape_i_scene_get(r, info->frames * numbers, sizeof *x);
+    double *time = drape_i_scene_get(r, info->frames, sizeof *time);
+    int32_t *triangle = drape_i_scene_get(r, 3 * (int64_t)info->triangles, sizeof *triangle);
+    if (!x || !time || !triangle) return false;
+    if (info->triangles == 0) {
+        drape_i_problem_at(&r->problems, from->frames, false,
+                           "%s holds positions only: name a mesh file with its triangles, as in mesh: body.obj",
+                           from->frames->text);
+        return false;
+    }
+    memcpy(triangle, info->triangle, 3 * (size_t)info->triangles * sizeof *triangle);
+    for (int32_t f = 0; f < info->frames; f++) {
+        drape_status status = drape_reader_frame(reader, f, x + f * numbers);
+        if (status) return drape_i_scene_failed(r, from->frames, status);
+        time[f] = from->start + f / from->fps;
+    }
+    c->vertices = info->vertices, c->triangles = info->triangles, c->triangle = triangle;
+    c->frames = info->frames, c->frame_time = time, c->frame = x;
+    return true;
+}
+
+static bool read_sequence(reader_t *r, const mesh_source *from, const drape_i_placement *place, drape_collider *c) {
+    const char *path = drape_i_path_beside(r, from->frames);
+    const char *mesh = from->mesh ? drape_i_path_beside(r, from->mesh) : NULL;
+    const drape_i_reader_gate gate = {
+        .allows = lies_inside, .why_not = "leads out of the scene's folder; --trust-paths allows it", .user = r};
+    drape_reader *reader;
+    if (!path || (from->mesh && !mesh)) return false;
+    drape_status status = drape_i_reader_open(r->ctx, path, &(drape_reader_options){.mesh = mesh}, &gate, &reader);
+    if (status) return drape_i_scene_failed(r, from->frames, status);
+    bool good = copy_frames(r, from, reader, c);
+    drape_reader_close(reader);
+    if (!good) return false;
+    int64_t points = (int64_t)c->frames * c->vertices;
+    double *x = (double *)c->frame; /* ours: made just now */
+    scale_points(from, r, points, x);
+    place_mesh(r, place, points, x);
+    return true;
+}
+
+/* ---- the list ---- */
+
+static bool read_shape(reader_t *r, const drape_i_node *node, const drape_i_placement *place, drape_collider *c) {
+    bool file = drape_i_node_find(node, "mesh") || drape_i_node_find(node, "frames");
+    int32_t shape = file ? DRAPE_COLLIDER_MESH : -1;
+    if (!drape_i_read_index(r, node, "shape", shape_name, &shape)) return false;
+    if (shape < 0) {
+        drape_i_problem_at(&r->problems, node, false,
+                           "a collider needs a shape, as in shape: sphere, or a mesh, as in mesh: body.obj");
+        return false;
+    }
+    c->shape = (drape_collider_shape)shape;
+    if (!has_its_keys(r, node, c->shape)) return false;
+    read_sizes(r, node, c);
+    if (c->shape != DRAPE_COLLIDER_MESH) {
+        place_shape(r, node, place, c);
+        return true;
+    }
+    mesh_source from;
+    if (!read_source(r, node, &from)) return false;
+    return from.frames ? read_sequence(r, &from, place, c) : read_one_mesh(r, &from, place, c);
+}
+
+static void read_collider(reader_t *r, const drape_i_node *node, drape_collider *c) {
+    static const char *const keys[] = {"name", "shape", "radius", "length", "size",      "hole",     "sides", "mesh",
+                                       "unit", "up",    "frames", "place",  "thickness", "friction", "move",  NULL};
+    int32_t before = r->problems.count;
+    *c = (drape_collider){.name = "collider", .friction = DRAPE_I_SCENE_FRICTION};
+    if (!drape_i_read_map(r, node, keys)) return;
+    drape_i_read_text(r, node, "name", &c->name);
+    drape_i_read_number(r, node, "thickness", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &c->thickness);
+    drape_i_read_number(r, node, "friction", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &c->friction);
+    drape_i_placement place = drape_i_read_place(r, node);
+    bool good = read_shape(r, node, &place, c);
+    read_place_and_motion(r, node, &place, c);
+    if (!good || r->problems.count > before || r->problems.status == DRAPE_ERROR_MEMORY) return;
+    drape_status status = drape_i_collider_check(r->ctx, c, -1);
+    if (status) drape_i_scene_failed(r, node, status);
+}
+
+void drape_i_read_colliders(reader_t *r, const drape_i_node *root) {
+    const drape_i_node *list = drape_i_node_find(root, "colliders");
+    int32_t count = list ? drape_i_node_count(list) : 0, index = 0;
+    if (!list) return;
+    if (list->kind != DRAPE_I_LIST) {
+        drape_i_problem_at(&r->problems, list, false,
+                           "colliders: a list is wanted, each entry behind a dash and a space");
+        return;
+    }
+    if (count > MOST_COLLIDERS) {
+        drape_i_problem_at(&r->problems, list, true, "more than %d colliders", MOST_COLLIDERS);
+        return;
+    }
+    drape_collider *all = drape_i_scene_get(r, count, sizeof *all);
+    const drape_i_node **nodes = drape_i_scene_get(r, count, sizeof *nodes);
+    if (!all || !nodes) return;
+    r->out->scene.colliders = all;
+    r->out->scene.collider_count = count;
+    r->out->collider_node = nodes;
+    for (const drape_i_node *n = list->first; n; n = n->next, index++) {
+        nodes[index] = n;
+        read_collider(r, n, &all[index]);
+    }
+}
