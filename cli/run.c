@@ -26,8 +26,14 @@ static drape_status open_writers(run *r) {
 
 static drape_status write_state(run *r, int64_t number, const double *x, const drape_certificate_energy *energy) {
     double step_count = (double)number * r->scene->steps_per_frame;
-    const drape_frame frame = {
-        .positions = x, .has_time = true, .number = number, .time = step_count * r->scene->step, .energy = energy};
+    double time = step_count * r->scene->step;
+    const drape_frame frame = {.positions = x,
+                               .has_time = true,
+                               .number = number,
+                               .time = time,
+                               .meshes = drape_collider_meshes_at(r->colliders, time),
+                               .mesh_count = drape_collider_meshes_count(r->colliders),
+                               .energy = energy};
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < r->output_count && !status; i++) status = drape_writer_frame(r->writers[i], &frame);
     return status;
@@ -179,6 +185,7 @@ static bool prepare(run *r) {
     bool read = !status;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
     bool no_cloth = read && status == DRAPE_ERROR_ARGUMENT;
+    if (!status && !o->no_colliders) status = drape_collider_meshes_create(r->ctx, r->scene, &r->colliders);
     if (!status) status = open_writers(r);
     if (status) complain("%s%s", drape_message(r->ctx), no_cloth ? " (`drape check` lists all that is wrong)" : "");
     if (status || !write_first_frames(r)) return false;
@@ -270,6 +277,7 @@ static void release(run *r) {
     close_writers(r);
     drape_journal_close(r->journal);
     drape_report_destroy(r->report);
+    drape_collider_meshes_destroy(r->colliders);
     drape_sim_destroy(r->sim);
     drape_loaded_scene_destroy(r->loaded);
     drape_context_destroy(r->ctx);

@@ -12,7 +12,7 @@ typedef struct run_options {
     const char *report, *export_system, *checkpoint_file;
     int32_t frames;     /* -1: the scene's */
     int32_t checkpoint; /* frames from one to the next; 0: none */
-    bool quiet, tune, resume, check_energy;
+    bool quiet, tune, resume, check_energy, no_colliders;
     int64_t export_step;     /* 0: none */
     const char *export_path; /* part of export_system */
     int argc;                /* the words behind `drape run`, to be shown again */
@@ -26,6 +26,7 @@ typedef struct run {
     drape_loaded_scene *loaded;
     drape_scene *scene; /* its data, with what the command line changes */
     drape_sim *sim;
+    drape_collider_meshes *colliders; /* for the files; NULL: none, or not wanted */
     const char *const *outputs;
     int32_t output_count;
     drape_writer *writers[MOST_OUTPUTS];

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FRAMES = 1000000, OWN_OPTIONS = 10 };
+enum { MOST_FRAMES = 1000000, OWN_OPTIONS = 11 };
 
 static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
 
@@ -15,6 +15,8 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
          OPTION_LIST, &o->output, 0, 0},
         {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &o->frames, 0,
          MOST_FRAMES},
+        {"--no-colliders", NULL, NULL, "leave the scene's colliders out of the files", OPTION_FLAG, &o->no_colliders,
+         0, 0},
         {"--report", NULL, "FILE.json", "write machine, settings and a record of every step", OPTION_TEXT, &o->report,
          0, 0},
         {"--check-energy", NULL, NULL, "check the balance of energy in every step, for the report", OPTION_FLAG,

@@ -187,6 +187,24 @@ typedef struct drape_frame {
     uint64_t reserved[7];                   /* zero: room for later fields */
 } drape_frame;
 
+/* The colliders of a scene as such meshes, one for each and in their order: round ones inscribed, a plane as a square
+ * that reaches beyond the cloth.
+ *
+ *   drape_collider_meshes *colliders;
+ *   drape_collider_meshes_create(ctx, scene, &colliders);
+ *   double time = drape_sim_time(sim);
+ *   drape_frame frame = {.positions = drape_sim_positions(sim),
+ *                        .meshes = drape_collider_meshes_at(colliders, time),
+ *                        .mesh_count = drape_collider_meshes_count(colliders)}; */
+typedef struct drape_collider_meshes drape_collider_meshes;
+/* Copies what it needs of the scene. DRAPE_ERROR_ARGUMENT where a collider is not valid. */
+DRAPE_API drape_status drape_collider_meshes_create(drape_context *ctx, const drape_scene *scene,
+                                                    drape_collider_meshes **out);
+DRAPE_API void drape_collider_meshes_destroy(drape_collider_meshes *meshes);        /* NULL is fine */
+DRAPE_API int32_t drape_collider_meshes_count(const drape_collider_meshes *meshes); /* NULL: 0 */
+/* All of them at a time, s; valid until the next call. NULL where the time is not finite, or meshes is NULL. */
+DRAPE_API const drape_frame_mesh *drape_collider_meshes_at(drape_collider_meshes *meshes, double time);
+
 /* Name endings that are known (".obj", ".html", ...) and what each gives; NULL past the end. docs/formats.md */
 DRAPE_API const char *drape_writer_extension(int32_t index);
 DRAPE_API const char *drape_writer_description(int32_t index);
