@@ -4,15 +4,19 @@
  *      12          3          5          0   edge 40-41 through triangle 77, edge 12-40 through triangle 77, ...
  *   101 frames of 441 vertices and 800 triangles: crossings in 1 frame (12)
  *
- * The cloth is all of a file, or with --scene as many vertices as the scene has; what stands behind them in the file,
- * such as the meshes of colliders, are other bodies, which are not tested against each other. */
+ * The cloth is all of a file, or with --scene as many vertices as the scene has. The scene's colliders, where they
+ * are at the time of each frame, are other bodies, which are not tested against each other; so is what stands behind
+ * the cloth in the file, unless it is these colliders. Planes are no bodies: vertices below them are counted. */
 #include "cli.h"
 #include "drape/crossings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { EXIT_CROSSINGS = 1, FIRST_NAMED = 3 };
+
+static const double BELOW = 1e-7; /* m: less than this is rounding in files of 32-bit floats */
 
 /* The cloth of a scene, or what a file has: triangles over all pieces. */
 typedef struct cloth_mesh {
@@ -25,12 +29,14 @@ typedef struct cloth_mesh {
 typedef struct other_body {
     const char *name;
     drape_crossings_mesh mesh;
-    int32_t *triangle; /* to be freed */
+    int32_t *triangle; /* to be freed; NULL: someone else's */
     int32_t vertex;    /* its first one in the file */
+    int32_t collider;  /* of the scene; -1: it stands in the file */
 } other_body;
 
 typedef struct totals {
     drape_crossing_counts self, others;
+    int64_t below; /* vertices of the cloth below planes */
     int64_t frames, bad_frames, touched_frames;
     int64_t first, last; /* numbers of frames with crossings */
 } totals;
@@ -45,8 +51,11 @@ typedef struct check {
     other_body *other;
     int32_t other_count;
     drape_crossings *search;
-    double *x;             /* all of the file's vertices */
-    const double **others; /* within it, of each other body */
+    drape_collider_meshes *colliders; /* of the scene; NULL: none */
+    int32_t planes;                   /* how many of them */
+    double *x;                        /* all of the file's vertices */
+    const double **others;            /* of each other body, within x or of its collider */
+    int64_t below;                    /* vertices below planes in the present frame */
     totals total;
     int32_t printed; /* frames */
 } check;
@@ -105,19 +114,49 @@ static bool fits_scene(const check *c, const char *scene) {
     return true;
 }
 
+static const drape_collider *collider(const check *c, int32_t i) {
+    return drape_loaded_scene_data(c->scene)->colliders + i;
+}
+
+/* Every collider is a body, but for planes. */
+static bool take_colliders(check *c) {
+    int32_t count = drape_loaded_scene_data(c->scene)->collider_count;
+    if (drape_collider_meshes_create(c->ctx, drape_loaded_scene_data(c->scene), &c->colliders)) return say_message(c);
+    const drape_frame_mesh *mesh = drape_collider_meshes_at(c->colliders, 0);
+    c->other = calloc((size_t)count + 1, sizeof *c->other); /* and one for the rest of the file */
+    if (!c->other) return no_memory();
+    for (int32_t i = 0; i < count; i++) {
+        if (collider(c, i)->shape == DRAPE_COLLIDER_PLANE) c->planes++;
+        else
+            c->other[c->other_count++] = (other_body){
+                .name = mesh[i].name,
+                .mesh = {.vertices = mesh[i].vertices, .triangles = mesh[i].triangles, .triangle = mesh[i].triangle},
+                .collider = i};
+    }
+    return true;
+}
+
+/* Whether so many vertices and triangles are those of all colliders, as `drape run` writes them. */
+static bool are_colliders(const check *c, int32_t vertices, int32_t triangles) {
+    const drape_frame_mesh *mesh = drape_collider_meshes_at(c->colliders, 0);
+    for (int32_t i = 0; i < drape_collider_meshes_count(c->colliders); i++) {
+        vertices -= mesh[i].vertices;
+        triangles -= mesh[i].triangles;
+    }
+    return vertices == 0 && triangles == 0;
+}
+
 /* What stands in the file behind the cloth is one more body. */
 static bool take_rest_of_file(check *c) {
     const drape_reader_info *file = drape_reader_describe(c->reader);
     int32_t triangles = file->triangles - c->cloth.triangles;
     if (file->vertices == c->cloth.vertices || triangles <= 0) return true;
-    c->other = calloc(1, sizeof *c->other);
+    if (are_colliders(c, file->vertices - c->cloth.vertices, triangles)) return true;
     int32_t *triangle = malloc((size_t)triangles * 3 * sizeof *triangle);
-    if (!c->other || !triangle) {
-        free(triangle);
-        return no_memory();
-    }
-    *c->other = (other_body){.name = "the other meshes", .triangle = triangle, .vertex = c->cloth.vertices};
-    c->other_count = 1;
+    if (!triangle) return no_memory();
+    other_body *rest = &c->other[c->other_count++];
+    *rest =
+        (other_body){.name = "the other meshes", .triangle = triangle, .vertex = c->cloth.vertices, .collider = -1};
     for (int64_t i = 0; i < 3 * (int64_t)triangles; i++) {
         triangle[i] = file->triangle[3 * (int64_t)c->cloth.triangles + i] - c->cloth.vertices;
         if (triangle[i] < 0) {
@@ -126,7 +165,7 @@ static bool take_rest_of_file(check *c) {
             return false;
         }
     }
-    c->other->mesh = (drape_crossings_mesh){
+    rest->mesh = (drape_crossings_mesh){
         .vertices = file->vertices - c->cloth.vertices, .triangles = triangles, .triangle = triangle};
     return true;
 }
@@ -137,7 +176,9 @@ static bool take_cloth(check *c, const scene_arguments *scene) {
     if (scene->name) {
         drape_scene_options how = scene_options(scene);
         if (drape_scene_load(c->ctx, scene->name, &how, &c->scene)) return say_message(c);
-        if (!join_pieces(drape_loaded_scene_data(c->scene), &c->cloth) || !fits_scene(c, scene->name)) return false;
+        if (!join_pieces(drape_loaded_scene_data(c->scene), &c->cloth) || !fits_scene(c, scene->name) ||
+            !take_colliders(c))
+            return false;
         if (file->triangles > 0 && !take_rest_of_file(c)) return false;
     }
     if (c->cloth.triangles > 0) return true;
@@ -155,7 +196,7 @@ static bool start_search(check *c) {
     }
     for (int32_t k = 0; k < c->other_count; k++) {
         meshes[k] = c->other[k].mesh;
-        c->others[k] = c->x + 3 * (int64_t)c->other[k].vertex;
+        if (c->other[k].collider < 0) c->others[k] = c->x + 3 * (int64_t)c->other[k].vertex;
     }
     const drape_crossings_bodies bodies = {
         .cloth = {.vertices = c->cloth.vertices, .triangles = c->cloth.triangles, .triangle = c->cloth.triangle},
@@ -184,19 +225,25 @@ static void print_crossing(const check *c, const drape_crossing *x) {
 
 static int64_t crossings(const drape_crossing_counts *n) { return n->edges + n->triangles; }
 
+static bool is_bad(const check *c, const drape_crossings_result *r) {
+    return crossings(&r->self) + crossings(&r->others) + c->below > 0;
+}
+
 /* Edges through triangles come first in the list; where there are none, pairs of triangles do. */
 static void print_frame(const check *c, int64_t number, const drape_crossings_result *r) {
-    bool bad = crossings(&r->self) + crossings(&r->others) > 0;
+    bool bad = is_bad(c, r);
     if (!bad && !(c->all && r->count > 0)) return;
     if (c->printed == 0) {
         printf("%8s %10s %10s %10s", "frame", "edges", "triangles", "touches");
-        printf(c->other_count ? "   with other meshes: edges, triangles, touches\n" : "\n");
+        printf("%s%s\n", c->other_count ? "   with other meshes: edges, triangles, touches" : "",
+               c->planes ? "   below planes" : "");
     }
     printf("%8lld %10lld %10lld %10lld", (long long)number, (long long)r->self.edges, (long long)r->self.triangles,
            (long long)r->self.touches);
     if (c->other_count)
         printf(" %12lld %10lld %10lld", (long long)r->others.edges, (long long)r->others.triangles,
                (long long)r->others.touches);
+    if (c->planes) printf(" %12lld", (long long)c->below);
     int64_t named = c->all ? r->count : r->count < FIRST_NAMED ? r->count : FIRST_NAMED;
     for (int64_t i = 0; i < named; i++) {
         if (!c->all && r->crossings[i].kind == DRAPE_CROSSING_TOUCH) break;
@@ -228,6 +275,10 @@ static void print_totals(const check *c) {
     if (t->bad_frames == 0 && t->touched_frames == 0) return;
     print_counts("in all: ", &t->self);
     if (c->other_count) print_counts("; with other meshes: ", &t->others);
+    if (c->planes) {
+        printf("; ");
+        print_number(t->below, "vertex below planes", "vertices below planes");
+    }
     putchar('\n');
 }
 
@@ -239,7 +290,9 @@ static void json_counts(const char *key, const drape_crossing_counts *n) {
 }
 
 static void json_body(const char *before, const char *name, int32_t vertices, int32_t triangles) {
-    printf("%s{\"name\": \"%s\", \"vertices\": %d, \"triangles\": %d}", before, name, vertices, triangles);
+    printf("%s{\"name\": ", before);
+    print_json_text(name);
+    printf(", \"vertices\": %d, \"triangles\": %d}", vertices, triangles);
 }
 
 static void json_begin(const check *c) {
@@ -256,7 +309,7 @@ static void json_frame(const check *c, int64_t number, const drape_crossings_res
     json_counts("self", &r->self);
     printf(", ");
     json_counts("others", &r->others);
-    printf(", \"crossings\": [");
+    printf(", \"below\": %lld, \"crossings\": [", (long long)c->below);
     for (int64_t i = 0; i < r->count; i++) {
         const drape_crossing *x = r->crossings + i;
         printf("%s\n    {\"kind\": \"%s\", \"body\": [%d, %d], ", i ? "," : "", drape_crossing_kind_name(x->kind),
@@ -276,6 +329,7 @@ static void json_end(const check *c, const char *error) {
     json_counts("self", &t->self);
     printf(",\n");
     json_counts("others", &t->others);
+    printf(",\n\"below\": %lld", (long long)t->below);
     printf(",\n\"error\": ");
     if (error) print_json_text(error);
     else printf("null");
@@ -290,14 +344,46 @@ static void add_counts(drape_crossing_counts *to, const drape_crossing_counts *m
     to->touches += more->touches;
 }
 
-static void add_frame(totals *t, int64_t number, const drape_crossings_result *r) {
-    bool bad = crossings(&r->self) + crossings(&r->others) > 0;
+static void add_frame(check *c, int64_t number, const drape_crossings_result *r) {
+    totals *t = &c->total;
+    bool bad = is_bad(c, r);
+    t->below += c->below;
     if (bad && t->bad_frames == 0) t->first = number;
     t->frames++;
     t->bad_frames += bad;
     t->touched_frames += r->self.touches + r->others.touches > 0;
     add_counts(&t->self, &r->self);
     add_counts(&t->others, &r->others);
+}
+
+/* How many vertices of the cloth are below a square, whose corners go around it counter-clockwise seen from above. */
+static int64_t count_below(const check *c, const double *square) {
+    const double *a = square, *b = square + 3, *d = square + 9;
+    double u[3], v[3], n[3], length = 0;
+    int64_t count = 0;
+    for (int32_t k = 0; k < 3; k++) u[k] = b[k] - a[k], v[k] = d[k] - a[k];
+    for (int32_t k = 0; k < 3; k++) n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+    for (int32_t k = 0; k < 3; k++) length += n[k] * n[k];
+    length = sqrt(length);
+    for (int32_t i = 0; i < c->cloth.vertices; i++) {
+        const double *x = c->x + 3 * (int64_t)i;
+        double height = n[0] * (x[0] - a[0]) + n[1] * (x[1] - a[1]) + n[2] * (x[2] - a[2]);
+        count += height < -BELOW * length;
+    }
+    return count;
+}
+
+/* Brings the colliders to where they are in the frame of this number. */
+static void place_colliders(check *c, int64_t number) {
+    const drape_scene *scene = drape_loaded_scene_data(c->scene);
+    c->below = 0;
+    if (!scene) return;
+    double time = (double)number * scene->steps_per_frame * scene->step;
+    const drape_frame_mesh *mesh = drape_collider_meshes_at(c->colliders, time);
+    for (int32_t k = 0; k < c->other_count; k++)
+        if (c->other[k].collider >= 0) c->others[k] = mesh[c->other[k].collider].positions;
+    for (int32_t i = 0; i < scene->collider_count; i++)
+        if (scene->colliders[i].shape == DRAPE_COLLIDER_PLANE) c->below += count_below(c, mesh[i].positions);
 }
 
 /* False after a complaint: what could not be read or counted. */
@@ -308,6 +394,7 @@ static bool check_frame(check *c, int32_t frame) {
         if (c->json) json_end(c, drape_message(c->ctx));
         return say_message(c);
     }
+    place_colliders(c, number);
     if (drape_crossings_count(c->search, c->x, c->others, &found)) {
         char error[1200];
         snprintf(error, sizeof error, "%s: frame %lld: %s", c->file, (long long)number, drape_message(c->ctx));
@@ -317,8 +404,8 @@ static bool check_frame(check *c, int32_t frame) {
     }
     if (c->json) json_frame(c, number, &found);
     else print_frame(c, number, &found);
-    c->printed += c->json || crossings(&found.self) + crossings(&found.others) > 0 || (c->all && found.count > 0);
-    add_frame(&c->total, number, &found);
+    c->printed += c->json || is_bad(c, &found) || (c->all && found.count > 0);
+    add_frame(c, number, &found);
     return true;
 }
 
@@ -342,6 +429,7 @@ static int run_check(check *c, const scene_arguments *scene, const char *mesh) {
     free(c->other), free(c->others), free(c->x), free(c->cloth.owned);
     drape_crossings_destroy(c->search);
     drape_reader_close(c->reader);
+    drape_collider_meshes_destroy(c->colliders);
     drape_loaded_scene_destroy(c->scene);
     drape_context_destroy(c->ctx);
     return code;
@@ -352,7 +440,7 @@ int command_check_frames(int argc, char **argv) {
     check c = {0};
     const char *mesh = NULL;
     option options[4 + SCENE_OPTIONS + 1] = {
-        {"--scene", NULL, "SCENE", "the scene of the run: its cloth is tested, also against other meshes in FILE",
+        {"--scene", NULL, "SCENE", "the scene of the run: its cloth is tested, also against its colliders",
          OPTION_TEXT, &scene.name, 0, 0},
         {"--mesh", NULL, "MESH", "a mesh file with the triangles, where FILE holds positions only", OPTION_TEXT,
          &mesh, 0, 0},

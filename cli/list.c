@@ -173,7 +173,7 @@ int command_scenes(int argc, char **argv) {
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     if (shown) return show_scene(shown);
     for (int32_t i = 0; drape_scene_name(i); i++)
-        printf("%-14s %s\n", drape_scene_name(i), drape_scene_description(i));
+        printf("%-18s %s\n", drape_scene_name(i), drape_scene_description(i));
     return EXIT_GOOD;
 }
 

@@ -358,7 +358,10 @@ static drape_status read_file(drape_context *ctx, const char *path, const drape_
 
 extern const unsigned char drape_i_scene_pinned_yaml[], drape_i_scene_drooping_yaml[], drape_i_scene_reentrant_yaml[],
     drape_i_scene_four_corners_yaml[], drape_i_scene_chen_yaml[], drape_i_scene_flag_yaml[],
-    drape_i_scene_curtain_yaml[], drape_i_scene_hammock_yaml[], drape_i_scene_banner_yaml[];
+    drape_i_scene_curtain_yaml[], drape_i_scene_hammock_yaml[], drape_i_scene_banner_yaml[],
+    drape_i_scene_drop_horizontal_yaml[], drape_i_scene_sphere_yaml[], drape_i_scene_tablecloth_yaml[],
+    drape_i_scene_tablecloth_square_yaml[], drape_i_scene_tablecloth_pulled_yaml[], drape_i_scene_slope_yaml[],
+    drape_i_scene_needles_yaml[];
 
 static const struct entry {
     const char *name, *description;
@@ -373,6 +376,13 @@ static const struct entry {
     {"reentrant", "an L-shape of cotton held along its inner corner droops", drape_i_scene_reentrant_yaml},
     {"four-corners", "four corners move up and down, no gravity (Ascher and Boxerman 2003)",
      drape_i_scene_four_corners_yaml},
+    {"drop-horizontal", "a sheet falls flat on a box with a hole", drape_i_scene_drop_horizontal_yaml},
+    {"sphere", "a sheet falls over a ball that turns", drape_i_scene_sphere_yaml},
+    {"tablecloth", "a tablecloth falls on a round table", drape_i_scene_tablecloth_yaml},
+    {"tablecloth-square", "a tablecloth falls on a square table", drape_i_scene_tablecloth_square_yaml},
+    {"tablecloth-pulled", "a tablecloth is pulled off a round table", drape_i_scene_tablecloth_pulled_yaml},
+    {"slope", "a sheet on an inclined plane, held by friction", drape_i_scene_slope_yaml},
+    {"needles", "a sheet falls on 10 x 10 blunt needles", drape_i_scene_needles_yaml},
     {"chen", "a small sheet held at its corners, pushed in the middle (Chen's MPCG report)", drape_i_scene_chen_yaml},
 };
 

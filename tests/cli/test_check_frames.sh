@@ -120,6 +120,47 @@ YAML
     refuses 'triangle 3 is neither of the cloth alone nor of the meshes behind it' mixed.obj --scene sheet.yaml
 }
 
+# Colliders of the scene, where they are at the time of each frame: a box that comes through in frame 1, a floor that is
+# above the sheet in frame 2.
+colliders() {
+    local frame
+    cat >objects.yaml <<'YAML'
+drape: 1
+cloth:
+  - {mesh: sheet_mesh.obj, uv: false}
+colliders:
+  - name: box
+    shape: box
+    size: [1, 1, 1]
+    place: {translate: [2, 1, 5]}
+    move: {keys: [{time: 0}, {time: 40 ms, offset: [0, 0, -5]}, {time: 80 ms}]}
+  - name: floor
+    shape: plane
+    place: {translate: [0, 0, -1]}
+    move: {keys: [{time: 60 ms}, {time: 80 ms, offset: [0, 0, 2]}]}
+time: {fps: 25}
+YAML
+    for frame in 0 1 2; do cp sheet_mesh.obj "k_000$frame.obj"; done
+    checks 1 k.obj --scene objects.yaml --json
+    json_is 'o["bodies"]' "[{'name': 'the cloth', 'vertices': 4, 'triangles': 2}, {'name': 'box', 'vertices': 8, 'triangles': 12}]"
+    json_is '[f["others"]["edges"] > 0 for f in o["frames"]]' "[False, True, False]"
+    json_is '[f["below"] for f in o["frames"]], o["below"], o["frames_with_crossings"]' "([0, 0, 4], 4, 2)"
+    checks 1 k.obj --scene objects.yaml
+    says 'below planes'
+    says 'of box'
+    checks 0 k_0000.obj --scene objects.yaml
+    # The colliders that a run writes behind the cloth are those of the scene: they count once.
+    "$program" run drop-horizontal --resolution 7 --frames 6 --quiet -o d.obj -o d.pc2
+    "$program" run drop-horizontal --resolution 7 --frames 6 --quiet --no-colliders -o bare.obj
+    [ "$(grep -c '^v ' bare_0000.obj)" -eq 49 ] && [ "$(grep -c '^v ' d_0000.obj)" -eq 65 ]
+    for file in d.obj d.pc2 bare.obj; do
+        "$program" check-frames "$file" --scene drop-horizontal --resolution 7 --json >"$file.json" || true
+        sed -i '1d' "$file.json"
+    done
+    grep -q '"name": "box", "vertices": 16' d.obj.json
+    cmp d.obj.json bare.obj.json
+}
+
 bad_input() {
     refuses 'which frames?'
     refuses 'there is no option --scen' s.obj --scen flag
@@ -151,7 +192,7 @@ not_finite_in_a_cache() {
 }
 
 cd "$scratch" || exit
-for test in counts_in_words counts_as_json every_format_gives_the_same other_meshes bad_input not_finite_in_a_cache; do
+for test in counts_in_words counts_as_json every_format_gives_the_same other_meshes colliders bad_input not_finite_in_a_cache; do
     run_test $test $test
 done
 finish_tests
