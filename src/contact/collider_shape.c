@@ -17,8 +17,8 @@ enum {
     LONGEST_CELL = 4,   /* a cell of the wall is at most this many times as long as wide */
     FEWEST_AROUND = 6,  /* corners of the innermost ring of a cap */
     MOST_RINGS = 16,    /* 1024 sides have 9 */
-    ROUND_SIDES = 48,   /* of the surface of a sphere or capsule, around z */
-    ROUND_STACKS = 24,  /* from pole to pole; even: one ring is the equator */
+    SPHERE_SIDES = 48,  /* of the surface of a sphere, around z */
+    CAPSULE_SIDES = 24, /* likewise; from pole to pole there are half as many stacks, an even number */
     SQUARE_METRES = 10  /* of a plane's surface, by default */
 };
 
@@ -179,20 +179,21 @@ static drape_status make_cylinder(drape_context *ctx, const drape_collider *c, d
 }
 
 /* A sphere, or with a length above 0 a capsule, whose equator is there twice. */
-static drape_status make_round_surface(drape_context *ctx, double radius, double length, drape_i_collider_form *out) {
-    const int32_t rings = ROUND_STACKS - 1 + (length > 0);
+static drape_status make_round_surface(drape_context *ctx, int32_t sides, double radius, double length,
+                                       drape_i_collider_form *out) {
+    const int32_t stacks = sides / 2, rings = stacks - 1 + (length > 0);
     maker m;
-    drape_status status = shape_new(ctx, 2 + rings * ROUND_SIDES, 2 * rings * ROUND_SIDES, out, &m);
+    drape_status status = shape_new(ctx, 2 + rings * sides, 2 * rings * sides, out, &m);
     if (status) return status;
     int32_t below = add_point(&m, 0, 0, -radius - 0.5 * length), n = 1;
     for (int32_t r = 0, stack = 1; r < rings; r++) {
-        double angle = TWO_PI * stack / (2 * ROUND_STACKS);
-        bool low = r < ROUND_STACKS / 2;
+        double angle = TWO_PI * stack / (2 * stacks);
+        bool low = r < stacks / 2;
         double z = (low ? -0.5 : 0.5) * length - radius * drape_i_cos(angle);
-        int32_t ring = add_ring(&m, ROUND_SIDES, radius * drape_i_sin(angle), z);
-        add_strip(&m, below, n, ring, ROUND_SIDES);
-        below = ring, n = ROUND_SIDES;
-        if (length <= 0 || r != ROUND_STACKS / 2 - 1) stack++; /* else: the equator once more */
+        int32_t ring = add_ring(&m, sides, radius * drape_i_sin(angle), z);
+        add_strip(&m, below, n, ring, sides);
+        below = ring, n = sides;
+        if (length <= 0 || r != stacks / 2 - 1) stack++; /* else: the equator once more */
     }
     add_strip(&m, below, n, add_point(&m, 0, 0, radius + 0.5 * length), 1);
     DRAPE_ASSERT(m.points == out->points && m.triangles == out->triangles);
@@ -250,8 +251,8 @@ drape_status drape_i_form_surface(drape_context *ctx, const drape_collider *c, d
         int32_t first = add_rectangle(&m, extent, extent, 0);
         add_quad(&m, first, first + 1, first + 2, first + 3);
         return DRAPE_OK;
-    case DRAPE_COLLIDER_SPHERE: return make_round_surface(ctx, c->radius, 0, out);
-    case DRAPE_COLLIDER_CAPSULE: return make_round_surface(ctx, c->radius, c->length, out);
+    case DRAPE_COLLIDER_SPHERE: return make_round_surface(ctx, SPHERE_SIDES, c->radius, 0, out);
+    case DRAPE_COLLIDER_CAPSULE: return make_round_surface(ctx, CAPSULE_SIDES, c->radius, c->length, out);
     default: return drape_i_form_solid(ctx, c, out);
     }
 }

@@ -62,6 +62,16 @@ typedef struct drape_i_texture {
 /* pieces may be NULL. */
 drape_i_texture drape_i_texture_of(const drape_piece *pieces, int32_t index);
 
+/* ---- rigid.c: meshes that move as a whole ---- */
+
+/* What was at p is at t + R p, R by a unit quaternion. */
+typedef struct drape_i_rigid {
+    double t[3], q[4]; /* q: x, y, z, w */
+} drape_i_rigid;
+
+/* Whether x is `base` turned and moved, to what float32 can hold of it; 3 doubles per vertex. */
+bool drape_i_rigid_fit(int64_t count, const double *base, const double *x, drape_i_rigid *out);
+
 /* ---- sequences: one file per frame, sheet.obj -> sheet_0000.obj, sheet_0001.obj, ... ---- */
 
 typedef struct drape_i_sequence {

@@ -7,6 +7,7 @@
  *   <script id="drape-mesh">    packed: seven columns of 32-bit words, one per triangle (see mesh_word)
  *   <script id="drape-motion">  packed: a record per frame (see "positions as small numbers" below); their number
  *                               follows from the length
+ *   <script id="drape-objects"> packed: where there are meshes beside the cloth, see "objects" below
  *   <script id="drape-energy">  packed: where frames have energies, seven float32 per frame, J (see frame_energies)
  *
  * "packed" is deflate and base64, see "packing". Everything but the frames is written with the first frame, each
@@ -260,6 +261,95 @@ static void motion_frame(motion *m, const double *x) {
     m->first = false;
 }
 
+/* ---- objects: meshes beside the cloth ----
+ *
+ * Of all of them together: the triangles, three 32-bit words each, which count the vertices of their own mesh; the
+ * positions of the first frame, three float32 each, relative to the origin. Then frame by frame and mesh by mesh a
+ * byte and what it says: 0, seven float32: the mesh of the first frame is turned by a quaternion (the last four: x,
+ * y, z, w) and moved by the first three; 1: positions, as above. Little-endian. They wait in a file of their own
+ * until the motion of the cloth is complete. */
+
+typedef struct objects {
+    const drape_frame *shape; /* the meshes without positions; NULL: no frame yet */
+    int64_t vertices;         /* of all meshes */
+    double *base, *now;       /* 3 per vertex, relative to the origin: of the first and of the present frame */
+    drape_i_spill motion;
+    int64_t bytes; /* of it */
+} objects;
+
+enum { OBJECT_RIGID = 0, OBJECT_FREE = 1, RIGID_NUMBERS = 7 };
+
+static void objects_clear(drape_context *ctx, objects *o) {
+    DRAPE_FREE(ctx, o->base, 3 * o->vertices);
+    DRAPE_FREE(ctx, o->now, 3 * o->vertices);
+    drape_i_spill_destroy(&o->motion);
+    *o = (objects){0};
+}
+
+static void shift_meshes(const drape_frame *frame, const double origin[3], double *out) {
+    for (int32_t m = 0; m < frame->mesh_count; m++)
+        for (int64_t i = 0; i < 3 * (int64_t)frame->meshes[m].vertices; i++)
+            *out++ = frame->meshes[m].positions[i] - origin[i % 3];
+}
+
+static drape_status objects_begin(drape_context *ctx, objects *o, const char *path, const drape_i_frame *frame,
+                                  const double origin[3]) {
+    o->shape = frame->shape;
+    for (int32_t m = 0; m < o->shape->mesh_count; m++) o->vertices += o->shape->meshes[m].vertices;
+    if (o->shape->mesh_count == 0) return DRAPE_OK;
+    if (!DRAPE_NEW(ctx, o->base, 3 * o->vertices) || !DRAPE_NEW(ctx, o->now, 3 * o->vertices))
+        return DRAPE_ERROR_MEMORY;
+    shift_meshes(&frame->data, origin, o->base);
+    return drape_i_spill_create(ctx, path, &o->motion);
+}
+
+static drape_status put_floats(drape_context *ctx, objects *o, unsigned char kind, const double *values,
+                               int64_t count) {
+    drape_status status = drape_i_spill_append(ctx, &o->motion, &kind, 1);
+    for (int64_t i = 0; i < count && !status; i++) {
+        float value = (float)values[i];
+        status = drape_i_spill_append(ctx, &o->motion, &value, sizeof value);
+    }
+    o->bytes += 1 + count * (int64_t)sizeof(float);
+    return status;
+}
+
+static drape_status objects_frame(drape_context *ctx, objects *o, const drape_frame *frame, const double origin[3]) {
+    drape_status status = DRAPE_OK;
+    if (frame->mesh_count == 0) return DRAPE_OK;
+    shift_meshes(frame, origin, o->now);
+    int64_t at = 0;
+    for (int32_t m = 0; m < frame->mesh_count && !status; m++) {
+        int64_t count = frame->meshes[m].vertices;
+        drape_i_rigid rigid;
+        bool whole = drape_i_rigid_fit(count, o->base + at, o->now + at, &rigid);
+        const double numbers[RIGID_NUMBERS] = {rigid.t[0], rigid.t[1], rigid.t[2], rigid.q[0],
+                                               rigid.q[1], rigid.q[2], rigid.q[3]};
+        if (whole) status = put_floats(ctx, o, OBJECT_RIGID, numbers, RIGID_NUMBERS);
+        else status = put_floats(ctx, o, OBJECT_FREE, o->now + at, 3 * count);
+        at += 3 * count;
+    }
+    return status;
+}
+
+static drape_status objects_pack(drape_context *ctx, objects *o, pack *to) {
+    unsigned char buffer[WORDS_BUFFER];
+    drape_status status = DRAPE_OK;
+    for (int32_t m = 0; m < o->shape->mesh_count; m++)
+        pack_put(to, o->shape->meshes[m].triangle,
+                 3 * (size_t)o->shape->meshes[m].triangles * sizeof *o->shape->meshes[m].triangle);
+    for (int64_t i = 0; i < 3 * o->vertices; i++) {
+        float value = (float)o->base[i];
+        pack_put(to, &value, sizeof value);
+    }
+    for (int64_t at = 0; at < o->bytes && !status; at += WORDS_BUFFER) {
+        size_t bytes = o->bytes - at < WORDS_BUFFER ? (size_t)(o->bytes - at) : WORDS_BUFFER;
+        status = drape_i_spill_read(ctx, &o->motion, at, buffer, bytes);
+        if (!status) pack_put(to, buffer, bytes);
+    }
+    return status;
+}
+
 /* ---- the page ---- */
 
 typedef struct page {
@@ -272,6 +362,7 @@ typedef struct page {
     int64_t frames;
     int64_t energies;     /* frames that have them, from the first on without a gap */
     drape_i_spill energy; /* theirs, until the motion is complete */
+    objects objects;      /* meshes beside the cloth */
     drape_status status;  /* of the first frame that failed */
     size_t done;          /* bytes of the template */
 } page;
@@ -327,6 +418,12 @@ static void write_info(page *p) {
         drape_i_html_json(&p->file, r->name);
         fprintf(to, ",\"firstVertex\":%d,\"vertices\":%d,\"firstTriangle\":%d,\"triangles\":%d}", r->first_vertex,
                 r->vertices, r->first_triangle, r->triangles);
+    }
+    const drape_frame *shape = p->objects.shape;
+    for (int32_t i = 0; i < shape->mesh_count; i++) {
+        fputs(i ? ",\n{\"name\":" : "],\n\"objects\":[{\"name\":", to);
+        drape_i_html_json(&p->file, shape->meshes[i].name);
+        fprintf(to, ",\"vertices\":%d,\"triangles\":%d}", shape->meshes[i].vertices, shape->meshes[i].triangles);
     }
     fputs("]}\n", to);
     end_block(p);
@@ -398,11 +495,23 @@ static drape_status write_energies(drape_context *ctx, page *p) {
     return status ? status : packed;
 }
 
+static drape_status write_objects(drape_context *ctx, page *p) {
+    if (p->objects.shape->mesh_count == 0) return DRAPE_OK;
+    drape_status status = pack_open(ctx, &p->file, &p->pack);
+    if (status) return status;
+    begin_block(p, "drape-objects", "text/plain");
+    status = objects_pack(ctx, &p->objects, &p->pack);
+    drape_status packed = pack_close(&p->pack);
+    end_block(p);
+    return status ? status : packed;
+}
+
 /* ---- the format ---- */
 
 static void destroy(drape_context *ctx, page *p) {
     pack_close(&p->pack);
     drape_i_spill_destroy(&p->energy);
+    objects_clear(ctx, &p->objects);
     drape_i_file_abandon(ctx, &p->file);
     motion_clear(ctx, &p->motion);
     if (p->title) DRAPE_FREE(ctx, p->title, (int64_t)strlen(p->title) + 1);
@@ -426,11 +535,12 @@ static drape_status open_page(drape_context *ctx, const char *path, const drape_
     return status;
 }
 
-static drape_status begin(drape_context *ctx, page *p, const double *positions) {
+static drape_status begin(drape_context *ctx, page *p, const drape_i_frame *frame) {
     drape_i_c_locale locale;
-    drape_status status = drape_i_c_locale_enter(ctx, &locale);
+    motion_begin(&p->motion, frame->data.positions);
+    drape_status status = objects_begin(ctx, &p->objects, p->file.path, frame, p->motion.origin);
+    if (!status) status = drape_i_c_locale_enter(ctx, &locale);
     if (status) return status;
-    motion_begin(&p->motion, positions);
     fill_until(p, "data");
     write_info(p);
     drape_i_c_locale_leave(&locale);
@@ -448,11 +558,12 @@ static drape_status check(drape_context *ctx, const page *p, const double *posit
     return DRAPE_OK;
 }
 
-static drape_status add_frame(drape_context *ctx, page *p, const drape_frame *frame) {
-    const double *positions = frame->positions;
+static drape_status add_frame(drape_context *ctx, page *p, const drape_i_frame *frame) {
+    const double *positions = frame->data.positions;
     drape_status status = check(ctx, p, positions);
-    if (!status && p->frames == 0) status = begin(ctx, p, positions);
-    if (!status) status = keep_energy(ctx, p, frame->energy);
+    if (!status && p->frames == 0) status = begin(ctx, p, frame);
+    if (!status) status = keep_energy(ctx, p, frame->data.energy);
+    if (!status) status = objects_frame(ctx, &p->objects, &frame->data, p->motion.origin);
     if (status) return status;
     motion_frame(&p->motion, positions);
     pack_put(&p->pack, p->motion.bytes, (size_t)p->motion.size);
@@ -465,7 +576,7 @@ static drape_status add_frame(drape_context *ctx, page *p, const drape_frame *fr
 
 static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
     page *p = state;
-    if (!p->status) p->status = add_frame(ctx, p, &frame->data);
+    if (!p->status) p->status = add_frame(ctx, p, frame);
     return p->status;
 }
 
@@ -475,6 +586,7 @@ static drape_status close_page(drape_context *ctx, void *state) {
     if (!status && p->frames > 0) {
         status = pack_close(&p->pack);
         end_block(p);
+        if (!status) status = write_objects(ctx, p);
         if (!status) status = write_energies(ctx, p);
         fill_until(p, "");
         if (!status) status = drape_i_file_commit(ctx, &p->file);

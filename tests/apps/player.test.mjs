@@ -13,14 +13,24 @@ import { chromium } from "playwright-core";
 
 const program = process.env.DRAPE ?? fileURLToPath(new URL("../../build/drape", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "drape-player-"));
-const file = join(folder, "sheet.html");
+const sheet = join(folder, "sheet.html"), ball = join(folder, "ball.html");
 const FRAMES = 12; // after the first
+const BALL = `drape: 1
+cloth: [{grid: {width: 60 cm, resolution: 5}, place: {translate: [0, 0, 40 cm]}}]
+colliders:
+  - {name: ball, shape: sphere, radius: 30 cm, move: {keys: [{time: 0 s}, {time: 0.16 s, offset: [40 cm, 0, 0], turn: [0, 0, 90]}]}}
+  - {name: floor, shape: plane, place: {translate: [0, 0, -30 cm]}}
+forces: {gravity: [0, 0, 0]}
+time: {frames: 4}
+`;
 const LIMIT = { timeout: 120000 };
 
 let browser;
 
 before(async () => {
-  execFileSync(program, ["run", "drooping", "--resolution", "21", "--frames", String(FRAMES), "--quiet", "-o", file]);
+  execFileSync(program, ["run", "drooping", "--resolution", "21", "--frames", String(FRAMES), "--quiet", "-o", sheet]);
+  writeFileSync(join(folder, "ball.yaml"), BALL);
+  execFileSync(program, ["run", join(folder, "ball.yaml"), "--quiet", "-o", ball]);
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-gl=angle", "--use-angle=swiftshader", "--disable-quic",
@@ -34,7 +44,7 @@ after(async () => {
 });
 
 /* A page at these options (#...), with everything that went wrong in it. */
-async function open(t, options, settings = {}) {
+async function open(t, options, settings = {}, file = sheet) {
   const context = await browser.newContext({ viewport: { width: 800, height: 600 }, colorScheme: "light", ...settings });
   t.after(() => context.close());
   const page = await context.newPage();
@@ -195,7 +205,20 @@ test("says so where there is no WebGL 2", LIMIT, async (t) => {
   t.after(() => context.close());
   const page = await context.newPage();
   await page.addInitScript(() => { HTMLCanvasElement.prototype.getContext = () => null; });
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(pathToFileURL(sheet).href);
   await page.waitForSelector("#message.error");
   assert.match(await page.textContent("#message"), /WebGL 2/);
+});
+
+test("shows colliders, which move and can be hidden", LIMIT, async (t) => {
+  const { page, wrong } = await open(t, "#frame=0&paused", {}, ball);
+  assert.equal(await page.evaluate(() => window.drape.objects), 2);
+  const first = await shot(page);
+  await page.evaluate(() => window.drape.setFrame(4));
+  const last = await shot(page);
+  assert.ok(difference(first, last) > .02, `frames differ on ${difference(first, last)}`);
+  assert.equal(await page.locator("#pieces button").count(), 3);
+  await page.locator("#pieces button", { hasText: "ball" }).click();
+  assert.ok(await soon(async () => difference(last, await shot(page)) > .02));
+  assert.deepEqual(wrong, []);
 });

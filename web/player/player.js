@@ -1,6 +1,6 @@
 /* Plays an animation of cloth that stands in the page itself: no network, no library, WebGL 2.
  *
- * For scripts: window.drape = {ready, frames, vertices, frame, setFrame(n), play(), pause()}; `ready` is a promise, and
+ * For scripts: window.drape = {ready, frames, vertices, objects, frame, setFrame(n), play(), pause()}; `ready` is a promise, and
  * so is what setFrame returns: kept when the frame is on the screen. Address options, for pictures that can be
  * made again: #frame=10&paused&wire&stretch&energy&dark|light&bare&view=azimuth,elevation,distance (degrees; 1 = fitted). */
 "use strict";
@@ -110,6 +110,77 @@ async function readEnergies() {
     rows.push(ENERGIES.map((_, k) => view.getFloat32(4 * k, true)));
   });
   return rows;
+}
+
+/* Meshes beside the cloth: triangles, places in the first frame, and of each frame either how the whole is moved and
+ * turned, {t, q}, or all places. */
+async function readObjects(list, frames) {
+  if (!list) return [];
+  const parts = [], reader = packedStream("drape-objects").getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
+  const bytes = new Uint8Array(await new Blob(parts).arrayBuffer()), view = new DataView(bytes.buffer);
+  let at = 0;
+  const word = () => { at += 4; return view.getUint32(at - 4, true); };
+  const number = () => { at += 4; return view.getFloat32(at - 4, true); };
+  const objects = list.map((o) => ({ ...o, corner: Uint32Array.from({ length: 3 * o.triangles }, word), motion: [], shown: true }));
+  for (const o of objects) o.base = Float32Array.from({ length: 3 * o.vertices }, number);
+  for (let f = 0; f < frames; f++)
+    for (const o of objects) {
+      if (view.getUint8(at++)) o.motion.push(Float32Array.from({ length: 3 * o.vertices }, number));
+      else o.motion.push({ t: [number(), number(), number()], q: [number(), number(), number(), number()] });
+    }
+  for (const o of objects) {
+    const first = JSON.stringify(o.motion[0]);
+    o.rests = o.motion.every((m) => m.q && JSON.stringify(m) === first);
+    o.middle = [0, 1, 2].map((k) => { let sum = 0; for (let i = k; i < o.base.length; i += 3) sum += o.base[i]; return sum / Math.max(o.vertices, 1); });
+    o.around = findAround(o);
+  }
+  return objects;
+}
+
+/* Which triangles give each corner its normal: those at its vertex that meet its own at less than some 40 degrees. */
+function findAround({ corner, base, vertices }) {
+  const faces = Array.from({ length: vertices }, () => []), normal = faceNormals(corner, base);
+  for (let c = 0; c < corner.length; c++) faces[corner[c]].push(Math.floor(c / 3));
+  return Array.from(corner, (v, c) => {
+    const own = unit(normal[Math.floor(c / 3)]);
+    const smooth = faces[v].filter((f) => dot(unit(normal[f]), own) > .77);
+    return smooth.length ? smooth : [Math.floor(c / 3)];
+  });
+}
+
+function faceNormals(corner, x) {
+  const p = (v) => [x[3 * v], x[3 * v + 1], x[3 * v + 2]], normals = [];
+  for (let c = 0; c < corner.length; c += 3) {
+    const a = p(corner[c]);
+    normals.push(cross(sub(p(corner[c + 1]), a), sub(p(corner[c + 2]), a)));
+  }
+  return normals;
+}
+
+const rotate = (q, p) => {
+  const [x, y, z] = cross(q, p).map((c) => 2 * c), along = cross(q, [x, y, z]);
+  return [p[0] + q[3] * x + along[0], p[1] + q[3] * y + along[1], p[2] + q[3] * z + along[2]];
+};
+
+/* Where the vertices of an object are between two frames. What is rigid turns about its middle. */
+function objectAt(o, first, second, between) {
+  const a = o.motion[first], b = o.motion[second], out = new Float32Array(o.base.length);
+  const mix = (p, q) => p + between * (q - p);
+  if (a.q && b.q) {
+    const side = a.q[0] * b.q[0] + a.q[1] * b.q[1] + a.q[2] * b.q[2] + a.q[3] * b.q[3] < 0 ? -1 : 1;
+    const mixed = a.q.map((c, k) => mix(c, side * b.q[k])), size = Math.hypot(...mixed) || 1, q = mixed.map((c) => c / size);
+    const from = rotate(a.q, o.middle), to = rotate(b.q, o.middle), turned = rotate(q, o.middle);
+    const t = [0, 1, 2].map((k) => mix(from[k] + a.t[k], to[k] + b.t[k]) - turned[k]);
+    for (let i = 0; i < out.length; i += 3) {
+      const p = rotate(q, [o.base[i], o.base[i + 1], o.base[i + 2]]);
+      for (let k = 0; k < 3; k++) out[i + k] = t[k] + p[k];
+    }
+    return out;
+  }
+  const [x, y] = [[a, first], [b, second]].map(([m, f]) => (m.q ? objectAt(o, f, f, 0) : m));
+  for (let i = 0; i < out.length; i++) out[i] = mix(x[i], y[i]);
+  return out;
 }
 
 /* ---- The mesh: neighbours, one winding, edges for the wireframe, threads ---- */
@@ -374,6 +445,7 @@ void main() {
 };
 
 const RAMP = ["#9eb5c7", "#308c99", "#edc75c", "#e06638", "#8c1233"];
+const OBJECT_COLOUR = "#8f9196";
 const PALETTE = ["#b94a32", "#3c6a95", "#d8a13c", "#5c8f70", "#865885", "#3b8f90", "#b8678a", "#77803f"];
 
 const THEMES = {
@@ -407,9 +479,10 @@ async function main() {
   const n = info.vertices, q = info.quantum;
   const mesh = await readMesh(info.triangles);
   const frames = await readFrames(n);
+  const objects = await readObjects(info.objects, frames.length);
   const energies = await readEnergies();
   if (!frames.length) return stop("There are no frames in this file.");
-  for (const id of ["drape-mesh", "drape-motion", "drape-energy"]) $(id)?.remove(); // their text is no longer needed
+  for (const id of ["drape-mesh", "drape-motion", "drape-objects", "drape-energy"]) $(id)?.remove(); // their text is no longer needed
   const last = frames.length - 1;
   const { neighbour, edges } = findEdges(mesh.corner, n);
   const { thread, flip } = layOut(mesh, n, neighbour);
@@ -442,6 +515,24 @@ async function main() {
       if (number % every === 0 || number === last)
         for (let i = 0; i < n; i += skip) some.push([0, 1, 2].map((k) => q * (f.low[k] + f.data[3 * i + k])));
     });
+  }
+  /* Objects count too, but for floors and whatever else reaches far beyond the cloth. */
+  const size = Math.hypot(...sub(box.high, box.low));
+  for (const o of objects) {
+    const places = o.rests ? [objectAt(o, 0, 0, 0)] : o.motion.map((_, f) => objectAt(o, f, f, 0));
+    const span = [0, 1, 2].map((k) => { let low = Infinity, high = -Infinity; for (let i = k; i < o.base.length; i += 3) { low = Math.min(low, o.base[i]); high = Math.max(high, o.base[i]); } return high - low; });
+    o.wide = o.triangles <= 2 || Math.hypot(...span) > 4 * size;
+    o.colour = OBJECT_COLOUR;
+    if (o.wide) continue;
+    const skip = 3 * Math.max(1, Math.floor(o.vertices / 200));
+    for (const x of places)
+      for (let i = 0; i < x.length; i += 3) {
+        for (let k = 0; k < 3; k++) {
+          box.low[k] = Math.min(box.low[k], x[i + k]);
+          box.high[k] = Math.max(box.high[k], x[i + k]);
+        }
+        if (i % skip === 0 && (x === places[0] || x === places[places.length - 1])) some.push([x[i], x[i + 1], x[i + 2]]);
+      }
   }
   const middle = [0, 1, 2].map((k) => (box.low[k] + box.high[k]) / 2);
   const radius = Math.max(Math.hypot(...sub(box.high, box.low)) / 2, 1e-6);
@@ -524,6 +615,16 @@ async function main() {
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, elements);
       return a;
     }));
+    for (const o of objects) {
+      o.buffer = buffer(gl.ARRAY_BUFFER, 24 * o.corner.length, gl.DYNAMIC_DRAW);
+      o.time = -1;
+      o.array = gl.createVertexArray();
+      gl.bindVertexArray(o.array);
+      [0, 1].forEach((k) => {
+        gl.enableVertexAttribArray(k);
+        gl.vertexAttribPointer(k, 3, gl.FLOAT, false, 24, 12 * k);
+      });
+    }
     gl.bindVertexArray(null);
     depth = texture(gl.DEPTH_COMPONENT24, DEPTH_SIZE);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_MODE, gl.COMPARE_REF_TO_TEXTURE);
@@ -618,6 +719,24 @@ async function main() {
     gl.bufferSubData(gl.ARRAY_BUFFER, 0, fresh);
   }
 
+  /* Every corner with a normal of its own, so that edges stay sharp. */
+  function loadObject(o, time) {
+    const first = Math.min(Math.floor(time), last), second = Math.min(first + 1, last);
+    const x = objectAt(o, first, second, time - first), face = faceNormals(o.corner, x), data = new Float32Array(6 * o.corner.length);
+    for (let c = 0; c < o.corner.length; c++) {
+      const v = 3 * o.corner[c], normal = [0, 0, 0];
+      for (const f of o.around[c]) for (let k = 0; k < 3; k++) normal[k] += face[f][k];
+      data.set([x[v], x[v + 1], x[v + 2], ...unit(normal)], 6 * c);
+    }
+    gl.bindBuffer(gl.ARRAY_BUFFER, o.buffer);
+    gl.bufferSubData(gl.ARRAY_BUFFER, 0, data);
+    o.time = o.rests ? Infinity : time;
+  }
+
+  function prepareObjects() {
+    for (const o of objects) if (o.shown && o.time !== state.time && o.time !== Infinity) loadObject(o, state.time);
+  }
+
   /* The two frames around the present time in the two slots; returns which slot comes first. */
   function prepare() {
     const first = Math.min(Math.floor(state.time), last), second = Math.min(first + 1, last);
@@ -694,6 +813,17 @@ async function main() {
     }
   }
 
+  /* Objects are in their places already: the second place and the threads are constants that do not count. */
+  function drawObjects(at, wide) {
+    if (!objects.length) return;
+    gl.uniform1f(at.between, 0);
+    for (const o of objects) {
+      if (!o.shown || (o.wide && !wide)) continue;
+      gl.bindVertexArray(o.array);
+      gl.drawArrays(gl.TRIANGLES, 0, o.corner.length);
+    }
+  }
+
   function drawDepth(first, between) {
     gl.bindFramebuffer(gl.FRAMEBUFFER, depthFrame);
     gl.viewport(0, 0, DEPTH_SIZE, DEPTH_SIZE);
@@ -705,6 +835,7 @@ async function main() {
     gl.uniformMatrix4fv(programs.depth.at.project, false, light);
     gl.uniform1f(programs.depth.at.between, between);
     drawPieces(first, false);
+    drawObjects(programs.depth.at, false);
     gl.disable(gl.POLYGON_OFFSET_FILL);
   }
 
@@ -719,6 +850,7 @@ async function main() {
     gl.uniformMatrix4fv(programs.mask.at.project, false, wideLight);
     gl.uniform1f(programs.mask.at.between, between);
     drawPieces(first, false);
+    drawObjects(programs.mask.at, false);
     gl.bindVertexArray(null);
     programs.blur.use();
     gl.uniform1i(programs.blur.at.mask, 0);
@@ -775,6 +907,9 @@ async function main() {
       gl.uniform3fv(at.front, colour);
       gl.uniform3fv(at.reverse, reverseOf(colour));
     });
+    gl.uniform1i(at.byStretch, 0);
+    for (const side of [at.front, at.reverse]) gl.uniform3fv(side, linear(OBJECT_COLOUR));
+    drawObjects(at, true);
     gl.disable(gl.POLYGON_OFFSET_FILL);
   }
 
@@ -802,6 +937,7 @@ async function main() {
       gl.canvas.width = Math.round(width * scale);
       gl.canvas.height = Math.round(height * scale);
     }
+    prepareObjects();
     drawDepth(first, between);
     drawMask(first, between);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
@@ -1096,9 +1232,10 @@ async function main() {
   system.addEventListener("change", () => { setTheme(state.theme); redraw(); });
 
   function listPieces() {
-    if (pieces.length < 2) return;
+    const all = [...pieces, ...objects];
+    if (all.length < 2 || all.length > 24) return;
     $("pieces").hidden = false;
-    for (const p of pieces) {
+    for (const p of all) {
       const item = document.createElement("li"), button = document.createElement("button"), name = document.createElement("span");
       name.textContent = p.name;
       button.append(document.createElement("i"), name);
@@ -1136,7 +1273,7 @@ async function main() {
   if (!calm && !options.has("paused")) setPlaying(true);
 
   Object.assign(window.drape, {
-    frames: frames.length, vertices: n,
+    frames: frames.length, vertices: n, objects: objects.length,
     setFrame: (number) => { setPlaying(false); return setTime(number); },
     play: () => setPlaying(true), pause: () => setPlaying(false),
   });
