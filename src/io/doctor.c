@@ -268,7 +268,8 @@ static drape_status check_scene(hearing *h, const char *name) {
         s->controlled = scene->integration.ode.control == DRAPE_ODE_ERROR;
         h->d.place = (drape_finding){.file = name};
         look_at_step(h, scene);
-        if (s->errors == 0) status = try_to_build(h, name, scene);
+        if (s->errors == 0) status = drape_i_examine_contact(&h->d, loaded);
+        if (s->errors == 0 && !status) status = try_to_build(h, name, scene);
         drape_i_found_all(&h->d, &h->noted), h->noted.seen = 0; /* vibrations come behind all findings */
         if (s->errors == 0 && !status) status = drape_i_examine_vibrations(&h->d, scene);
     }

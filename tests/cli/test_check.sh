@@ -195,8 +195,8 @@ codes_are_documented() {
     # shellcheck disable=SC2016
     documented=$(sed '/^## JSON/,$d' "$root/docs/doctor.md" | sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' | sort)
     used=$(cat "$root"/src/io/doctor*.c "$root"/src/io/scene_*.c "$root"/src/io/{yaml,obj_read,ply_read}.c |
-        grep -E 'code|DRAPE_SEVERITY|begin_part|go_on' |
-        grep -oE '"(bad|uv|odd|not|thin|flipped|bow-tie|duplicate|degenerate|non-manifold|unreferenced|repeated|large|unstable)-[a-z-]+"|"noted"|"refused"' |
+        grep -E 'code|DRAPE_SEVERITY|at_start|begin_part|go_on' |
+        grep -oE '"(bad|uv|odd|not|thin|flipped|bow-tie|duplicate|degenerate|non-manifold|unreferenced|repeated|large|unstable|starts|too|fast|pin-in|self-crossing)-[a-z-]+"|"noted"|"refused"' |
         tr -d '"' | sort -u)
     [ "$documented" = "$used" ] || fail "$(diff <(echo "$documented") <(echo "$used"))"
 }
