@@ -172,7 +172,8 @@ typedef struct drape_frame_attribute {
 
 /* The state of one frame. Arrays belong to the caller and are read during the call. Meshes and attributes may be left
  * out; where there are some, every frame of a writer has the same ones: names, numbers of vertices and components,
- * triangles. docs/formats.md says what each format stores: .obj and .usda the meshes, .ply and .usda the attributes.
+ * triangles. docs/formats.md says what each format stores: .html, .glb, .obj and .usda the meshes, .ply and .usda the
+ * attributes.
  */
 typedef struct drape_frame {
     const double *positions; /* m, 3 doubles per vertex of the cloth, over all pieces */

@@ -31,7 +31,9 @@ drape_i_glb_sizes drape_i_glb_size(const drape_i_glb *g, int64_t frames) {
     s.vectors = 24 * g->vertices * frames;
     s.uv = 8 * g->uv_vertices;
     s.animation = frames > 1 ? 4 * frames + 4 * frames * (frames - 1) : 0;
-    s.all = s.corners + s.vectors + s.uv + s.animation;
+    s.cloth = s.corners + s.vectors + s.uv + s.animation;
+    drape_i_glb_object_sizes o = drape_i_glb_objects_size(g, frames);
+    s.all = s.cloth + o.corners + o.vectors + o.motion;
     return s;
 }
 
@@ -141,6 +143,7 @@ static drape_status open_glb(drape_context *ctx, const char *path, const drape_i
     if (!status) status = drape_i_recording_open(ctx, path, what, &recording);
     if (status) return destroy(ctx, g, status);
     g->recording = recording;
+    g->recording->keeps_extras = true;
     *state = g;
     return DRAPE_OK;
 }
@@ -150,7 +153,8 @@ static drape_status open_glb(drape_context *ctx, const char *path, const drape_i
 /* Said before the frame is taken, not at the end of a long run. */
 static drape_status check_size(drape_context *ctx, const drape_i_glb *g) {
     int64_t frames = g->recording->frames + 1;
-    int64_t json = JSON_OF_PIECE * (g->pieces + 1) + 2 * JSON_OF_ACCESSOR * frames * g->pieces;
+    int64_t accessors = 2 * frames * g->pieces + drape_i_glb_objects_size(g, frames).accessors;
+    int64_t json = JSON_OF_PIECE * (g->pieces + g->objects + 1) + JSON_OF_ACCESSOR * accessors;
     if (drape_i_glb_size(g, frames).all + json <= MOST_BYTES) return DRAPE_OK;
     return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                         "%s: with frame %lld it is larger than 4 GiB, the most that GLB can be; try .usda or .pc2",
@@ -159,6 +163,7 @@ static drape_status check_size(drape_context *ctx, const drape_i_glb *g) {
 
 static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
     drape_i_glb *g = state;
+    if (!g->recording->status) g->recording->status = drape_i_glb_objects_frame(ctx, g, &frame->data);
     if (!g->recording->status) g->recording->status = check_size(ctx, g);
     return drape_i_recording_frame(ctx, g->recording, frame);
 }
@@ -229,6 +234,7 @@ static drape_status put_all(drape_context *ctx, drape_i_glb *g, drape_i_file *fi
     drape_status status = put_frames(ctx, g, &out);
     put_texture(g, &out);
     if (!status) status = put_animation(ctx, g->recording, &out);
+    if (!status) status = drape_i_glb_put_objects(ctx, g, &out);
     drape_i_binary_end(&out);
     return status;
 }

@@ -16,12 +16,25 @@ typedef struct drape_i_glb_piece {
     drape_i_texture texture;
 } drape_i_glb_piece;
 
+/* How a mesh beside the cloth moves. */
+typedef enum drape_i_glb_motion { DRAPE_I_GLB_RESTS, DRAPE_I_GLB_RIGID, DRAPE_I_GLB_FREE } drape_i_glb_motion;
+
+typedef struct drape_i_glb_object {
+    int32_t place; /* among the meshes of a frame */
+    int64_t first; /* of its numbers among those of all meshes, and among the recording's extras */
+    int32_t vertices, triangles;
+    double middle[3];          /* of its vertices in the first frame */
+    drape_i_glb_motion motion; /* so far */
+} drape_i_glb_object;
+
 /* The frames of a run on their way to a file. What the file holds, in this order, with the counts below:
  *
  *   accessors   corners of every piece; texture coordinates of those that have some; times and weights of the
  *               animation; then frame by frame and piece by piece positions and normals
  *   views       corners; positions and normals; texture coordinates; times and weights (the last two where there are
  * any)
+ *
+ * Behind these come the accessors and views of the meshes beside the cloth (glb_objects.c).
  *
  * Positions and normals of the frames behind the first are differences from it: morph targets. */
 typedef struct drape_i_glb {
@@ -31,6 +44,9 @@ typedef struct drape_i_glb {
     drape_i_glb_piece *piece;
     int64_t corners, vertices, uv_vertices; /* of all pieces, doubles and all */
     double *base, *base_normal;             /* 3 a vertex of the cloth: the first frame */
+    int32_t objects;                        /* meshes beside the cloth, without empty ones */
+    drape_i_glb_object *object;
+    double *object_base; /* positions of all meshes in the first frame */
 } drape_i_glb;
 
 /* glTF's axes: (x, y, z) of the cloth, z up, becomes (x, z, -y). Component k of a position or normal in frame f, as
@@ -39,12 +55,32 @@ double drape_i_glb_component(int64_t frame, const double *now, const double *bas
 
 /* Bytes of the views, 0 for one that is not there. */
 typedef struct drape_i_glb_sizes {
-    int64_t corners, vectors, uv, animation, all;
+    int64_t corners, vectors, uv, animation, cloth, all; /* cloth: the sum of those before */
 } drape_i_glb_sizes;
 
 drape_i_glb_sizes drape_i_glb_size(const drape_i_glb *g, int64_t frames);
 
 /* The JSON of the file. Reads every frame, for its bounds. */
 drape_status drape_i_glb_json(drape_context *ctx, drape_i_glb *g, drape_i_file *file);
+
+/* ---- glb_objects.c ---- */
+
+/* Looks at the meshes of a frame, before it is recorded. */
+drape_status drape_i_glb_objects_frame(drape_context *ctx, drape_i_glb *g, const drape_frame *frame);
+
+typedef struct drape_i_glb_object_sizes {
+    int64_t corners, vectors, motion; /* bytes of their views */
+    int64_t accessors;                /* how many they have */
+} drape_i_glb_object_sizes;
+drape_i_glb_object_sizes drape_i_glb_objects_size(const drape_i_glb *g, int64_t frames);
+
+drape_status drape_i_glb_put_objects(drape_context *ctx, drape_i_glb *g, drape_i_binary *out);
+/* Their parts of the JSON, each behind that of the cloth. accessor, view: the first ones that are theirs. */
+void drape_i_glb_object_nodes(const drape_i_glb *g, drape_i_file *file);
+void drape_i_glb_object_meshes(const drape_i_glb *g, int64_t accessor, drape_i_file *file);
+void drape_i_glb_object_samplers(const drape_i_glb *g, int64_t times, int64_t accessor, drape_i_file *file);
+void drape_i_glb_object_channels(const drape_i_glb *g, drape_i_file *file);
+void drape_i_glb_object_views(const drape_i_glb *g, int64_t offset, drape_i_file *file);
+drape_status drape_i_glb_object_accessors(drape_context *ctx, drape_i_glb *g, int view, drape_i_file *file);
 
 #endif

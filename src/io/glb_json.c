@@ -14,8 +14,8 @@ typedef struct writing {
     drape_i_file *file;
     FILE *to;
     int64_t frames;
-    int32_t uv_view, animation_view;        /* numbers of views */
-    int64_t first_uv, times, first_vectors; /* numbers of accessors */
+    int32_t uv_view, animation_view;                      /* numbers of views */
+    int64_t first_uv, times, first_vectors, first_object; /* numbers of accessors */
 } writing;
 
 static void number(writing *w) {
@@ -24,6 +24,7 @@ static void number(writing *w) {
     w->first_uv = w->g->pieces;
     w->times = w->first_uv + w->g->textured;
     w->first_vectors = w->times + (w->frames > 1 ? 2 : 0);
+    w->first_object = w->first_vectors + 2 * w->frames * w->g->pieces;
 }
 
 /* The positions of a piece in a frame; its normals are the one behind. */
@@ -55,18 +56,20 @@ static void write_meshes(const writing *w) {
         if (w->frames > 1) write_targets(w, i);
         fputs("}]}", w->to);
     }
+    drape_i_glb_object_meshes(w->g, w->first_object, w->file);
     fputc(']', w->to);
 }
 
 static void write_nodes(const writing *w) {
     fputs(",\"nodes\":[", w->to);
-    for (int32_t i = 0; i < w->g->pieces; i++) fprintf(w->to, "%s%d", i ? "," : "", i);
+    for (int32_t i = 0; i < w->g->pieces + w->g->objects; i++) fprintf(w->to, "%s%d", i ? "," : "", i);
     fputs("]}],\n\"nodes\":[", w->to);
     for (int32_t i = 0; i < w->g->pieces; i++) {
         fputs(i ? ",\n{\"name\":" : "\n{\"name\":", w->to);
         drape_i_html_json(w->file, w->g->piece[i].range->name);
         fprintf(w->to, ",\"mesh\":%d}", i);
     }
+    drape_i_glb_object_nodes(w->g, w->file);
     fputc(']', w->to);
 }
 
@@ -76,17 +79,24 @@ static void write_head(const writing *w) {
     drape_i_html_json(w->file, w->g->recording->title);
     write_nodes(w);
     fputs(",\n\"materials\":[{\"name\":\"cloth\",\"doubleSided\":true,\"pbrMetallicRoughness\":"
-          "{\"baseColorFactor\":[0.6,0.6,0.65,1],\"metallicFactor\":0,\"roughnessFactor\":0.9}}]",
+          "{\"baseColorFactor\":[0.6,0.6,0.65,1],\"metallicFactor\":0,\"roughnessFactor\":0.9}}",
           w->to);
+    if (w->g->objects > 0)
+        fputs(",\n{\"name\":\"object\",\"doubleSided\":true,\"pbrMetallicRoughness\":"
+              "{\"baseColorFactor\":[0.3,0.3,0.3,1],\"metallicFactor\":0,\"roughnessFactor\":0.8}}",
+              w->to);
+    fputc(']', w->to);
 }
 
 static void write_animation(const writing *w) {
     fputs(",\n\"animations\":[{\"name\":", w->to);
     drape_i_html_json(w->file, w->g->recording->title);
-    fprintf(w->to, ",\"samplers\":[{\"input\":%lld,\"output\":%lld}],\"channels\":[", (long long)w->times,
-            (long long)w->times + 1);
+    fprintf(w->to, ",\"samplers\":[{\"input\":%lld,\"output\":%lld}", (long long)w->times, (long long)w->times + 1);
+    drape_i_glb_object_samplers(w->g, w->times, w->first_object, w->file);
+    fputs("],\"channels\":[", w->to);
     for (int32_t i = 0; i < w->g->pieces; i++)
         fprintf(w->to, "%s{\"sampler\":0,\"target\":{\"node\":%d,\"path\":\"weights\"}}", i ? "," : "", i);
+    drape_i_glb_object_channels(w->g, w->file);
     fputs("]}]", w->to);
 }
 
@@ -109,6 +119,7 @@ static void write_views(const writing *w) {
     write_view(w, &offset, s.vectors, ",\"byteStride\":12,\"target\":%d", ARRAY_BUFFER);
     write_view(w, &offset, s.uv, ",\"byteStride\":8,\"target\":%d", ARRAY_BUFFER);
     write_view(w, &offset, s.animation, NULL, 0);
+    drape_i_glb_object_views(w->g, offset, w->file);
     fputc(']', w->to);
 }
 
@@ -191,6 +202,8 @@ drape_status drape_i_glb_json(drape_context *ctx, drape_i_glb *g, drape_i_file *
     write_still_accessors(&w);
     if (w.frames > 1) write_animation_accessors(&w);
     drape_status status = write_vector_accessors(&w);
+    int view = w.animation_view + (w.frames > 1 ? 1 : 0);
+    if (!status) status = drape_i_glb_object_accessors(ctx, g, view, file);
     fputs("]}\n", w.to);
     return status;
 }

@@ -83,8 +83,8 @@ static void what_is_not_stored_changes_nothing(void **state) {
     static const struct {
         const char *name, *other, *file, *other_file;
         kept parts;
-    } cases[] = {{"a.html", "b.html", "a.html", "b.html", ALL},
-                 {"a.glb", "b.glb", "a.glb", "b.glb", ALL},
+    } cases[] = {{"a.html", "b.html", "a.html", "b.html", ATTRIBUTES},
+                 {"a.glb", "b.glb", "a.glb", "b.glb", ATTRIBUTES},
                  {"a.pc2", "b.pc2", "a.pc2", "b.pc2", ALL},
                  {"a.mdd", "b.mdd", "a.mdd", "b.mdd", ALL},
                  {"a.ply", "b.ply", "a_0002.ply", "b_0002.ply", MESHES},

@@ -207,6 +207,111 @@ static void one_frame_is_a_still(void **state) {
     clear(&g);
 }
 
+/* ---- meshes beside the cloth ---- */
+
+enum { OBJECT_FRAMES = 5 };
+
+static const double TETRAHEDRON[] = {5, 0, 0, 6, 0, 0, 5, 1, 0, 5, 0, 1};
+static const int32_t FACES[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+
+/* One that rests, one that turns about z and rises, one that grows. */
+static void object_at(int32_t object, int32_t frame, double x[12]) {
+    double a = 0.7 * frame;
+    for (int32_t v = 0; v < 4; v++) {
+        const double *p = TETRAHEDRON + 3 * v;
+        x[3 * v] = object == 1 ? cos(a) * p[0] - sin(a) * p[1] : p[0] * (object == 2 ? 1 + 0.1 * frame : 1);
+        x[3 * v + 1] = object == 1 ? sin(a) * p[0] + cos(a) * p[1] : p[1];
+        x[3 * v + 2] = p[2] + (object == 1 ? 0.2 * frame : 0);
+    }
+}
+
+/* Where vertex v of a node is in a frame, by its targets and by the animation of the node. */
+static void played(const glb *g, json_int_t node, int32_t frame, int64_t v, double out[3]) {
+    const json_t *n = item(g->root, "nodes", node), *animation = item(g->root, "animations", 0), *channel;
+    const json_t *primitive = item(item(g->root, "meshes", whole(n, "mesh")), "primitives", 0);
+    int64_t count;
+    const unsigned char *base = accessor(g, whole(json_object_get(primitive, "attributes"), "POSITION"), 12, &count);
+    double p[3], q[4] = {0, 0, 0, 1}, t[3] = {0};
+    size_t i;
+    for (int k = 0; k < 3; k++) p[k] = number(base, 3 * v + k);
+    json_array_foreach(json_object_get(animation, "channels"), i, channel) {
+        const json_t *target = json_object_get(channel, "target");
+        const json_t *sampler = item(animation, "samplers", whole(channel, "sampler"));
+        const char *path = json_string_value(json_object_get(target, "path"));
+        if (whole(target, "node") != node) continue;
+        const unsigned char *values = accessor(g, whole(sampler, "output"), 4, &count);
+        if (strcmp(path, "translation") == 0)
+            for (int k = 0; k < 3; k++) t[k] = number(values, 3 * frame + k);
+        if (strcmp(path, "rotation") == 0)
+            for (int k = 0; k < 4; k++) q[k] = number(values, 4 * frame + k);
+        for (int32_t f = 1; f < OBJECT_FRAMES && strcmp(path, "weights") == 0; f++) {
+            const unsigned char *more = accessor(g, whole(item(primitive, "targets", f - 1), "POSITION"), 12, &count);
+            double weight = number(values, (OBJECT_FRAMES - 1) * frame + f - 1);
+            for (int k = 0; k < 3; k++) p[k] += weight * number(more, 3 * v + k);
+        }
+    }
+    const double c[3] = {q[1] * p[2] - q[2] * p[1], q[2] * p[0] - q[0] * p[2], q[0] * p[1] - q[1] * p[0]};
+    const double d[3] = {q[1] * c[2] - q[2] * c[1], q[2] * c[0] - q[0] * c[2], q[0] * c[1] - q[1] * c[0]};
+    for (int k = 0; k < 3; k++) out[k] = t[k] + p[k] + 2 * q[3] * c[k] + 2 * d[k];
+}
+
+static void write_objects(test_frames *t, int32_t frames) {
+    drape_animation what = test_frames_animation(t, 0, 3);
+    drape_writer *writer;
+    ASSERT_OK(t->ctx, drape_writer_open(t->ctx, test_frames_path(t, "a.glb"), &what, &writer));
+    for (int32_t f = 0; f < frames; f++) {
+        double x[3][12];
+        drape_frame_mesh mesh[4] = {{.name = "rests"}, {.name = "turns"}, {.name = "grows"}, {.name = "empty"}};
+        for (int32_t i = 0; i < 3; i++) {
+            object_at(i, f, x[i]);
+            mesh[i].vertices = mesh[i].triangles = 4, mesh[i].positions = x[i], mesh[i].triangle = FACES;
+        }
+        test_frames_fill(t, f);
+        ASSERT_OK(t->ctx,
+                  drape_writer_frame(writer, &(drape_frame){.positions = t->x, .meshes = mesh, .mesh_count = 4}));
+    }
+    ASSERT_OK(t->ctx, drape_writer_close(writer));
+}
+
+static void meshes_beside_the_cloth_move(void **state) {
+    test_frames *t = *state;
+    write_objects(t, OBJECT_FRAMES);
+    glb g = read_glb(t, "a.glb");
+    for (int32_t p = 0; p < 3; p++) /* the cloth is what it was */
+        for (int32_t f = 0; f < OBJECT_FRAMES; f++) assert_frame(t, &g, p, f);
+    assert_int_equal(json_array_size(json_object_get(g.root, "nodes")), 6); /* the empty one is left out */
+    assert_string_equal(json_string_value(json_object_get(item(g.root, "nodes", 4), "name")), "turns");
+    for (int32_t i = 0; i < 3; i++) {
+        const json_t *primitive = item(item(g.root, "meshes", 3 + i), "primitives", 0);
+        json_int_t at = whole(json_object_get(primitive, "attributes"), "POSITION");
+        int64_t count;
+        assert_bounds(&g, at, accessor(&g, at, 12, &count), 4);
+        const unsigned char *corner = accessor(&g, whole(primitive, "indices"), 4, &count);
+        assert_int_equal(count, 12);
+        for (int k = 0; k < 12; k++) assert_int_equal(little(corner + 4 * k), FACES[k]);
+        assert_int_equal(json_object_get(primitive, "targets") != NULL, i == 2); /* the others move as a whole */
+        for (int32_t f = 0; f < OBJECT_FRAMES; f++) {
+            double x[12], want[3], got[3];
+            object_at(i, f, x);
+            for (int64_t v = 0; v < 4; v++) {
+                turned(x, v, want);
+                played(&g, 3 + i, f, v, got);
+                for (int k = 0; k < 3; k++) ASSERT_NEAR(got[k], want[k], 3e-6);
+            }
+        }
+    }
+    clear(&g);
+}
+
+static void one_frame_of_meshes_is_a_still(void **state) {
+    test_frames *t = *state;
+    write_objects(t, 1);
+    glb g = read_glb(t, "a.glb");
+    assert_null(json_object_get(g.root, "animations"));
+    assert_int_equal(json_array_size(json_object_get(g.root, "nodes")), 6);
+    clear(&g);
+}
+
 /* Weights alone, the square of the number of frames, come to 4 GiB where the cloth is small. */
 static void more_than_the_format_can_hold_is_refused(void **state) {
     test_frames *t = *state;
@@ -230,6 +335,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_FRAMES(positions_of_every_frame),      WITH_FRAMES(normals_are_units),
         WITH_FRAMES(texture_coordinates_and_seams), WITH_FRAMES(weights_pick_one_frame_each),
+        WITH_FRAMES(meshes_beside_the_cloth_move),  WITH_FRAMES(one_frame_of_meshes_is_a_still),
         WITH_FRAMES(one_frame_is_a_still),          WITH_FRAMES(more_than_the_format_can_hold_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
