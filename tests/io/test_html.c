@@ -447,6 +447,72 @@ static void test_energies_come_back(void **state) {
     }
 }
 
+/* Meshes beside the cloth: one is turned about z and moved, one changes its form. */
+enum { OBJECT_FRAMES = 4 };
+
+static void objects_at(int32_t frame, double turned[12], double grown[9]) {
+    static const double base[] = {5, 0, 0, 6, 0, 0, 5, 1, 0, 5, 0, 1};
+    double a = 0.5 * frame;
+    for (int32_t v = 0; v < 4; v++) {
+        turned[3 * v] = cos(a) * base[3 * v] - sin(a) * base[3 * v + 1];
+        turned[3 * v + 1] = sin(a) * base[3 * v] + cos(a) * base[3 * v + 1] + 0.1 * frame;
+        turned[3 * v + 2] = base[3 * v + 2];
+    }
+    for (int32_t i = 0; i < 9; i++) grown[i] = base[i] * (1 + 0.2 * frame);
+}
+
+static void expect(const unsigned char **at, double want) {
+    float value;
+    memcpy(&value, *at, sizeof value);
+    *at += sizeof value;
+    ASSERT_NEAR((double)value, want, 2e-6);
+}
+
+static void test_objects_come_back(void **state) {
+    static const int32_t faces[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+    fixture *f = *state;
+    drape_writer *writer;
+    drape_animation what = {.cloth = f->cloth};
+    double turned[12], grown[9];
+    ASSERT_OK(f->ctx, drape_writer_open(f->ctx, path_in(f, "a.html"), &what, &writer));
+    for (int32_t i = 0; i < OBJECT_FRAMES; i++) {
+        objects_at(i, turned, grown);
+        const drape_frame_mesh mesh[] = {{"</script>", 4, 4, turned, faces}, {"leaf", 3, 1, grown, faces}};
+        waves(f, i);
+        ASSERT_OK(f->ctx,
+                  drape_writer_frame(writer, &(drape_frame){.positions = f->x, .meshes = mesh, .mesh_count = 2}));
+    }
+    ASSERT_OK(f->ctx, drape_writer_close(writer));
+    page p = read_page(f);
+    json_t *list = json_object_get(p.info, "objects");
+    assert_int_equal(json_array_size(list), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "name")), "</script>");
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "vertices")), 4);
+    int64_t size;
+    unsigned char *bytes = unpack(block(p.text, "drape-objects"), &size);
+    const unsigned char *at = bytes;
+    for (int32_t i = 0; i < 15; i++, at += 4) assert_int_equal(little(at), faces[i % 12]);
+    objects_at(0, turned, grown);
+    for (int32_t i = 0; i < 12; i++) expect(&at, turned[i] - p.origin[i % 3]);
+    for (int32_t i = 0; i < 9; i++) expect(&at, grown[i] - p.origin[i % 3]);
+    for (int32_t i = 0; i < OBJECT_FRAMES; i++) {
+        double a = 0.5 * i, o[2] = {p.origin[0], p.origin[1]};
+        assert_int_equal(*at++, 0); /* moved as a whole: about the page's origin */
+        expect(&at, cos(a) * o[0] - sin(a) * o[1] - o[0]);
+        expect(&at, sin(a) * o[0] + cos(a) * o[1] - o[1] + 0.1 * i);
+        const double rest[] = {0, 0, 0, sin(a / 2), cos(a / 2)};
+        for (int32_t k = 0; k < 5; k++) expect(&at, rest[k]);
+        objects_at(i, turned, grown);
+        assert_int_equal(*at++, i > 0);
+        if (i == 0) /* at rest */
+            for (int32_t k = 0; k < 7; k++) expect(&at, k == 6);
+        for (int32_t k = 0; k < 9 && i > 0; k++) expect(&at, grown[k] - p.origin[k % 3]);
+    }
+    assert_int_equal(at - bytes, size);
+    free(bytes);
+    free_page(&p);
+}
+
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -457,6 +523,7 @@ int main(void) {
         WITH_FOLDER(test_mesh_comes_back),
         WITH_FOLDER(test_info),
         WITH_FOLDER(test_energies_come_back),
+        WITH_FOLDER(test_objects_come_back),
         WITH_FOLDER(test_words_cannot_break_out),
         WITH_FOLDER(test_nothing_is_fetched),
         WITH_FOLDER(test_same_frames_same_bytes),

@@ -180,6 +180,44 @@ static void sequences(void **state) {
     refuse(f, "colliders: [{frames: {file: b.obj}}]\n", "neither this file nor");
 }
 
+/* As meshes of a frame: one each, in their order; what rests stays, what moves moves, a floor reaches beyond the
+ * cloth. */
+static void meshes_for_files(void **state) {
+    fixture *f = *state;
+    const drape_scene *s = read_scene(
+        f, "",
+        "colliders:\n  - {name: floor, shape: plane, place: {translate: [0, 0, -1]}}\n"
+        "  - {name: box, shape: box, size: [1, 1, 1], move: {keys: [{time: 0}, {time: 2, offset: [4, 0, 0]}]}}\n");
+    drape_collider_meshes *meshes;
+    ASSERT_OK(f->ctx, drape_collider_meshes_create(f->ctx, s, &meshes));
+    assert_int_equal(drape_collider_meshes_count(meshes), 2);
+    for (int32_t t = 0; t < 2; t++) {
+        const drape_frame_mesh *m = drape_collider_meshes_at(meshes, t);
+        assert_string_equal(m[0].name, "floor");
+        assert_string_equal(m[1].name, "box");
+        assert_true(m[0].vertices == 4 && m[1].vertices == 8 && m[1].triangles == 12);
+        near3(m[1].positions, -0.5 + 2 * t, -0.5, -0.5);
+        for (int32_t v = 0; v < 4; v++) {
+            assert_true(m[0].positions[3 * v + 2] == -1);
+            assert_true(fabs(m[0].positions[3 * v]) > 1 && fabs(m[0].positions[3 * v + 1]) > 1); /* cloth: 0.5 */
+        }
+    }
+    assert_null(drape_collider_meshes_at(meshes, NAN));
+    drape_collider_meshes_destroy(meshes);
+
+    assert_null(drape_collider_meshes_at(NULL, 0));
+    assert_int_equal(drape_collider_meshes_count(NULL), 0);
+    drape_collider_meshes_destroy(NULL);
+    assert_int_equal(drape_collider_meshes_create(f->ctx, NULL, &meshes), DRAPE_ERROR_ARGUMENT);
+    assert_null(meshes);
+    assert_int_equal(drape_collider_meshes_create(f->ctx, s, NULL), DRAPE_ERROR_ARGUMENT);
+    drape_scene wrong = *s;
+    drape_collider bad = {.shape = DRAPE_COLLIDER_SPHERE};
+    wrong.colliders = &bad, wrong.collider_count = 1;
+    assert_int_equal(drape_collider_meshes_create(f->ctx, &wrong, &meshes), DRAPE_ERROR_ARGUMENT);
+    assert_null(meshes);
+}
+
 /* A link in the scene's folder, in the middle of a sequence, may not lead out of it. */
 static void links_of_sequences(void **state) {
     fixture *f = *state;
@@ -229,6 +267,7 @@ int main(void) {
         TEST(meshes),
         TEST(sequences),
         TEST(links_of_sequences),
+        TEST(meshes_for_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
