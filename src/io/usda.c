@@ -160,6 +160,14 @@ static void write_extra(const layer *l, const series *s) {
     fputc(']', l->to);
 }
 
+static drape_status write_value(const layer *l, const series *s) {
+    fprintf(l->to, "        %s[] %s = ", s->type, s->name);
+    drape_status status = s->read(l, s, 0);
+    if (!status) s->write(l, s);
+    fputs(s->metadata, l->to);
+    return status;
+}
+
 static drape_status write_sampled(const layer *l, const series *s) {
     drape_status status = DRAPE_OK;
     fprintf(l->to, "        %s[] %s.timeSamples = {\n", s->type, s->name);
@@ -171,11 +179,22 @@ static drape_status write_sampled(const layer *l, const series *s) {
         if (!status) s->write(l, s);
         fputs(",\n", l->to);
     }
-    fprintf(l->to, "        }\n        %s[] %s = ", s->type, s->name);
-    if (!status) status = s->read(l, s, 0);
-    if (!status) s->write(l, s);
-    fputs(s->metadata, l->to);
-    return status;
+    fputs("        }\n", l->to);
+    return status ? status : write_value(l, s);
+}
+
+/* Whether the numbers are the same in all frames, of which there are several. */
+static drape_status find_whether_it_rests(const layer *l, const series *s, bool *rests) {
+    uint64_t first = 0;
+    *rests = l->r->frames > 1;
+    for (int64_t f = 0; f < l->r->frames && *rests; f++) {
+        drape_status status = s->read(l, s, f);
+        if (status) return status;
+        uint64_t hash = drape_i_hash(DRAPE_I_HASH_SEED, l->r->extra, (size_t)s->count * sizeof *l->r->extra);
+        if (f == 0) first = hash;
+        *rests = hash == first;
+    }
+    return DRAPE_OK;
 }
 
 /* The attributes of the frames, as primvars of the piece. */
@@ -249,7 +268,7 @@ static drape_status write_piece(const layer *l, int32_t piece) {
     return status;
 }
 
-/* A mesh beside the cloth; readers make its normals. */
+/* A mesh beside the cloth; readers make its normals. One that rests has one value, at no time. */
 static drape_status write_other(const layer *l, int32_t index) {
     const drape_frame_mesh *m = &l->r->shape->meshes[index];
     int64_t first = 0, count = 3 * (int64_t)m->vertices;
@@ -258,8 +277,10 @@ static drape_status write_other(const layer *l, int32_t index) {
     const series points = {"point3f", "points", "\n", read_extra, write_extra, NULL, first, count, 3};
     begin_mesh(l, drape_cloth_pieces(l->r->cloth) + index);
     write_topology(l, m->triangle, m->triangles, 0);
-    drape_status status = m->vertices > 0 ? write_sampled(l, &extent) : DRAPE_OK;
-    if (!status) status = write_sampled(l, &points);
+    bool rests;
+    drape_status status = find_whether_it_rests(l, &points, &rests);
+    if (!status && m->vertices > 0) status = rests ? write_value(l, &extent) : write_sampled(l, &extent);
+    if (!status) status = rests ? write_value(l, &points) : write_sampled(l, &points);
     end_mesh(l);
     return status;
 }

@@ -224,6 +224,28 @@ static void usda_has_meshes_and_attributes(void **state) {
 
 /* ---- Numbers and times ---- */
 
+/* What rests is written once. */
+static void usda_has_one_value_of_what_rests(void **state) {
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 0, 3);
+    const double corners[] = {0, 0, 0, 1, 0, 0, 0, 1, 0.25};
+    const drape_frame_mesh still = {"still", 3, 1, corners, ball_triangle};
+    drape_writer *writer;
+    int64_t size;
+    ASSERT_OK(t->ctx, drape_writer_open(t->ctx, test_frames_path(t, "a.usda"), &what, &writer));
+    for (int32_t i = 0; i < FRAMES; i++) {
+        test_frames_fill(t, i);
+        ASSERT_OK(t->ctx,
+                  drape_writer_frame(writer, &(drape_frame){.positions = t->x, .meshes = &still, .mesh_count = 1}));
+    }
+    ASSERT_OK(t->ctx, drape_writer_close(writer));
+    char *text = (char *)test_frames_read(t, "a.usda", &size), *mesh = strstr(text, "def Mesh \"still");
+    assert_non_null(mesh);
+    assert_null(strstr(mesh, "timeSamples"));
+    assert_non_null(strstr(mesh, "point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0.25)]"));
+    free(text);
+}
+
 static void numbers_and_times_are_those_given(void **state) {
     test_frames *t = *state;
     drape_animation what = test_frames_animation(t, 2, 1);
@@ -411,6 +433,7 @@ int main(void) {
         WITH_FRAMES(obj_has_an_object_for_every_mesh),
         WITH_FRAMES(ply_has_the_attributes),
         WITH_FRAMES(usda_has_meshes_and_attributes),
+        WITH_FRAMES(usda_has_one_value_of_what_rests),
         WITH_FRAMES(numbers_and_times_are_those_given),
         WITH_FRAMES(wrong_frames_change_nothing),
         WITH_FRAMES(every_frame_has_the_shape_of_the_first),
