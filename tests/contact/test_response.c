@@ -1,5 +1,6 @@
 /* The response to contacts: what it keeps is free of contacts, by brute force; and it keeps what it should. */
 #include "contact/response_parts.h"
+#include "sparse/counting_allocator.h"
 #include "support/soups.h"
 
 #include <stdlib.h>
@@ -469,6 +470,38 @@ static void test_bits_and_memory(void **state) {
     free(want);
 }
 
+/* Each request for memory fails in turn; afterwards the same run succeeds. */
+static void test_no_memory(void **state) {
+    (void)state;
+    const soup_recipe recipe = {.patches = 8, .objects = SOUP_ALL, .thickness = 1e-3, .speed = 0.7, .friction = 0.2};
+    bool failed = true;
+    int64_t n = 0;
+    for (; failed; n++) {
+        counting_allocator memory = {.left = -1};
+        drape_context *ctx = counting_context(&memory);
+        test_random r = {78};
+        soup s = make_soup(ctx, &r, &recipe);
+        drape_i_response_request q = {.world = s.world, .inverse_mass = s.inverse_mass, .no_impulses = true};
+        bool kept = false;
+        drape_i_response_destroy(s.response);
+        memory.left = n;
+        drape_status status = drape_i_response_create(ctx, s.world->vertices, &s.response);
+        if (!status) status = drape_i_response_run(s.response, &q, NULL, &kept);
+        failed = memory.failed;
+        memory.left = -1;
+        assert_int_equal(status, failed ? DRAPE_ERROR_MEMORY : DRAPE_OK);
+        assert_int_equal(kept, !failed);
+        if (!s.response) ASSERT_OK(ctx, drape_i_response_create(ctx, s.world->vertices, &s.response));
+        start_soup(&s);
+        assert_true(run(&s));
+        free_soup(&s);
+        drape_context_destroy(ctx);
+        assert_int_equal(memory.live, 0);
+    }
+    print_message("%lld requests for memory\n", (long long)n - 1);
+    assert_true(n > 20);
+}
+
 /* The first argument: scale. */
 int main(int argc, char **argv) {
     if (argc > 1) scale = atoi(argv[1]);
@@ -479,6 +512,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_friction),     cmocka_unit_test(test_layers),
         cmocka_unit_test(test_rising_floor), cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_gate),         cmocka_unit_test(test_bits_and_memory),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
