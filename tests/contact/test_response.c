@@ -150,7 +150,7 @@ static void test_many_steps(void **state) {
         press(&s, &r, &how[k / 4 % 2], 30, &t);
         print_message("thickness %g: %lld hits, %d passes, %d rounds, truncated in %d steps\n", recipe.thickness,
                       (long long)t.hits, t.passes, t.rounds, t.truncated);
-        assert_true(t.hits > 100);
+        assert_true(t.hits > 30);
         free_soup(&s);
     }
     drape_context_destroy(ctx);
