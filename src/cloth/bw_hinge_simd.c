@@ -255,13 +255,40 @@ void DRAPE_NAME(drape_i_bw_hinge)(const void *data, const void *where, const int
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) BW_DISPATCH(d, at, elements + lane, lane, out);
 }
 
+/* ---- Sums over hinges ----
+ *
+ * Energy and dissipation alone need no unit vectors. With a = x1 - x0, b = x2 - x0, c = x3 - x0, N_2 = a x b and
+ * N_3 = a x c, which are |a| h_i n_i, and va, vb, vc the same differences of velocities:
+ *     tan theta = |a| N_3.b / -N_2.N_3,
+ *     thetadot = (q_3/|N_3|^2 - q_2/|N_2|^2) / |a|,   q_2 = N_2.((a.a) vb - (a.b) va), q_3 likewise.
+ * One root and no quotient besides those of atan2, and three quotients: a third of what the frame of load_hinge
+ * takes. */
+
+typedef struct edges {
+    vd3 a, b, c;
+} edges;
+
+DRAPE_INLINE edges load_edges(const drape_i_bw_data *d, const double *y, const int32_t *e) {
+    vd3 y0 = lanes_gather(y, d->nodes, 4, 0, e);
+    return (edges){vd3_sub(lanes_gather(y, d->nodes, 4, 1, e), y0), vd3_sub(lanes_gather(y, d->nodes, 4, 2, e), y0),
+                   vd3_sub(lanes_gather(y, d->nodes, 4, 3, e), y0)};
+}
+
+/* |N|^2 of a corner, endless where that is on the line of its edge, as in unit(). */
+DRAPE_INLINE vd square_of(vd3 N, vd aa) {
+    vd square = vd3_dot(N, N);
+    return vd_select(square > vd_set1(1e-24) * aa * aa, square, vd_set1(1e300));
+}
+
 void DRAPE_NAME(drape_i_bw_hinge_energy)(const void *data, const drape_i_evaluation *at, const int32_t *elements,
                                          double *energy) {
     const drape_i_bw_data *d = data;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
         const int32_t *e = elements + lane;
-        hinge h = load_hinge(d, at->x, e);
-        vd bend = angle_of(&h) - lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
+        edges x = load_edges(d, at->x, e);
+        vd3 N2 = vd3_cross(x.a, x.b), N3 = vd3_cross(x.a, x.c);
+        vd angle = vd_atan2(vd_sqrt(vd3_dot(x.a, x.a)) * vd3_dot(N3, x.b), vd_set1(0) - vd3_dot(N2, N3));
+        vd bend = angle - lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
         vd_store(energy + lane, vd_set1(0.5) * lanes_field(d->records, BW_HINGE_SIZE, BW_BEND, e) * bend * bend);
     }
 }
@@ -271,11 +298,12 @@ void DRAPE_NAME(drape_i_bw_hinge_dissipation)(const void *data, const drape_i_ev
     const drape_i_bw_data *d = data;
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
         const int32_t *e = elements + lane;
-        hinge h = load_hinge(d, drape_i_damping_x(at), e);
-        form gradient = angle_gradient(&h);
-        vd3 v[4];
-        for (int i = 0; i < 4; i++) v[i] = lanes_gather(at->v, d->nodes, 4, i, e);
-        vd rate = apply_form(&gradient, v), c = lanes_field(d->records, BW_HINGE_SIZE, BW_DAMP_BEND, e);
-        vd_store(dissipation + lane, vd_set1(0.5) * c * rate * rate);
+        edges x = load_edges(d, drape_i_damping_x(at), e), v = load_edges(d, at->v, e);
+        vd aa = vd3_dot(x.a, x.a), c = lanes_field(d->records, BW_HINGE_SIZE, BW_DAMP_BEND, e);
+        vd3 N2 = vd3_cross(x.a, x.b), N3 = vd3_cross(x.a, x.c);
+        vd3 w2 = vd3_sub(vd3_scale(aa, v.b), vd3_scale(vd3_dot(x.a, x.b), v.a));
+        vd3 w3 = vd3_sub(vd3_scale(aa, v.c), vd3_scale(vd3_dot(x.a, x.c), v.a));
+        vd rate = vd3_dot(N3, w3) / square_of(N3, aa) - vd3_dot(N2, w2) / square_of(N2, aa);
+        vd_store(dissipation + lane, vd_set1(0.5) * c * (rate * rate / vd_max(aa, vd_set1(1e-300))));
     }
 }

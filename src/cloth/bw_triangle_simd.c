@@ -313,6 +313,12 @@ void DRAPE_NAME(drape_i_bw_triangle_energy)(const void *data, const drape_i_eval
     }
 }
 
+/* Square of the rate of |w|; a zero vector has none. */
+DRAPE_INLINE vd squared_rate(vd3 w, vd3 w_dot) {
+    vd along = vd3_dot(w, w_dot);
+    return along * along / vd_max(vd3_dot(w, w), vd_set1(1e-300));
+}
+
 void DRAPE_NAME(drape_i_bw_triangle_dissipation)(const void *data, const drape_i_evaluation *at,
                                                  const int32_t *elements, double *dissipation) {
     const drape_i_bw_data *d = data;
@@ -320,10 +326,8 @@ void DRAPE_NAME(drape_i_bw_triangle_dissipation)(const void *data, const drape_i
         triangle t;
         load_shape(d, drape_i_damping_x(at), elements + lane, &t);
         load_motion(d, at->v, elements + lane, &t);
-        vd ignored, cu = vd3_dot(direction(t.wu, &ignored), t.wu_dot),
-                    cv = vd3_dot(direction(t.wv, &ignored), t.wv_dot);
         vd cs = shear_rate(&t, t.wu, t.wv);
-        vd twice = (t.cu * cu * cu + t.cv * cv * cv) + t.cs * cs * cs;
+        vd twice = (t.cu * squared_rate(t.wu, t.wu_dot) + t.cv * squared_rate(t.wv, t.wv_dot)) + t.cs * cs * cs;
         vd_store(dissipation + lane, vd_set1(0.5) * t.area * twice);
     }
 }

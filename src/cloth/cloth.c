@@ -291,8 +291,10 @@ static void find_stretch(void *data, int64_t begin, int64_t end) {
     double largest = 0;
     for (int64_t t = begin; t < end; t++) {
         const drape_i_rest_triangle *rest = &job->cloth->rest_triangle[t];
-        largest = fmax(largest, squared_length(job->x, job->cloth->triangle[t], rest->du));
-        largest = fmax(largest, squared_length(job->x, job->cloth->triangle[t], rest->dv));
+        double u = squared_length(job->x, job->cloth->triangle[t], rest->du);
+        double v = squared_length(job->x, job->cloth->triangle[t], rest->dv);
+        if (u > largest) largest = u; /* not fmax: a call each, and each waits for the one before */
+        if (v > largest) largest = v;
     }
     job->largest[begin / job->chunk] = largest;
 }

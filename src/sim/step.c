@@ -189,7 +189,9 @@ drape_status drape_i_sim_respond(drape_sim *sim, double t, double h, const doubl
 
 static void count_wrong(void *data, int64_t begin, int64_t end, double *sums) {
     const drape_sim *sim = data;
-    for (int64_t i = begin; i < end; i++) sums[0] += isfinite(sim->x[i]) && isfinite(sim->v[i]) ? 0 : 1;
+    int64_t wrong = 0; /* whole numbers, which do not wait for one another */
+    for (int64_t i = begin; i < end; i++) wrong += !(isfinite(sim->x[i]) && isfinite(sim->v[i]));
+    sums[0] += (double)wrong;
 }
 
 /* The vertex to name: the first whose state or right-hand side is not finite, else the one that is pushed most. */
