@@ -112,8 +112,8 @@ typedef struct drape_ode_system {
      * V(x) + c R(v); first order, f = -grad V(y): c V(y). The line search then goes down in the incremental
      * potential, (v - psi_v)' M (v - psi_v) / 2 + this; without it, in the norm of the residual. */
     drape_status (*potential)(void *user, const drape_ode_point *at, double *out);
-    /* Whether `potential` holds at present: forces that have none may come and go. Asked once per correction. NULL:
-     * it always does. */
+    /* Whether `potential` holds at present: forces that have none may come and go. Asked with every residual and
+     * correction. NULL: it always does. */
     bool (*has_potential)(void *user);
     /* Removes from r what constraints carry (of a residual) or prescribe (of an error), so that it does not count.
      * The solve is expected to return a d that keeps the constraints. Called once for each residual of a stage; for
@@ -146,7 +146,10 @@ typedef struct drape_ode_system {
     /* The eigenvalue (real, imaginary part, 1/s) of the first order form that limits explicit steps: one with the
      * largest modulus among those that do not grow. Explicit methods then refuse steps beyond their limit. */
     void (*stiffest)(void *user, double t, const double *x, const double *v, double lambda[2]);
-    uint64_t reserved[6]; /* zero: room for later fields */
+    /* f and potential at the same point in one call, where that is cheaper than both: Newton's iteration then takes
+     * it wherever it needs both, but for rounding with the same result. */
+    drape_status (*f_with_potential)(void *user, const drape_ode_point *at, double *out, double *potential);
+    uint64_t reserved[5]; /* zero: room for later fields */
 } drape_ode_system;
 
 /* ---- Methods ---- */

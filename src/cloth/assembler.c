@@ -3,6 +3,7 @@
  *
  * Rows start from their masses and from what the forces add to each vertex alone, in the order of the list; then come
  * the terms of elements, in the order of the list within each window of rows (sparse/assembly.h). */
+#include "base/parallel.h"
 #include "cloth/force.h"
 #include "sparse/matrix.h"
 
@@ -136,6 +137,7 @@ void drape_assembler_destroy(drape_assembler *a) {
     int64_t n = a->cloth->vertices;
     clear_plan(a, &(plan){a->pattern, a->plan, a->diagonal});
     for (int32_t i = 0; i < DRAPE_MOST_FORCES; i++) drape_i_custom_destroy(ctx, a->custom[i]);
+    DRAPE_FREE(ctx, a->potential, a->potential_count);
     DRAPE_FREE(ctx, a->sums.force, 3 * n);
     DRAPE_FREE(ctx, a->sums.stiffness, 9 * n);
     DRAPE_FREE(ctx, a->sums.damping, 9 * n);
@@ -320,6 +322,7 @@ static void run(drape_assembler *a, const drape_assembly *what, const drape_i_ev
     drape_i_batch_fn kernels[DRAPE_I_ASSEMBLY_SETS];
     const void *data[DRAPE_I_ASSEMBLY_SETS];
     bool unsymmetric[DRAPE_I_ASSEMBLY_SETS];
+    double *scalars[DRAPE_I_ASSEMBLY_SETS], *next = a->potential;
     const bool full = drape_i_damping_of(at) == DRAPE_I_DAMPING_FULL && at->jacobian != DRAPE_JACOBIAN_LINEAR;
     int32_t set = 0;
     for (int32_t i = 0; i < a->count; i++)
@@ -328,6 +331,8 @@ static void run(drape_assembler *a, const drape_assembly *what, const drape_i_ev
             kernels[set] = acts(a, i, only) ? term->batch[a->ctx->simd] : NULL;
             data[set] = term->data;
             unsymmetric[set] = term->unsymmetric || (term->damped && full);
+            scalars[set] = term->potential ? next : NULL;
+            if (scalars[set]) next += term->elements.count;
         }
     job j = {a, what, at, A, only};
     drape_i_assembly_run(a->plan, &(drape_i_assembly_job){.A = A,
@@ -337,7 +342,8 @@ static void run(drape_assembler *a, const drape_assembly *what, const drape_i_ev
                                                           .kernels = kernels,
                                                           .kernel_data = data,
                                                           .at = at,
-                                                          .unsymmetric = unsymmetric});
+                                                          .unsymmetric = unsymmetric,
+                                                          .scalars = at->potential ? scalars : NULL});
 }
 
 static drape_status check_run(const drape_assembler *a, const drape_assembly *what, const drape_matrix *A) {
@@ -355,7 +361,75 @@ static drape_status check_run(const drape_assembler *a, const drape_assembly *wh
     return drape_i_check_reserved(a->ctx, "drape_assembly", what->reserved, 2);
 }
 
-drape_status drape_i_assembler_run(drape_assembler *a, const drape_assembly *what, drape_matrix *A) {
+/* ---- potentials ---- */
+
+static bool has_potential(const drape_i_force *f, bool lagged) {
+    return lagged ? f->has_lagged_potential : f->has_potential;
+}
+
+drape_status drape_i_assembler_keep_potentials(drape_assembler *a) {
+    int64_t count = 0;
+    if (a->potential) return DRAPE_OK;
+    for (int32_t i = 0; i < a->count; i++)
+        for (int32_t t = 0; t < a->force[i].term_count; t++)
+            count += a->force[i].terms[t].potential ? a->force[i].terms[t].elements.count : 0;
+    if (count > 0 && !DRAPE_NEW(a->ctx, a->potential, count)) return DRAPE_ERROR_MEMORY;
+    a->potential_count = count;
+    return DRAPE_OK;
+}
+
+/* Element e sums into lane e modulo 8, as chunks start at multiples of eight. */
+static void sum_elements(void *data, int64_t begin, int64_t end, double *sums) {
+    const double *from = data;
+    double lanes[DRAPE_I_LANES] = {0};
+    int64_t i = begin;
+    for (; i + DRAPE_I_LANES <= end; i += DRAPE_I_LANES)
+        for (int32_t l = 0; l < DRAPE_I_LANES; l++) lanes[l] += from[i + l];
+    for (int32_t l = 0; i + l < end; l++) lanes[l] += from[i + l];
+    for (int32_t l = 0; l < DRAPE_I_LANES; l++) sums[0] += lanes[l];
+}
+
+/* What the batches of a force's terms left, which start at *next. */
+static double sum_batches(const drape_assembler *a, const drape_i_force *f, double *next) {
+    double total = 0, sum;
+    for (int32_t t = 0; t < f->term_count; t++) {
+        drape_i_sum(a->ctx, f->terms[t].elements.count, DRAPE_I_GRAIN, sum_elements, next, 1, &sum);
+        next += f->terms[t].elements.count;
+        total += sum;
+    }
+    return total;
+}
+
+/* Whether the potential of a force comes from its batches, at that state. */
+static bool potential_from_batches(const drape_assembler *a, const drape_i_force *f, const drape_i_evaluation *at) {
+    bool all = a->potential && at->potential && at->lagged_x && f->has_lagged_potential && f->term_count > 0;
+    for (int32_t t = 0; t < f->term_count; t++) all &= f->terms[t].potential;
+    return all;
+}
+
+static drape_status sum_potential(drape_assembler *a, const drape_i_evaluation *at, double c, double *out) {
+    double energies = 0, dissipations = 0, *next = a->potential;
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0; i < a->count && !status; i++) {
+        const drape_i_force *f = &a->force[i];
+        double energy = 0;
+        if (is_active(f) && potential_from_batches(a, f, at)) {
+            energies += sum_batches(a, f, next);
+        } else if (is_active(f)) {
+            if (f->energy) status = find_energy(a, i, at, &energy);
+            energies += energy;
+            if (f->dissipation && has_potential(f, at->lagged_x != NULL))
+                dissipations += f->dissipation(f, a->ctx, at);
+        }
+        for (int32_t t = 0; t < f->term_count && next; t++)
+            next += f->terms[t].potential ? f->terms[t].elements.count : 0;
+    }
+    *out = energies + c * dissipations;
+    return status;
+}
+
+drape_status drape_i_assembler_run_potential(drape_assembler *a, const drape_assembly *what, drape_matrix *A,
+                                             drape_i_potential *potential) {
     drape_status status = check_run(a, what, A);
     if (status) return status;
     const drape_cloth_settings *s = &a->cloth->settings;
@@ -369,11 +443,18 @@ drape_status drape_i_assembler_run(drape_assembler *a, const drape_assembly *wha
                                    .exactness = what->exactness,
                                    .damping_jacobian = s->damping_jacobian,
                                    .matrix = A != NULL,
-                                   .stiff_v = what->stiff_v != NULL};
+                                   .stiff_v = what->stiff_v != NULL,
+                                   .potential = potential && a->potential,
+                                   .c = potential ? potential->c : 0};
     forget_culprits(a);
     evaluate_all(a, &at, ALL);
     run(a, what, &at, drape_matrix_view(A ? A : a->pattern), ALL);
-    return find_culprit(a, what->time);
+    status = find_culprit(a, what->time);
+    return status || !potential ? status : sum_potential(a, &at, potential->c, &potential->value);
+}
+
+drape_status drape_i_assembler_run(drape_assembler *a, const drape_assembly *what, drape_matrix *A) {
+    return drape_i_assembler_run_potential(a, what, A, NULL);
 }
 
 int32_t drape_i_assembler_largest(drape_assembler *a, const drape_assembly *where, int32_t vertex, double *force) {
@@ -432,10 +513,6 @@ drape_status drape_assembler_dissipation(drape_assembler *a, int32_t index, doub
     return DRAPE_OK;
 }
 
-static bool has_potential(const drape_i_force *f, bool lagged) {
-    return lagged ? f->has_lagged_potential : f->has_potential;
-}
-
 bool drape_i_assembler_has_potential(const drape_assembler *a, bool lagged) {
     bool all = true;
     for (int32_t i = 0; i < a->count; i++) all &= !is_active(&a->force[i]) || has_potential(&a->force[i], lagged);
@@ -446,16 +523,7 @@ drape_status drape_i_assembler_potential(drape_assembler *a, double time, double
                                          const double *lagged_x, double *out) {
     const drape_i_evaluation at = {
         .time = time, .x = x, .v = v, .lagged_x = lagged_x, .jacobian = a->cloth->settings.jacobian};
-    double energies = 0, dissipations = 0, energy;
-    drape_status status = DRAPE_OK;
-    for (int32_t i = 0; i < a->count && !status; i++) {
-        const drape_i_force *f = &a->force[i];
-        if (f->energy && is_active(f) && !(status = find_energy(a, i, &at, &energy))) energies += energy;
-        if (f->dissipation && is_active(f) && has_potential(f, lagged_x != NULL))
-            dissipations += f->dissipation(f, a->ctx, &at);
-    }
-    *out = energies + c * dissipations;
-    return status;
+    return sum_potential(a, &at, c, out);
 }
 
 bool drape_i_assembler_constant_jacobian(const drape_assembler *a) {

@@ -59,12 +59,14 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
                    s->hinge.records + BW_HINGE_SIZE * i);
     terms[0] = (drape_i_term){.elements = {3, s->triangles, s->triangle.nodes},
                               .batch = drape_i_bw_triangle_at,
+                              .potential = true,
                               .energy = drape_i_bw_triangle_energy_at,
                               .dissipation = drape_i_bw_triangle_dissipation_at,
                               .data = &s->triangle,
                               .damped = true};
     terms[1] = (drape_i_term){.elements = {4, s->hinges, s->hinge.nodes},
                               .batch = drape_i_bw_hinge_at,
+                              .potential = true,
                               .energy = drape_i_bw_hinge_energy_at,
                               .dissipation = drape_i_bw_hinge_dissipation_at,
                               .data = &s->hinge,

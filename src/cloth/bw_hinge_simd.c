@@ -114,17 +114,18 @@ typedef struct sums {
     vd33 block[10];
     vd3 product[4];
     vd3 v[4];
+    bool wants_product;
 } sums;
 
 /* Adds matrix_scale y y' to the matrix and product_scale (y . v) y to the product. */
 DRAPE_INLINE void add_rank_one(sums *s, const form *y, vd matrix_scale, vd product_scale) {
-    vd along = product_scale * apply_form(y, s->v);
     int pair = 0;
-    for (int a = 0; a < 4; a++) {
-        s->product[a] = vd3_add(s->product[a], vd3_scale(along, y->g[a]));
+    for (int a = 0; a < 4; a++)
         for (int b = a; b < 4; b++, pair++)
             s->block[pair] = vd33_add_outer(s->block[pair], matrix_scale, y->g[a], y->g[b]);
-    }
+    if (!s->wants_product) return;
+    vd along = product_scale * apply_form(y, s->v);
+    for (int a = 0; a < 4; a++) s->product[a] = vd3_add(s->product[a], vd3_scale(along, y->g[a]));
 }
 
 /* One eigenpair of [a b; b 0] on the coordinates whose forms are first and second: (l, b), eigenvalue l. */
@@ -215,7 +216,7 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
     const vd zero = vd_set1(0);
     const int lagged = damping == DRAPE_I_DAMPING_LAGGED;
     const vd3 none = {zero, zero, zero};
-    sums s;
+    sums s = {.wants_product = at->stiff_v};
     for (int i = 0; i < 10; i++) s.block[i] = vd33_zero();
     for (int i = 0; i < 4; i++) s.product[i] = none, s.v[i] = lanes_gather(at->v, d->nodes, 4, i, e);
     hinge h = load_hinge(d, at->x, e);
@@ -227,16 +228,19 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
         hinge there = load_hinge(d, at->lagged_x, e);
         damped = angle_gradient(&there);
     }
-    vd tension = k * (angle_of(&h) - rest), resistance = c * apply_form(&damped, s.v);
+    vd bend = angle_of(&h) - rest, rate = apply_form(&damped, s.v);
+    vd tension = k * bend, resistance = c * rate;
+    if (at->potential)
+        vd_store(out->scalar + lane, vd_set1(0.5) * (tension * bend + vd_set1(at->c) * (resistance * rate)));
     if (!lagged) tension = tension + resistance;
     const vd share = vd_set1(at->jacobian == DRAPE_JACOBIAN_PSD ? at->exactness : 1);
     add_stiffness(&s, &h, k, tension, vd_set1(at->stiffness), psd, share);
     add_rank_one(&s, &damped, vd_set1(at->damping) * c, zero);
     for (int pair = 0; pair < 10; pair++) lanes_store_block(out->blocks, pair, lane, s.block[pair]);
     if (damping == DRAPE_I_DAMPING_FULL) {
-        form rate = rate_form(&h, s.v);
-        vd along = c * apply_form(&rate, s.v);
-        add_dropped_blocks(&gradient, &rate, vd_set1(at->stiffness) * c, lane, out);
+        form turn = rate_form(&h, s.v);
+        vd along = c * apply_form(&turn, s.v);
+        add_dropped_blocks(&gradient, &turn, vd_set1(at->stiffness) * c, lane, out);
         for (int i = 0; i < 4; i++) s.product[i] = vd3_add(s.product[i], vd3_scale(along, gradient.g[i]));
     }
     for (int i = 0; i < 4; i++) {

@@ -267,9 +267,14 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
     load_motion(d, at->v, e, &t);
     vd3 nu = direction(t.wu, &lu), nv = direction(t.wv, &lv);
     damping_frame f = lagged ? load_frame(d, at->lagged_x, e, &t) : (damping_frame){nu, nv, t.wu, t.wv};
-    vd ru = t.cu * vd3_dot(f.nu, t.wu_dot), rv = t.cv * vd3_dot(f.nv, t.wv_dot);
-    vd rs = t.cs * shear_rate(&t, f.wu, f.wv);
-    vd su = t.ku * (lu - one), sv = t.kv * (lv - one), ss = t.ks * vd3_dot(t.wu, t.wv);
+    vd cu = vd3_dot(f.nu, t.wu_dot), cv = vd3_dot(f.nv, t.wv_dot), cs = shear_rate(&t, f.wu, f.wv);
+    vd ru = t.cu * cu, rv = t.cv * cv, rs = t.cs * cs, shear = vd3_dot(t.wu, t.wv);
+    vd su = t.ku * (lu - one), sv = t.kv * (lv - one), ss = t.ks * shear;
+    if (at->potential) {
+        vd twice_energy = (su * (lu - one) + sv * (lv - one)) + ss * shear;
+        vd twice_dissipation = (ru * cu + rv * cv) + rs * cs;
+        vd_store(out->scalar + lane, vd_set1(0.5) * t.area * (twice_energy + vd_set1(at->c) * twice_dissipation));
+    }
     if (!lagged) su = su + ru, sv = sv + rv, ss = ss + rs;
     const vd share = vd_set1(at->exactness);
     gradient_matrix H = {stretch_matrix(t.ku, su, lu, nu, psd, share), vd33_zero(),

@@ -121,6 +121,8 @@ struct drape_assembler {
     drape_matrix *pattern; /* shared by all matrices of this list */
     drape_i_assembly *plan;
     int32_t *diagonal;
+    double *potential; /* of the elements of all terms whose batches give one, term after term; NULL: not kept */
+    int64_t potential_count;
 };
 
 enum { DRAPE_I_CARRIED = 2 };
@@ -137,6 +139,15 @@ drape_status drape_i_assembler_potential(drape_assembler *assembler, double time
                                          const double *v, const double *lagged_x, double *out);
 /* drape_assembler_run without a message where it gives DRAPE_ERROR_NUMBER, for those who may try elsewhere. */
 drape_status drape_i_assembler_run(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A);
+/* The same, and the potential of drape_i_assembler_potential at that state, for little more than without it once
+ * drape_i_assembler_keep_potentials has been called. Its rounding is another one. NULL: not wanted. */
+typedef struct drape_i_potential {
+    double c, value;
+} drape_i_potential;
+drape_status drape_i_assembler_run_potential(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A,
+                                             drape_i_potential *potential);
+/* Makes room for the potentials of elements. */
+drape_status drape_i_assembler_keep_potentials(drape_assembler *assembler);
 /* Which force pushes a vertex most at a state (x, v, lagged_x, time). force: 3 doubles per vertex to work in. */
 int32_t drape_i_assembler_largest(drape_assembler *assembler, const drape_assembly *where, int32_t vertex,
                                   double *force);

@@ -159,6 +159,7 @@ void drape_i_forces_fill(drape_i_outside *o, const drape_cloth *cloth, drape_i_f
     o->wind = (drape_i_wind_data){cloth->triangle[0], &o->forces};
     o->wind_term = (drape_i_term){.elements = {3, cloth->triangles, cloth->triangle[0]},
                                   .batch = drape_i_wind_at,
+                                  .potential = true,
                                   .dissipation = drape_i_wind_dissipation_at,
                                   .data = &o->wind};
     const drape_i_force forces[DRAPE_I_BUILT_IN_FORCES] = {

@@ -21,6 +21,8 @@ typedef struct drape_i_evaluation {
     double exactness; /* with DRAPE_JACOBIAN_PSD, in [0, 1]: what negative eigenvalues are multiplied by */
     drape_damping_jacobian damping_jacobian;
     bool matrix, stiff_v; /* whether blocks, and K v, are wanted; kernels may give them in any case */
+    bool potential;       /* whether batches must give energy + c dissipation as their scalar */
+    double c;             /* s */
 } drape_i_evaluation;
 
 /* How a kernel treats the damping of a condition C, whose force is -c (g.v) g with g = dC/dx. */
@@ -52,6 +54,7 @@ typedef struct drape_i_term {
      * -d energy/dx - d dissipation/dv, exactly. */
     const drape_i_energy_fn *dissipation;
     const void *data; /* handed to all */
+    bool potential;   /* its batches give that of drape_i_evaluation */
     bool damped;      /* with DRAPE_DAMPING_FULL its batches have a `lower` */
     bool unsymmetric; /* its batches always have one */
 } drape_i_term;

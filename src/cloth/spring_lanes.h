@@ -29,6 +29,7 @@ typedef struct spring_law {
     vd stiffness; /* phi'' >= 0, N/m */
     vd linear;    /* k of DRAPE_JACOBIAN_LINEAR, N/m */
     vd damping;   /* c, N s/m */
+    vd energy;    /* phi, J; of terms that have `potential` */
 } spring_law;
 
 /* Ends that are in one point have no direction, and count as endlessly far apart where something is divided by l;
@@ -82,7 +83,8 @@ DRAPE_INLINE void spring_store(const drape_i_spring_data *d, const drape_i_evalu
     const int lagged = damped == DRAPE_I_DAMPING_LAGGED;
     vd ignored, rate = vd3_dot(s->n, w);
     vd3 n = lagged ? spring_load_at(d, at->lagged_x, e, &ignored).n : s->n; /* of the damping */
-    vd resistance = law->damping * vd3_dot(n, w);
+    vd along_n = vd3_dot(n, w), resistance = law->damping * along_n;
+    if (at->potential) vd_store(out->scalar + lane, law->energy + vd_set1(0.5 * at->c) * (resistance * along_n));
     vd tension = lagged ? law->pull : law->pull + resistance;
     vd3 force = vd3_scale(-tension, s->n);
     if (lagged) force = vd3_sub(force, vd3_scale(resistance, n));

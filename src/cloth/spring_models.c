@@ -81,6 +81,7 @@ static drape_status create_provot(drape_context *ctx, const drape_i_model_input 
     }
     terms[0] = (drape_i_term){.elements = {2, m->straight_count, m->straight.nodes},
                               .batch = drape_i_spring_at,
+                              .potential = true,
                               .energy = drape_i_spring_energy_at,
                               .dissipation = drape_i_spring_dissipation_at,
                               .data = &m->straight,
@@ -164,12 +165,14 @@ static drape_status create_choi_ko(drape_context *ctx, const drape_i_model_input
         fill_arc(&s[i], &in->pieces[s[i].piece].material, m->arcs.records + (int64_t)ARC_SIZE * i);
     terms[0] = (drape_i_term){.elements = {2, m->straight_count, m->straight.nodes},
                               .batch = drape_i_thread_at,
+                              .potential = true,
                               .energy = drape_i_thread_energy_at,
                               .dissipation = drape_i_spring_dissipation_at,
                               .data = &m->straight,
                               .damped = true};
     terms[1] = (drape_i_term){.elements = {2, m->arc_count, m->arcs.nodes},
                               .batch = drape_i_arc_at,
+                              .potential = true,
                               .energy = drape_i_arc_energy_at,
                               .dissipation = drape_i_arc_dissipation_at,
                               .data = &m->arcs,

@@ -20,6 +20,7 @@ DRAPE_INLINE void evaluate_straight(const drape_i_spring_data *d, const drape_i_
     spring_law law = {.linear = k, .damping = lanes_field(d->records, SPRING_SIZE, SPRING_DAMPING, e)};
     law.stiffness = thread ? vd_select(longer >= zero, k, zero) : k;
     law.pull = law.stiffness * longer;
+    law.energy = vd_set1(0.5) * law.pull * longer;
     spring_store(d, at, e, &s, &law, lane, jacobian, damped, out);
 }
 
@@ -104,6 +105,11 @@ DRAPE_INLINE bend load_bend(const drape_i_spring_data *d, const int32_t *e, vd l
     return b;
 }
 
+DRAPE_INLINE vd arc_energy(const bend *b) {
+    vd shorter = b->u * b->L, straight = vd_set1(0.5) * b->c_b * shorter * shorter;
+    return vd_select(b->u > b->u_c, vd_set1(2) * b->k_b * b->a.q / b->L + b->offset, straight);
+}
+
 DRAPE_INLINE void evaluate_arc(const drape_i_spring_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
                                drape_jacobian jacobian, drape_i_damping damped, drape_i_batch *out) {
     const vd zero = vd_set1(0), two = vd_set1(2);
@@ -115,7 +121,8 @@ DRAPE_INLINE void evaluate_arc(const drape_i_spring_data *d, const drape_i_evalu
     spring_law law = {.pull = vd_select(bent, -scale * b.a.first, -straight * (b.u * b.L)),
                       .stiffness = vd_select(bent, scale * b.a.second / b.L, straight),
                       .linear = vd_set1(6) * scale / b.L,
-                      .damping = lanes_field(d->records, ARC_SIZE, ARC_DAMPING, e)};
+                      .damping = lanes_field(d->records, ARC_SIZE, ARC_DAMPING, e),
+                      .energy = arc_energy(&b)};
     spring_store(d, at, e, &s, &law, lane, jacobian, damped, out);
 }
 
@@ -130,8 +137,7 @@ void DRAPE_NAME(drape_i_arc_energy)(const void *data, const drape_i_evaluation *
         vd l;
         spring_load(d, at, elements + lane, &l);
         bend b = load_bend(d, elements + lane, l);
-        vd shorter = b.u * b.L, straight = vd_set1(0.5) * b.c_b * shorter * shorter;
-        vd_store(energy + lane, vd_select(b.u > b.u_c, vd_set1(2) * b.k_b * b.a.q / b.L + b.offset, straight));
+        vd_store(energy + lane, arc_energy(&b));
     }
 }
 

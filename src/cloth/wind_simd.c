@@ -35,6 +35,8 @@ DRAPE_INLINE vd flux_of(const drape_i_wind_data *d, const sail *s) {
     return vd_set1(d->forces->drag) * s->area * vd_abs(s->vn);
 }
 
+DRAPE_INLINE vd dissipation_of(vd flux, const sail *s) { return vd_set1(1.0 / 6) * flux * s->vn * s->vn; }
+
 DRAPE_INLINE void evaluate(const drape_i_wind_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
                            drape_i_batch *out) {
     const vd half = vd_set1(0.5), third = vd_set1(1.0 / 3), ninth = vd_set1(1.0 / 9);
@@ -48,6 +50,7 @@ DRAPE_INLINE void evaluate(const drape_i_wind_data *d, const drape_i_evaluation 
         lanes_store_vector(out->vectors[1], i, lane, none);
     }
     for (int pair = 0; pair < 6; pair++) lanes_store_block(out->blocks, pair, lane, D);
+    if (at->potential) vd_store(out->scalar + lane, vd_set1(at->c) * dissipation_of(flux, &s));
 }
 
 void DRAPE_NAME(drape_i_wind)(const void *data, const void *at, const int32_t *elements, drape_i_batch *out) {
@@ -58,7 +61,7 @@ void DRAPE_NAME(drape_i_wind_dissipation)(const void *data, const drape_i_evalua
                                           double *dissipation) {
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
         sail s = load_sail(data, at, elements + lane);
-        vd_store(dissipation + lane, vd_set1(1.0 / 6) * flux_of(data, &s) * s.vn * s.vn);
+        vd_store(dissipation + lane, dissipation_of(flux_of(data, &s), &s));
     }
 }
 

@@ -69,13 +69,24 @@ void drape_i_ode_move(drape_ode *ode, const drape_i_ode_stage *stage, double alp
     complete(ode, stage);
 }
 
-/* r before it is filtered. */
-static drape_status whole_residual(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
+/* f at Y, and the potential there where P is not NULL. */
+static drape_status force(drape_ode *ode, const drape_i_ode_stage *stage, double *P) {
+    const drape_ode_system *system = &ode->system;
+    const drape_ode_point at = point_of(ode, stage);
+    ode->counts.f++;
+    if (!P) return system->f(system->user, at.t, at.x, at.v, ode->newton.force);
+    ode->counts.potentials++;
+    return system->f_with_potential(system->user, &at, ode->newton.force, P);
+}
+
+/* r before it is filtered; with_potential: and E. */
+static drape_status whole_residual(drape_ode *ode, const drape_i_ode_stage *stage, bool with_potential,
+                                   drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     const drape_ode_system *system = &ode->system;
     int64_t n = ode->size, skip = ode->length - n;
-    ode->counts.f++;
-    drape_status said = system->f(system->user, stage->t, m->Y, drape_i_ode_velocity(ode, m->Y), m->force);
+    double P = 0;
+    drape_status said = force(ode, stage, with_potential ? &P : NULL);
     drape_i_ode_sum lag = {0}, r = {0};
     drape_i_ode_sum_add(&lag, 1, m->psi + skip);
     drape_i_ode_sum_add(&lag, -1, m->Y + skip);
@@ -87,6 +98,10 @@ static drape_status whole_residual(drape_ode *ode, const drape_i_ode_stage *stag
         drape_i_ode_sum_add(&r, 1, m->product);
     }
     if (said) return drape_i_ode_take(ode, said, "f", stage->t, reason);
+    if (with_potential) {
+        m->E = 0.5 * drape_i_dot(ode->ctx, n, m->product, system->mass_times ? m->r : m->product) + P;
+        m->E_known = true;
+    }
     drape_i_ode_sum_add(&r, stage->c, m->force);
     drape_i_ode_sum_form(ode->ctx, &r, n, m->r);
     return DRAPE_OK;
@@ -98,7 +113,7 @@ static void filter_residual(drape_ode *ode) {
 }
 
 drape_status drape_i_ode_residual(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
-    drape_status status = whole_residual(ode, stage, reason);
+    drape_status status = whole_residual(ode, stage, drape_i_ode_has_joint_potential(ode), reason);
     if (!status && !*reason) filter_residual(ode);
     return status;
 }
@@ -319,7 +334,7 @@ static drape_status linearise(drape_ode *ode, const drape_i_ode_stage *stage, dr
     iteration it = {0};
     bool at_state = drape_i_ode_is_second(ode) && ode->system.stiffness_times;
     if (!at_state) complete(ode, stage);
-    drape_status status = whole_residual(ode, stage, reason);
+    drape_status status = whole_residual(ode, stage, false, reason);
     if (!status && !*reason && at_state) status = fit_position(ode, stage, reason);
     if (!status && !*reason) filter_residual(ode);
     if (!status && !*reason) status = prepare(ode, stage, reason);

@@ -153,6 +153,8 @@ void drape_i_ode_move(drape_ode *ode, const drape_i_ode_stage *stage, double alp
 drape_status drape_i_ode_residual(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason);
 /* Whether the system has a potential at present; the incremental potential at newton.Y. */
 bool drape_i_ode_has_potential(const drape_ode *ode);
+/* Whether residuals come with E. */
+bool drape_i_ode_has_joint_potential(const drape_ode *ode);
 drape_status drape_i_ode_potential(drape_ode *ode, const drape_i_ode_stage *stage, double *E,
                                    drape_ode_reason *reason);
 /* Goes along the correction s as far as it goes down. *last: whether s is thought to be the last correction needed;

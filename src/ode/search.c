@@ -5,9 +5,10 @@
  *   E(v) = (v - psi_v)' M (v - psi_v) / 2 + P(v),   E(v + a s) <= E(v) + 1e-4 a G's,
  *
  * if s goes down in it at all; else on the residual, |G(v + a s)| <= (1 - 1e-4 a) |G(v)|. The evaluation of f at the
- * new place is the one that the next iteration needs anyway. A correction that is thought to be the last is checked
- * too where there is a potential: every step that is taken goes down in it. Without one it is taken as it is. Where
- * the change of E is lost in the rounding of its sums, the slope decides, as below.
+ * new place is the one that the next iteration needs anyway; where the system gives P with it, it comes first. A
+ * correction that is thought to be the last is checked too where there is a potential: every step that is taken goes
+ * down in it. Without one it is taken as it is. Where the change of E is lost in the rounding of its sums, the slope
+ * decides, as below.
  *
  * DRAPE_ODE_SEARCH_SLOPE, where there is no potential: the slope g(a) = G(v + a s)'s starts below 0 when A is
  * positive definite, and s is short enough where g(a) <= 0.9 |g(0)|: the lowest place on the way has not been passed,
@@ -27,6 +28,11 @@ static const double UNCLEAR = 1e-11; /* differences of E below this share of its
 bool drape_i_ode_has_potential(const drape_ode *ode) {
     const drape_ode_system *system = &ode->system;
     return system->potential && (!system->has_potential || system->has_potential(system->user));
+}
+
+bool drape_i_ode_has_joint_potential(const drape_ode *ode) {
+    return ode->system.f_with_potential && ode->settings.newton.line_search != DRAPE_ODE_SEARCH_OFF &&
+           drape_i_ode_has_potential(ode);
 }
 
 drape_status drape_i_ode_potential(drape_ode *ode, const drape_i_ode_stage *stage, double *E,
@@ -80,13 +86,15 @@ static drape_status is_lower(drape_ode *ode, const drape_i_ode_stage *stage, con
     drape_status status = DRAPE_OK;
     *lower = false;
     if (start->by_potential) {
-        status = drape_i_ode_potential(ode, stage, E, reason);
+        bool joint = !last && drape_i_ode_has_joint_potential(ode);
+        status = joint ? drape_i_ode_residual(ode, stage, reason) : drape_i_ode_potential(ode, stage, E, reason);
         if (status || *reason) return status;
+        if (joint) *E = m->E;
         *lower = *E <= start->E + ARMIJO * alpha * start->slope + ROUNDING * fabs(start->E);
         m->E = *E;
         m->E_known = *lower;
         bool unclear = !*lower && is_rounding(ode, *E - start->E, *E);
-        if (unclear || (*lower && !last)) status = drape_i_ode_residual(ode, stage, reason);
+        if (!joint && (unclear || (*lower && !last))) status = drape_i_ode_residual(ode, stage, reason);
         if (unclear && !status && !*reason) *lower = !has_passed_lowest(ode, start);
         return status;
     }

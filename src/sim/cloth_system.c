@@ -151,8 +151,8 @@ static void note_made(drape_sim *sim, double c) {
 
 /* In a stage whose line search goes by the potential, the next prepare() will be at the same state: the matrix is
  * assembled with the forces, which takes half the time of doing both one after the other. */
-static drape_status force(void *user, double t, const double *x, const double *v, double *out) {
-    drape_sim *sim = user;
+static drape_status evaluate(drape_sim *sim, double t, const double *x, const double *v, double *out,
+                             drape_i_potential *potential) {
     drape_i_integrator *it = sim->integrator;
     bool both = it->lagged_x && drape_i_assembler_has_potential(sim->forces, true) &&
                 it->settings.newton.kind != DRAPE_ODE_SIMPLIFIED && !is_made(sim, it->stage_c);
@@ -164,9 +164,20 @@ static drape_status force(void *user, double t, const double *x, const double *v
     what.exactness = both ? it->exactness : 0;
     what.force = out;
     it->last = what;
-    drape_status status = drape_i_sim_assemble(sim, &what, both ? sim->A : NULL);
+    drape_status status = drape_i_sim_assemble_potential(sim, &what, both ? sim->A : NULL, potential);
     if (!status && both) note_made(sim, it->stage_c);
     it->made_with_force = both && !status;
+    return status;
+}
+
+static drape_status force(void *user, double t, const double *x, const double *v, double *out) {
+    return evaluate(user, t, x, v, out, NULL);
+}
+
+static drape_status force_with_potential(void *user, const drape_ode_point *at, double *out, double *potential) {
+    drape_i_potential p = {.c = at->c};
+    drape_status status = evaluate(user, at->t, at->x, at->v, out, &p);
+    *potential = p.value;
     return status;
 }
 
@@ -436,6 +447,7 @@ drape_ode_system drape_i_cloth_system(drape_sim *sim, bool implicit) {
                               .stiffness_times = stiffness_times,
                               .potential = potential,
                               .has_potential = has_potential,
+                              .f_with_potential = force_with_potential,
                               .lag = lag,
                               .filter = filter,
                               .constrain = constrain,

@@ -174,6 +174,7 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
     it->stiffest_step = -1;
     drape_ode_system system = drape_i_cloth_system(sim, implicit);
     drape_status status = allocate(sim, implicit);
+    if (!status && implicit) status = drape_i_assembler_keep_potentials(sim->forces);
     if (!status) status = drape_ode_create(sim->ctx, &system, &s, &it->ode);
     if (!status && sim->mass_matrix) status = create_mass_solver(sim);
     return status ? status : drape_i_integrator_start(sim);

@@ -155,6 +155,9 @@ void drape_i_sim_release(drape_sim *sim);
 drape_assembly drape_i_sim_system(const drape_sim *sim, double c);
 /* All forces and their Jacobians, and the mass. A is sim->A, or NULL: forces only. */
 drape_status drape_i_sim_assemble(drape_sim *sim, const drape_assembly *what, drape_matrix *A);
+/* The same, and the potential; NULL: not wanted. */
+drape_status drape_i_sim_assemble_potential(drape_sim *sim, const drape_assembly *what, drape_matrix *A,
+                                            drape_i_potential *potential);
 /* Solves sim->A u = sim->b under sim->constraints; of the problem's other fields those are used that `posed` has set.
  * The result is in sim->solved. */
 drape_status drape_i_sim_solve(drape_sim *sim, const drape_problem *posed, double *u);

@@ -54,8 +54,13 @@ drape_assembly drape_i_sim_system(const drape_sim *sim, double c) {
 }
 
 drape_status drape_i_sim_assemble(drape_sim *sim, const drape_assembly *what, drape_matrix *A) {
+    return drape_i_sim_assemble_potential(sim, what, A, NULL);
+}
+
+drape_status drape_i_sim_assemble_potential(drape_sim *sim, const drape_assembly *what, drape_matrix *A,
+                                            drape_i_potential *potential) {
     double began = drape_i_seconds();
-    drape_status status = drape_i_assembler_run(sim->forces, what, A);
+    drape_status status = drape_i_assembler_run_potential(sim->forces, what, A, potential);
     if (!status && A) drape_i_sim_mass_correct(sim, what->mass);
     if (!status && sim->contact)
         drape_i_contact_forces(sim, what->time, what->x, what->v, what->force, what->stiff_v);

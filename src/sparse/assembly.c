@@ -265,6 +265,15 @@ static void clear_to(progress *p, int32_t reach) {
     p->cleared = reach;
 }
 
+/* The part that owns an element's first node keeps its scalar. */
+static void keep_scalars(const progress *p, const set_plan *set, const int32_t *elements, int32_t count,
+                         const drape_i_batch *batch, double *to) {
+    for (int32_t l = 0; l < count; l++) {
+        int32_t node = set->elements.nodes[(int64_t)set->elements.nodes_per_element * elements[l]];
+        if (node >= p->begin && node < p->end) to[elements[l]] = batch->scalar[l];
+    }
+}
+
 static void run_elements(progress *p, int32_t s, int64_t last) {
     const drape_i_assembly_job *job = p->r->job;
     const set_plan *set = &p->r->as->sets[s];
@@ -278,6 +287,7 @@ static void run_elements(progress *p, int32_t s, int64_t last) {
         job->kernels[s](job->kernel_data[s], job->at, elements, &batch);
         if (unsymmetric) scatter_lanes(job, set, true, elements, count, &batch, p->begin, p->end);
         else scatter_lanes(job, set, false, elements, count, &batch, p->begin, p->end);
+        if (job->scalars && job->scalars[s]) keep_scalars(p, set, elements, count, &batch, job->scalars[s]);
     }
     p->at[s] = last;
 }

@@ -28,6 +28,7 @@ typedef struct drape_i_batch {
     double DRAPE_ALIGNED blocks[DRAPE_I_ELEMENT_PAIRS * 9][DRAPE_I_LANES];
     double DRAPE_ALIGNED vectors[DRAPE_I_ELEMENT_VECTORS][DRAPE_I_ELEMENT_NODES * 3][DRAPE_I_LANES];
     double DRAPE_ALIGNED lower[DRAPE_I_ELEMENT_PAIRS * 9][DRAPE_I_LANES];
+    double DRAPE_ALIGNED scalar[DRAPE_I_LANES]; /* read where the job wants one per element */
 } drape_i_batch;
 
 /* Computes eight elements into the batch; towards the end of a list the last number repeats, and those lanes are not
@@ -52,6 +53,7 @@ typedef struct drape_i_assembly_job {
     const void *const *kernel_data;  /* one per set */
     const void *at;                  /* handed to all kernels */
     const bool *unsymmetric;         /* one per set: its kernel fills `lower`; NULL: none does */
+    double *const *scalars;          /* one per set: a number per element, or NULL; NULL: none of them */
 } drape_i_assembly_job;
 
 void drape_i_assembly_run(drape_i_assembly *assembly, const drape_i_assembly_job *job);

@@ -198,6 +198,50 @@ static void test_force_is_minus_the_gradient_of_the_potential(void **state) {
     }
 }
 
+static void push(void *user, const drape_force_point *at, drape_vertex_force *out) {
+    (void)user;
+    for (int32_t i = 0; i < at->vertices; i++) out->force[3 * i] += 1;
+}
+
+static double push_energy(void *user, const drape_force_point *at) {
+    double energy = 0;
+    (void)user;
+    for (int32_t i = 0; i < at->vertices; i++) energy -= at->x[3 * i];
+    return energy;
+}
+
+/* With room for the potentials of elements and without, and with a force of a program's own, whose kernels give none.
+ */
+static void check_potential_with_forces(rig *r, bool kept) {
+    double *alone = dense_new(r->c.n), *with = dense_new(r->c.n);
+    drape_assembly what = {.x = r->c.x, .v = r->c.v, .lagged_x = r->lagged, .damping = 1, .stiffness = STAGE};
+    drape_i_potential potential = {.c = STAGE};
+    double want = find_potential(r, r->c.x, r->c.v);
+    find_force(r, r->c.x, r->c.v, r->lagged, alone);
+    what.force = with;
+    ASSERT_OK(r->c.ctx, drape_i_assembler_run_potential(r->c.forces, &what, r->c.A, &potential));
+    assert_memory_equal(alone, with, (size_t)r->c.n * sizeof *with);
+    ASSERT_NEAR(potential.value, want, kept ? 1e-13 * fabs(want) : 0);
+    potential.c = 2 * STAGE; /* the dissipations are in it */
+    ASSERT_OK(r->c.ctx, drape_i_assembler_run_potential(r->c.forces, &what, r->c.A, &potential));
+    assert_true(fabs(potential.value - want) > 1e-3 * fabs(want));
+    free(alone), free(with);
+}
+
+static void test_potential_comes_with_the_forces(void **state) {
+    const drape_force own = {.name = "own", .all = push, .all_energy = push_energy};
+    (void)state;
+    for (int psd = 0; psd < 2; psd++) {
+        rig r = rig_create(6, 1, psd ? DRAPE_JACOBIAN_PSD : DRAPE_JACOBIAN_FULL, DRAPE_DAMPING_SYMMETRIC);
+        check_potential_with_forces(&r, false);
+        ASSERT_OK(r.c.ctx, drape_i_assembler_keep_potentials(r.c.forces));
+        check_potential_with_forces(&r, true);
+        ASSERT_OK(r.c.ctx, drape_assembler_add(r.c.forces, &own));
+        check_potential_with_forces(&r, true);
+        rig_destroy(&r);
+    }
+}
+
 static void test_jacobian_of_a_stage_is_exact(void **state) {
     (void)state;
     for (int psd = 0; psd < 2; psd++) {
@@ -225,18 +269,6 @@ static void test_only_lagged_damping_and_wind_have_a_potential(void **state) {
         assert_int_equal(drape_i_assembler_has_potential(r.c.forces, false), !damped && !wind);
         rig_destroy(&r);
     }
-}
-
-static void push(void *user, const drape_force_point *at, drape_vertex_force *out) {
-    (void)user;
-    for (int32_t i = 0; i < at->vertices; i++) out->force[3 * i] += 1;
-}
-
-static double push_energy(void *user, const drape_force_point *at) {
-    double energy = 0;
-    (void)user;
-    for (int32_t i = 0; i < at->vertices; i++) energy -= at->x[3 * i];
-    return energy;
 }
 
 static void test_own_forces_have_the_potential_that_they_say(void **state) {
@@ -401,6 +433,7 @@ int main(void) {
         cmocka_unit_test(test_stiff_v_is_k_times_v),
         cmocka_unit_test(test_lagged_at_x_is_unlagged),
         cmocka_unit_test(test_force_is_minus_the_gradient_of_the_potential),
+        cmocka_unit_test(test_potential_comes_with_the_forces),
         cmocka_unit_test(test_jacobian_of_a_stage_is_exact),
         cmocka_unit_test(test_only_lagged_damping_and_wind_have_a_potential),
         cmocka_unit_test(test_own_forces_have_the_potential_that_they_say),

@@ -14,6 +14,7 @@ typedef struct rig {
     int32_t filtered[3];
     const double *last_filtered;
     bool has_potential;
+    int32_t joint;                 /* calls of f_with_potential */
     const drape_ode_linear *dense; /* behind checked_solve */
     int32_t solves;
 } rig;
@@ -267,6 +268,38 @@ static void potentials_come_and_go(void **state) {
     finish(&run);
 }
 
+static drape_status f_with_potential(void *user, const drape_ode_point *at, double *out, double *potential) {
+    drape_status status = chain_f(user, at->t, at->x, at->v, out);
+    ((rig *)user)->joint++;
+    return status ? status : chain_potential(user, at, potential);
+}
+
+/* The same iteration with f and the potential in one call or in two, also where there is no line search. */
+static void potentials_come_with_f(void **state) {
+    drape_context *ctx = *state;
+    for (int32_t search = DRAPE_ODE_SEARCH_OFF; search <= DRAPE_ODE_SEARCH_SLOPE; search++) {
+        double x[2][CHAIN_SIZE];
+        drape_ode_counts counts[2];
+        rig r[2] = {rig_make(0, 0), rig_make(0, 0)};
+        for (int32_t joint = 0; joint < 2; joint++) {
+            drape_ode_settings s = settings("bdf2", DRAPE_ODE_FIXED);
+            drape_ode_system system = chain_system(&r[joint].c);
+            s.newton.line_search = (drape_ode_search)search;
+            system.potential = chain_potential;
+            system.f_with_potential = joint ? f_with_potential : NULL;
+            runner run = begin(ctx, &s, &r[joint], system);
+            ASSERT_OK(ctx, drape_ode_advance(run.ode, 0.1, NULL));
+            counts[joint] = drape_ode_count(run.ode);
+            memcpy(x[joint], drape_ode_x(run.ode), sizeof x[joint]);
+            finish(&run);
+        }
+        assert_memory_equal(x[0], x[1], sizeof x[0]);
+        assert_int_equal(counts[0].newton, counts[1].newton);
+        assert_int_equal(counts[0].f, counts[1].f);
+        assert_int_equal(r[1].joint, search == DRAPE_ODE_SEARCH_OFF ? 0 : counts[1].f);
+    }
+}
+
 static drape_status checked_prepare(void *user, const drape_ode_point *at) {
     rig *r = user;
     return r->dense->prepare(r->dense->user, at);
@@ -374,9 +407,9 @@ static void room_for_later_is_zero(void **state) {
     assert_non_null(strstr(drape_message(ctx), "drape_ode_newton.reserved"));
     s.newton.reserved[2] = 0, s.reserved[0] = 1;
     assert_int_equal(drape_ode_create(ctx, &system, &s, &ode), DRAPE_ERROR_ARGUMENT);
-    s.reserved[0] = 0, system.reserved[5] = 1;
+    s.reserved[0] = 0, system.reserved[4] = 1;
     assert_int_equal(drape_ode_create(ctx, &system, &s, &ode), DRAPE_ERROR_ARGUMENT);
-    system.reserved[5] = 0;
+    system.reserved[4] = 0;
     ASSERT_OK(ctx, drape_ode_create(ctx, &system, &s, &ode));
     drape_ode_destroy(ode);
 }
@@ -433,6 +466,7 @@ int main(void) {
         cmocka_unit_test_prestate(failing_projections_fail_the_step, ctx),
         cmocka_unit_test_prestate(filters_know_what_they_get, ctx),
         cmocka_unit_test_prestate(potentials_come_and_go, ctx),
+        cmocka_unit_test_prestate(potentials_come_with_f, ctx),
         cmocka_unit_test_prestate(requests_know_their_stage, ctx),
         cmocka_unit_test_prestate(forgiven_stages_are_told, ctx),
         cmocka_unit_test_prestate(zeros_are_defaults, ctx),

@@ -34,11 +34,6 @@ static void look_at_potential(void) {
     seen.known = true;
 }
 
-static drape_status seen_f(void *user, double t, const double *x, const double *v, double *out) {
-    look_at_potential();
-    return seen.real.f(user, t, x, v, out);
-}
-
 static void seen_lag(void *user, const drape_ode_point *at) {
     if (!at) look_at_potential();
     else seen.known = false, seen.moves = 0;
@@ -46,6 +41,7 @@ static void seen_lag(void *user, const drape_ode_point *at) {
 }
 
 static drape_status seen_solve(void *user, const drape_ode_request *request, double *d, drape_ode_answer *answer) {
+    look_at_potential(); /* where the correction before led */
     drape_status status = seen.real.linear.solve(user, request, d, answer);
     double square = 0;
     for (int64_t i = 0; i < seen.ode->size; i++) square += d[i] * d[i];
@@ -57,7 +53,6 @@ static void watch(drape_sim *sim) {
     memset(&seen, 0, sizeof seen);
     seen.ode = sim->integrator->ode;
     seen.real = seen.ode->system;
-    seen.ode->system.f = seen_f;
     seen.ode->system.lag = seen_lag;
     seen.ode->system.linear.solve = seen_solve;
 }
