@@ -169,53 +169,28 @@ typedef struct run {
     const drape_i_assembly_job *job;
 } run;
 
-static inline void add_block(double *restrict to, const double (*from)[DRAPE_I_LANES], int32_t lane) {
-    for (int32_t i = 0; i < 9; i++) to[i] += from[i][lane];
-}
-
-static inline void add_transposed(double *restrict to, const double (*from)[DRAPE_I_LANES], int32_t lane) {
-    for (int32_t r = 0; r < 3; r++)
-        for (int32_t c = 0; c < 3; c++) to[3 * r + c] += from[3 * c + r][lane];
-}
-
-/* Adds one lane of the batch to the rows [begin, end); k is the set's nodes_per_element, known where it is inlined,
- * as is whether the batch has a `lower`. */
-DRAPE_INLINE void scatter(const drape_i_assembly_job *job, const set_plan *set, const int32_t k,
-                          const bool unsymmetric, int32_t element, int32_t lane, const drape_i_batch *batch,
-                          int32_t begin, int32_t end) {
-    const int32_t *nodes = set->elements.nodes + (int64_t)k * element;
-    const int32_t *slot = set->slot + (int64_t)k * k * element;
-    const int64_t *rowptr = job->A.rowptr;
-    double *val = job->A.val;
-    bool mine[DRAPE_I_ELEMENT_NODES];
-    for (int32_t a = 0; a < k; a++) mine[a] = nodes[a] >= begin && nodes[a] < end;
-    for (int32_t w = 0; w < DRAPE_I_ELEMENT_VECTORS; w++)
-        for (int32_t a = 0; a < k && job->vectors[w]; a++)
-            for (int32_t c = 0; c < 3 && mine[a]; c++)
-                job->vectors[w][3 * (int64_t)nodes[a] + c] += batch->vectors[w][3 * a + c][lane];
-    if (!val) return;
-    const double(*block)[DRAPE_I_LANES] = batch->blocks, (*lower)[DRAPE_I_LANES] = batch->lower;
-    for (int32_t a = 0; a < k; a++)
-        for (int32_t b = a; b < k; b++, block += 9, lower += 9) {
-            if (mine[a]) add_block(val + 9 * (rowptr[nodes[a]] + slot[a * k + b]), block, lane);
-            if (!mine[b] || b == a) continue;
-            double *mirror = val + 9 * (rowptr[nodes[b]] + slot[b * k + a]);
-            if (unsymmetric) add_block(mirror, lower, lane);
-            else add_transposed(mirror, block, lane);
+/* Adds the vectors of the first `count` lanes to the rows [begin, end); k is known where it is inlined. */
+DRAPE_INLINE void scatter_vector(const drape_i_scatter *to, const int32_t k, const int32_t *elements, int32_t count,
+                                 const double (*from)[DRAPE_I_LANES], double *vector) {
+    for (int32_t l = 0; l < count; l++)
+        for (int32_t a = 0; a < k; a++) {
+            const int32_t node = to->nodes[(int64_t)k * elements[l] + a];
+            if (node < to->begin || node >= to->end) continue;
+            for (int32_t c = 0; c < 3; c++) vector[3 * (int64_t)node + c] += from[3 * a + c][l];
         }
 }
 
-/* The first `count` lanes of the batch, with as much known as can be. */
-DRAPE_INLINE void scatter_lanes(const drape_i_assembly_job *job, const set_plan *set, const bool unsymmetric,
-                                const int32_t *elements, int32_t count, const drape_i_batch *batch, int32_t begin,
-                                int32_t end) {
-    const int32_t k = set->elements.nodes_per_element;
-    for (int32_t l = 0; l < count; l++) switch (k) {
-        case 2: scatter(job, set, 2, unsymmetric, elements[l], l, batch, begin, end); break;
-        case 3: scatter(job, set, 3, unsymmetric, elements[l], l, batch, begin, end); break;
-        case 4: scatter(job, set, 4, unsymmetric, elements[l], l, batch, begin, end); break;
-        default: scatter(job, set, k, unsymmetric, elements[l], l, batch, begin, end);
+static void scatter_vectors(const drape_i_assembly_job *job, const drape_i_scatter *to, const int32_t *elements,
+                            int32_t count, const drape_i_batch *batch) {
+    for (int32_t w = 0; w < DRAPE_I_ELEMENT_VECTORS; w++) {
+        if (!job->vectors[w]) continue;
+        switch (to->k) {
+        case 2: scatter_vector(to, 2, elements, count, batch->vectors[w], job->vectors[w]); break;
+        case 3: scatter_vector(to, 3, elements, count, batch->vectors[w], job->vectors[w]); break;
+        case 4: scatter_vector(to, 4, elements, count, batch->vectors[w], job->vectors[w]); break;
+        default: scatter_vector(to, to->k, elements, count, batch->vectors[w], job->vectors[w]);
         }
+    }
 }
 
 /* A part at work: its rows, those that are cleared so far, and how far it came in each set's list. */
@@ -277,7 +252,15 @@ static void keep_scalars(const progress *p, const set_plan *set, const int32_t *
 static void run_elements(progress *p, int32_t s, int64_t last) {
     const drape_i_assembly_job *job = p->r->job;
     const set_plan *set = &p->r->as->sets[s];
-    const bool unsymmetric = job->unsymmetric && job->unsymmetric[s];
+    const drape_i_scatter to = {.nodes = set->elements.nodes,
+                                .slot = set->slot,
+                                .k = set->elements.nodes_per_element,
+                                .begin = p->begin,
+                                .end = p->end,
+                                .rowptr = job->A.rowptr,
+                                .val = job->A.val,
+                                .unsymmetric = job->unsymmetric && job->unsymmetric[s]};
+    const int32_t simd = p->r->as->ctx->simd;
     drape_i_batch batch;
     int32_t elements[DRAPE_I_LANES];
     for (int64_t i = p->at[s]; i < last; i += DRAPE_I_LANES) {
@@ -285,8 +268,8 @@ static void run_elements(progress *p, int32_t s, int64_t last) {
         int32_t count = last - i < DRAPE_I_LANES ? (int32_t)(last - i) : DRAPE_I_LANES;
         for (int32_t l = 0; l < DRAPE_I_LANES; l++) elements[l] = set->list[i + (l < count ? l : count - 1)];
         job->kernels[s](job->kernel_data[s], job->at, elements, &batch);
-        if (unsymmetric) scatter_lanes(job, set, true, elements, count, &batch, p->begin, p->end);
-        else scatter_lanes(job, set, false, elements, count, &batch, p->begin, p->end);
+        scatter_vectors(job, &to, elements, count, &batch);
+        if (to.val) drape_i_scatter_blocks_at[simd](&to, elements, count, &batch);
         if (job->scalars && job->scalars[s]) keep_scalars(p, set, elements, count, &batch, job->scalars[s]);
     }
     p->at[s] = last;

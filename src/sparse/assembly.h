@@ -8,6 +8,7 @@
 #define DRAPE_SPARSE_ASSEMBLY_H
 
 #include "base/context.h"
+#include "base/simd_level.h"
 #include "drape/sparse.h"
 
 enum {
@@ -57,5 +58,19 @@ typedef struct drape_i_assembly_job {
 } drape_i_assembly_job;
 
 void drape_i_assembly_run(drape_i_assembly *assembly, const drape_i_assembly_job *job);
+
+/* Where the blocks of a set's batches go: scatter_simd.c. */
+typedef struct drape_i_scatter {
+    const int32_t *nodes, *slot; /* of the set (assembly.c) */
+    int32_t k;                   /* nodes per element */
+    int32_t begin, end;          /* the rows to add to */
+    const int64_t *rowptr;
+    double *val;
+    bool unsymmetric;
+} drape_i_scatter;
+
+/* Adds the first `count` lanes of the batch. */
+DRAPE_I_KERNEL(void, drape_i_scatter_blocks,
+               (const drape_i_scatter *s, const int32_t *elements, int32_t count, const drape_i_batch *batch));
 
 #endif
