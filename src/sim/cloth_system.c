@@ -175,9 +175,11 @@ static drape_status force(void *user, double t, const double *x, const double *v
 }
 
 static drape_status force_with_potential(void *user, const drape_ode_point *at, double *out, double *potential) {
+    drape_sim *sim = user;
     drape_i_potential p = {.c = at->c};
     drape_status status = evaluate(user, at->t, at->x, at->v, out, &p);
     *potential = p.value;
+    if (!status && sim->contact) *potential += drape_i_contact_potential(sim, at->t, at->c, at->x, at->v);
     return status;
 }
 
