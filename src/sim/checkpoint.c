@@ -15,7 +15,7 @@
  * A reader knows the size before it reads, because it has the scene: memory does not depend on what the file claims.
  */
 #include "base/file.h"
-#include "sim/sim.h"
+#include "sim/contact.h"
 
 #include <errno.h>
 #include <math.h>
@@ -63,6 +63,8 @@ static int32_t list_sections(drape_sim *sim, section out[MOST_SECTIONS]) {
     out[count++] = (section){"dv", sim->dv, n, NULL};
     out[count++] = (section){"anchor", sim->anchor, 3 * (int64_t)sim->held_count, NULL};
     out[count++] = (section){"energy", &sim->balance.begun, (int64_t)(sizeof sim->balance / sizeof(double)), NULL};
+    if (sim->contact)
+        out[count++] = (section){"contact", &sim->contact->standing->mode, n / 3 * DRAPE_I_STANDING_NUMBERS, NULL};
     if (sim->integrator) out[count++] = (section){"ode", NULL, 0, sim->integrator->ode};
     return count;
 }
@@ -125,6 +127,7 @@ void drape_i_checkpoint_make(drape_sim *sim, char *out) {
 
 static void forget(drape_sim *sim) {
     drape_solver_forget(sim->solver);
+    if (sim->contact) drape_i_contact_forget(sim->contact);
     if (sim->integrator) drape_i_integrator_forget(sim->integrator);
 }
 
@@ -207,13 +210,16 @@ static bool all_finite(const char *values, int64_t count) {
 }
 
 /* The sections must be just those that are expected: their sizes add up to that of the file, which was checked. */
-static drape_status check_sections(const source *from, const section *list, int32_t count) {
+static drape_status check_sections(const source *from, const drape_sim *sim, const section *list, int32_t count) {
     const char *at = from->data + sizeof(header);
     for (int32_t i = 0; i < count; i++) {
         section_head want = head_of(&list[i]);
         if (memcmp(at, &want, sizeof want) != 0) return damaged(from, "a section is not what it should be");
         at += sizeof want;
         if (!all_finite(at, list[i].count)) return damaged(from, "it holds a number that is not finite");
+        if (sim->contact && list[i].values == &sim->contact->standing->mode &&
+            !drape_i_contact_are_standings(at, sim->vertices))
+            return damaged(from, "what touches is neither sliding nor sticking");
         at += want.bytes;
     }
     return DRAPE_OK;
@@ -262,7 +268,7 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     memcpy(&sum, from.data + size - sizeof sum, sizeof sum);
     if (sum != file_checksum(data, size)) return damaged(&from, "its bytes are not those that were written");
     if (head.sections != count) return damaged(&from, "it has not the sections that it should have");
-    status = check_sections(&from, list, count);
+    status = check_sections(&from, sim, list, count);
     if (!status) status = take_integrator(&from, list, count);
     if (status) return status;
     take_sections(&from, list, count);

@@ -26,6 +26,7 @@ typedef struct drape_i_standing {
     double drag[3];  /* where friction pushes it, a unit vector, after it was torn loose; else zero */
     double slip[3];  /* m/s: how it slid at the beginning of that step */
 } drape_i_standing;
+enum { DRAPE_I_STANDING_NUMBERS = sizeof(drape_i_standing) / sizeof(double) };
 
 typedef enum drape_i_touch_mode { DRAPE_I_FREE, DRAPE_I_SLIDES, DRAPE_I_STICKS } drape_i_touch_mode;
 
@@ -83,6 +84,7 @@ typedef struct drape_i_contact {
     drape_i_contact_spring *spring;
     drape_coupling *coupling; /* of those that push: up to three each */
     int32_t springs, spring_room, couplings;
+    bool matrix_known; /* sim->A is that of the step before */
 
     drape_certificate_contact did; /* in the step under way */
     int32_t cuts;                  /* of it */
@@ -95,6 +97,11 @@ bool drape_i_contact_acts(const drape_scene *scene);
 /* Needs the cloth and the state. */
 drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene);
 void drape_i_contact_destroy(drape_sim *sim);
+
+/* What is found next depends on nothing but the state: for checkpoints. */
+void drape_i_contact_forget(drape_i_contact *contact);
+/* Whether the bytes of a checkpoint may be the standings of so many vertices. */
+bool drape_i_contact_are_standings(const char *bytes, int32_t vertices);
 
 /* Before every step of the scene. */
 void drape_i_contact_start(drape_sim *sim);

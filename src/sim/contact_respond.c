@@ -67,6 +67,8 @@ static drape_status allocate(drape_sim *sim, const drape_scene *scene) {
         !DRAPE_NEW(sim->ctx, c->v0, 3 * n) || !DRAPE_NEW(sim->ctx, c->ahead, 3 * n) ||
         !DRAPE_NEW(sim->ctx, c->friction_force, 3 * n))
         return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW(sim->ctx, c->touch, n)) return DRAPE_ERROR_MEMORY;
+    c->touch_room = sim->vertices;
     for (int32_t p = 0, v = 0; p < scene->piece_count; p++)
         for (int32_t i = 0; i < scene->pieces[p].vertices; i++, v++) {
             c->thickness[v] = scene->pieces[p].thickness;
@@ -187,6 +189,22 @@ void drape_i_contact_destroy(drape_sim *sim) {
     DRAPE_FREE(sim->ctx, c->spring, c->spring_room);
     DRAPE_FREE(sim->ctx, c->coupling, 3 * (int64_t)c->spring_room);
     DRAPE_FREE(sim->ctx, sim->contact, 1);
+}
+
+/* ---- Checkpoints ---- */
+
+void drape_i_contact_forget(drape_i_contact *c) {
+    drape_i_world_forget(c->world);
+    c->matrix_known = false;
+}
+
+bool drape_i_contact_are_standings(const char *bytes, int32_t vertices) {
+    drape_i_standing s;
+    for (int32_t i = 0; i < vertices; i++) {
+        memcpy(&s, bytes + (size_t)i * sizeof s, sizeof s);
+        if (s.mode != DRAPE_I_FREE && s.mode != DRAPE_I_SLIDES && s.mode != DRAPE_I_STICKS) return false;
+    }
+    return true;
 }
 
 /* ---- The step as a whole ---- */

@@ -52,7 +52,7 @@ static drape_status make_room(drape_i_contact *c) {
 /* n' A_ii n / c^2 of the last matrix, or the mass alone where there was none. */
 static double stiffness_at(const drape_sim *sim, int32_t vertex, const double n[3], double h) {
     double mass = drape_cloth_mass(sim->cloth)[vertex] / (h * h);
-    if (!(sim->matrix_c > 0)) return mass;
+    if (!sim->contact->matrix_known) return mass;
     drape_bsr3 A = drape_matrix_view(sim->A);
     const double *block = A.val + 9 * drape_i_matrix_find(&A, vertex, vertex);
     double Bn[3];
@@ -228,6 +228,7 @@ void drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c)
     drape_i_contact *contact = sim->contact;
     bool positions = drape_i_sim_solves_for_positions(sim);
     contact->couplings = contact->did.springs = 0;
+    contact->matrix_known = true;
     for (int32_t i = 0; i < contact->springs; i++) {
         const drape_i_contact_spring *s = &contact->spring[i];
         double k = pushes(sim, pressed(contact, s, t, x)) ? s->k : 0;

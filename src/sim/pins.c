@@ -211,10 +211,20 @@ static void copy_pin(drape_sim *sim, const drape_pin *from, drape_pin *to, int32
     *keys += to->motion.key_count;
 }
 
+/* One contact of every vertex, and all pins; more of them take memory when they come. */
+static drape_status make_room_for_contacts(drape_sim *sim) {
+    drape_status status = drape_constraint_builder_begin(sim->builder, 0);
+    for (int32_t i = 0; i < sim->vertices + sim->held_count && !status; i++)
+        status = drape_constraint_builder_add(sim->builder, 0,
+                                              &(drape_constraint){.vertex = i % sim->vertices, .directions = 3});
+    return status;
+}
+
 /* All pins at once, which no step may ask for: checks vertices and directions, and lets the builder take its memory.
  */
 static drape_status check_pinned(drape_sim *sim) {
     drape_status status = drape_constraint_builder_create(sim->ctx, sim->vertices, &sim->builder);
+    if (!status && sim->held_room > sim->held_count) status = make_room_for_contacts(sim);
     if (!status) status = drape_constraint_builder_begin(sim->builder, 0);
     for (int32_t p = 0, i = 0; p < sim->pin_count && !status; p++)
         for (int32_t k = 0; k < sim->pins[p].count && !status; k++)
