@@ -20,7 +20,7 @@
  * is what the solver left. It takes another evaluation of the forces, so it is found only where it is wanted. */
 #include "base/parallel.h"
 #include "base/vector.h"
-#include "sim/sim.h"
+#include "sim/contact.h"
 #include "sparse/multiply.h"
 
 #include <math.h>
@@ -154,7 +154,7 @@ static bool work_of_stage(drape_sim *sim, double *work) {
     const drape_ode_stage *last = &sim->last_stage;
     drape_assembly what = {
         .x = last->x, .v = last->v, .lagged_x = last->lagged_x, .time = last->t, .force = sim->mean_x};
-    if (!(last->c > 0) || drape_i_assembler_run(sim->forces, &what, NULL)) return false;
+    if (!(last->c > 0) || drape_i_sim_assemble(sim, &what, NULL)) return false;
     *work = work_of(sim, &(equation){.sim = sim,
                                      .v = last->v,
                                      .psi = last->psi_v,
@@ -169,6 +169,7 @@ static bool work_of_linearised(drape_sim *sim, double *work) {
     bool positions = drape_i_sim_solves_for_positions(sim);
     drape_bsr3 A = drape_matrix_view(sim->A);
     drape_i_multiply(sim->ctx, &A, positions ? sim->dx : sim->dv, sim->mean_x);
+    if (sim->contact) drape_i_contact_multiply(sim, positions ? sim->dx : sim->dv, sim->mean_x);
     *work = work_of(sim, &(equation){.sim = sim, .f = sim->mean_x, .b = sim->b, .share = positions ? -sim->h : -1});
     return true;
 }
