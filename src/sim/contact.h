@@ -84,6 +84,8 @@ typedef struct drape_i_contact {
     drape_i_contact_spring *spring;
     drape_coupling *coupling; /* of those that push: up to three each */
     int32_t springs, spring_room, couplings;
+    uint8_t *near; /* scratch: which pairs get a spring */
+    int64_t near_room;
     bool matrix_known; /* sim->A is that of the step before */
 
     drape_certificate_contact did; /* in the step under way */
@@ -138,6 +140,9 @@ void drape_i_contact_multiply(const drape_sim *sim, const double *in, double *ou
 double drape_i_contact_potential(drape_sim *sim, double t, double c, const double *x, const double *v);
 
 /* ---- contact_respond.c ---- */
+
+/* What stood in the way of the last response or gate, in words. */
+void drape_i_contact_explain(const drape_i_contact *contact, char *out, size_t size);
 
 /* Keeps apart what meets on the way from x0 at t - h to x at t; DRAPE_ERROR_NUMBER: it cannot be done. */
 drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const double *x0, double *x, double *v,

@@ -1,4 +1,4 @@
-/* contact_respond.c: creating what contact needs, and the response after the solve.
+/* contact_respond.c: the response after the solve.
  *
  * The linear solve holds what it knows of. What meets all the same on the straight way from the state before to the
  * one after is kept apart by the response (src/contact/response.c), which moves vertices; and a step that leaves no
@@ -9,89 +9,10 @@
  * directions of the jump, the past is replaced by a straight motion at the new velocity. */
 #include "sim/contact.h"
 
-#include "base/timer.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const double USUAL_DISTANCE = 1e-3; /* m, and at most this share of the shortest edge: */
-static const double SHARE_OF_EDGE = 0.2;
-
-/* ---- Creating ---- */
-
-static double shortest_edge(const drape_sim *sim) {
-    const int32_t *triangle = drape_cloth_triangle(sim->cloth);
-    double least = INFINITY;
-    for (int64_t t = 0; t < 3 * (int64_t)drape_cloth_triangles(sim->cloth); t++) {
-        const double *a = sim->start + 3 * (int64_t)triangle[t];
-        const double *b = sim->start + 3 * (int64_t)triangle[t % 3 == 2 ? t - 2 : t + 1];
-        double square = 0;
-        for (int32_t k = 0; k < 3; k++) square += (a[k] - b[k]) * (a[k] - b[k]);
-        least = fmin(least, square);
-    }
-    return sqrt(least);
-}
-
-static drape_status check_pieces(drape_sim *sim, const drape_scene *scene) {
-    for (int32_t p = 0; p < scene->piece_count; p++) {
-        const drape_piece *piece = &scene->pieces[p];
-        const char *name = piece->name ? piece->name : "cloth";
-        if (!isfinite(piece->thickness) || piece->thickness < 0)
-            return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                                "piece %d (%s): its thickness is %g m; it must be at least 0, and finite", p, name,
-                                piece->thickness);
-        if (!isfinite(piece->friction) || piece->friction < 0)
-            return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                                "piece %d (%s): its friction is %g; it must be at least 0, and finite", p, name,
-                                piece->friction);
-    }
-    return DRAPE_OK;
-}
-
-static drape_status check_thickness(drape_sim *sim, double edge) {
-    const drape_i_contact *c = sim->contact;
-    if (!(c->world->thickest > edge)) return DRAPE_OK;
-    return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                        "contact: the cloth is %g m thick, but its shortest edge is only %g m long; make it thinner, "
-                        "or the mesh coarser",
-                        c->world->thickest, edge);
-}
-
-static drape_status allocate(drape_sim *sim, const drape_scene *scene) {
-    drape_i_contact *c = sim->contact;
-    int64_t n = sim->vertices;
-    if (!DRAPE_NEW(sim->ctx, c->thickness, n) || !DRAPE_NEW(sim->ctx, c->friction, n) ||
-        !DRAPE_NEW(sim->ctx, c->standing, n) || !DRAPE_NEW(sim->ctx, c->first, n) ||
-        !DRAPE_NEW(sim->ctx, c->stamp, n) || !DRAPE_NEW(sim->ctx, c->x0, 3 * n) ||
-        !DRAPE_NEW(sim->ctx, c->v0, 3 * n) || !DRAPE_NEW(sim->ctx, c->ahead, 3 * n) ||
-        !DRAPE_NEW(sim->ctx, c->friction_force, 3 * n))
-        return DRAPE_ERROR_MEMORY;
-    if (!DRAPE_NEW(sim->ctx, c->touch, n)) return DRAPE_ERROR_MEMORY;
-    c->touch_room = sim->vertices;
-    for (int32_t p = 0, v = 0; p < scene->piece_count; p++)
-        for (int32_t i = 0; i < scene->pieces[p].vertices; i++, v++) {
-            c->thickness[v] = scene->pieces[p].thickness;
-            c->friction[v] = scene->pieces[p].friction;
-        }
-    return DRAPE_OK;
-}
-
-static drape_status create_world(drape_sim *sim, const drape_scene *scene) {
-    drape_i_contact *c = sim->contact;
-    drape_i_world_settings s = {.vertices = sim->vertices,
-                                .triangles = drape_cloth_triangles(sim->cloth),
-                                .triangle = drape_cloth_triangle(sim->cloth),
-                                .thickness = c->thickness,
-                                .friction = c->friction,
-                                .colliders = scene->colliders,
-                                .collider_count = scene->collider_count,
-                                .self = c->settings.self};
-    drape_status status = drape_i_world_create(sim->ctx, &s, &c->world);
-    if (!status) status = drape_i_response_create(sim->ctx, c->world->vertices, &c->response);
-    if (!status && !DRAPE_NEW(sim->ctx, c->inverse_mass, c->world->vertices)) status = DRAPE_ERROR_MEMORY;
-    return status;
-}
+/* ---- What stood in the way, in words ---- */
 
 static void name_side(const drape_i_contact *c, const int32_t *vertex, int32_t count, char *out, size_t size) {
     const drape_i_world *w = c->world;
@@ -114,8 +35,7 @@ static void name_side(const drape_i_contact *c, const int32_t *vertex, int32_t c
     if (used < size) snprintf(out + used, size - used, " of the cloth");
 }
 
-/* What stood in the way, in words. */
-static void explain(const drape_i_contact *c, char *out, size_t size) {
+void drape_i_contact_explain(const drape_i_contact *c, char *out, size_t size) {
     const drape_i_trouble *t = drape_i_response_trouble_of(c->response);
     char first[200], second[200];
     if (t->kind == DRAPE_I_TROUBLE_PAIR) {
@@ -129,82 +49,6 @@ static void explain(const drape_i_contact *c, char *out, size_t size) {
     } else {
         snprintf(out, size, "vertex %d", t->vertex[0]);
     }
-}
-
-/* What starts nearer than the floor, or crosses. */
-static drape_status check_start(drape_sim *sim) {
-    drape_i_contact *c = sim->contact;
-    char what[480];
-    bool kept;
-    drape_i_world_set_motion(c->world, sim->x, 0, sim->x, 0);
-    drape_status status = drape_i_response_gate(c->response, c->world, &kept);
-    if (status || kept) return status;
-    explain(c, what, sizeof what);
-    return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                        "contact: %s cross or touch at the start; move them apart (`drape check` lists all)", what);
-}
-
-bool drape_i_contact_acts(const drape_scene *scene) {
-    return scene->collider_count > 0 || (scene->contact && scene->contact->self);
-}
-
-drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene) {
-    const drape_contact_settings usual = {0}, *s = scene->contact ? scene->contact : &usual;
-    drape_status status = drape_i_check_reserved(sim->ctx, "drape_contact_settings", s->reserved, 8);
-    if (status || !drape_i_contact_acts(scene)) return status;
-    if (scene->collider_count < 0 || (scene->collider_count > 0 && !scene->colliders))
-        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "no list of %d colliders", scene->collider_count);
-    if (!isfinite(s->distance) || s->distance < 0)
-        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                            "contact: the distance is %g m; it must be at least 0, and finite", s->distance);
-    if (!DRAPE_NEW(sim->ctx, sim->contact, 1)) return DRAPE_ERROR_MEMORY;
-    drape_i_contact *c = sim->contact;
-    c->settings = *s;
-    double edge = shortest_edge(sim);
-    if (s->distance == 0) c->settings.distance = fmin(USUAL_DISTANCE, SHARE_OF_EDGE * edge);
-    status = check_pieces(sim, scene);
-    if (!status) status = allocate(sim, scene);
-    if (!status) status = create_world(sim, scene);
-    if (!status) status = check_thickness(sim, edge);
-    return status ? status : check_start(sim);
-}
-
-void drape_i_contact_destroy(drape_sim *sim) {
-    drape_i_contact *c = sim->contact;
-    int64_t n = sim->vertices;
-    if (!c) return;
-    if (c->world) DRAPE_FREE(sim->ctx, c->inverse_mass, c->world->vertices);
-    drape_i_response_destroy(c->response);
-    drape_i_world_destroy(c->world);
-    DRAPE_FREE(sim->ctx, c->thickness, n);
-    DRAPE_FREE(sim->ctx, c->friction, n);
-    DRAPE_FREE(sim->ctx, c->standing, n);
-    DRAPE_FREE(sim->ctx, c->first, n);
-    DRAPE_FREE(sim->ctx, c->stamp, n);
-    DRAPE_FREE(sim->ctx, c->x0, 3 * n);
-    DRAPE_FREE(sim->ctx, c->v0, 3 * n);
-    DRAPE_FREE(sim->ctx, c->ahead, 3 * n);
-    DRAPE_FREE(sim->ctx, c->friction_force, 3 * n);
-    DRAPE_FREE(sim->ctx, c->touch, c->touch_room);
-    DRAPE_FREE(sim->ctx, c->spring, c->spring_room);
-    DRAPE_FREE(sim->ctx, c->coupling, 3 * (int64_t)c->spring_room);
-    DRAPE_FREE(sim->ctx, sim->contact, 1);
-}
-
-/* ---- Checkpoints ---- */
-
-void drape_i_contact_forget(drape_i_contact *c) {
-    drape_i_world_forget(c->world);
-    c->matrix_known = false;
-}
-
-bool drape_i_contact_are_standings(const char *bytes, int32_t vertices) {
-    drape_i_standing s;
-    for (int32_t i = 0; i < vertices; i++) {
-        memcpy(&s, bytes + (size_t)i * sizeof s, sizeof s);
-        if (s.mode != DRAPE_I_FREE && s.mode != DRAPE_I_SLIDES && s.mode != DRAPE_I_STICKS) return false;
-    }
-    return true;
 }
 
 /* ---- The step as a whole ---- */
@@ -292,13 +136,14 @@ drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const d
     drape_i_response_request request = {.world = c->world, .inverse_mass = c->inverse_mass};
     drape_i_response_counts counts = {0};
     bool kept;
+    c->no_room = false;
     drape_i_world_set_motion(c->world, x0, t - h, x, t);
     drape_status status = drape_i_response_run(c->response, &request, &counts, &kept);
     if (status) return status;
     count(&c->did, &counts);
     if (!kept) {
         c->no_room = true;
-        explain(c, c->stuck, sizeof c->stuck);
+        drape_i_contact_explain(c, c->stuck, sizeof c->stuck);
         return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER, "contact: there is no room between %s", c->stuck);
     }
     settle_touches(sim, t, x, v, past);

@@ -10,8 +10,9 @@
  * spring, or one whose k follows the gap, lets the cloth tremble where it lies over an edge (kinetic energy 2 s after
  * a sheet fell on a box: 7e-5 J with k as stiff as A and little damping, 2e-5 J with these, most of it swinging).
  *
- * Vertices are held at the whole distance d from an object (contact_touch.c). Springs act only where an edge or a face
- * comes nearer than that, so that they do not fight with what is held beside them. */
+ * Vertices are held at the whole distance d from an object (contact_touch.c). Springs act only where an edge or a
+ * face comes nearer than that, so that they do not fight with what is held beside them. */
+#include "base/parallel.h"
 #include "contact/closest.h"
 #include "sim/contact.h"
 #include "sparse/matrix.h"
@@ -19,9 +20,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the distance: springs keep so much, and act so much farther out. Edges and corners of meshes carry the cloth. On
- * round objects vertices do, and between them a mesh of flat triangles is nearer to the object than they are. */
-static const double KEEP[2] = {0.5, 0.03}, REACH[2] = {0.4, 0.07};
+enum { CLOTH, MESH, ROUND, GRAIN = 512 };
+
+/* Of the thickness: springs keep so much, and act so much farther out. Edges and corners of meshes carry the cloth.
+ * On round objects vertices do, and between them a mesh of flat triangles is nearer to the object than they are. */
+static const double KEEP[3] = {0.5, 0.5, 0.03}, REACH[3] = {0.5, 0.4, 0.07};
 static const double AT_VERTEX = 0.999;
 static const double SOFT = 0.1, DAMPING = 1; /* share of the stiffness in A; ratio */
 
@@ -85,12 +88,22 @@ static void find_across(const double n[3], double t[2][3]) {
     for (int32_t k = 0; k < 3; k++) t[1][k] = n[(k + 1) % 3] * t[0][(k + 2) % 3] - n[(k + 2) % 3] * t[0][(k + 1) % 3];
 }
 
+static double friction_of(const drape_i_contact *c, drape_ccd_kind kind, int64_t i) {
+    const drape_i_world *w = c->world;
+    const drape_i_pairs *pairs = &w->pairs[kind];
+    int32_t a = pairs->vertex[i][0], b = pairs->vertex[i][kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2],
+            n = w->cloth_vertices;
+    double first = a < n ? w->friction[a] : w->colliders->item[pairs->collider[i]].friction;
+    double second = b < n ? w->friction[b] : w->colliders->item[pairs->collider[i]].friction;
+    return sqrt(first * second);
+}
+
 /* Coulomb's law with the load and the speed of the beginning: mu load u+ / |u|. */
-static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, int32_t collider, const int32_t vertex[4],
-                         const double weight[4], double load) {
+static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, const int32_t vertex[4],
+                         const double weight[4], double load, double mu) {
     const drape_i_contact *c = sim->contact;
     const drape_i_world *w = c->world;
-    double mu = sqrt(w->friction[s->vertex[0]] * w->colliders->item[collider].friction), square = 0;
+    double square = 0;
     find_across(s->n, s->t);
     for (int32_t d = 0; d < 2; d++) {
         double u = 0;
@@ -105,39 +118,112 @@ static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, int32_
     s->s = load > 0 ? mu * load / fmax(sqrt(square), DRAPE_I_SLOW) : 0;
 }
 
-static drape_status consider(drape_sim *sim, const drape_i_pairs *pairs, int64_t i, drape_ccd_kind kind) {
-    drape_i_contact *c = sim->contact;
+/* A pair as it is at the start of the step: closest points, and gaps then and at the end as it moves now. */
+typedef struct nearness {
+    double weight[4], n[3];
+    double keep, rest; /* m: from where gaps count; below which gap a spring pushes */
+    double gap, later; /* m */
+} nearness;
+
+/* Whether a spring will push. */
+static bool is_near(const drape_i_contact *c, drape_ccd_kind kind, int64_t i, nearness *out) {
     const drape_i_world *w = c->world;
+    const drape_i_pairs *pairs = &w->pairs[kind];
     const int32_t *vertex = pairs->vertex[i];
-    double weight[4], e[3], ahead[3], h = c->end - c->start;
-    int32_t round = pairs->round[i] > 0;
-    double reach = REACH[round] * (pairs->distance[i] - pairs->round[i]);
-    drape_i_contact_spring s = {.rest = fmin(c->settings.distance, reach)};
-    drape_i_closest(kind, w->start, vertex, weight);
-    drape_i_between(w->start, vertex, weight, e);
-    double length = sqrt(dot(e, e)), keep = pairs->round[i] + KEEP[round] * (pairs->distance[i] - pairs->round[i]);
-    if (!(length > 0)) return DRAPE_OK;
-    for (int32_t k = 0; k < 3; k++) s.n[k] = e[k] / length;
-    drape_i_between(w->end, vertex, weight, ahead);
-    double gap = length - keep, later = dot(s.n, ahead) - keep;
-    if (!(later < s.rest)) return DRAPE_OK;
+    int32_t what = pairs->collider[i] < 0 ? CLOTH : pairs->round[i] > 0 ? ROUND : MESH;
+    double e[3], ahead[3], thickness = pairs->distance[i] - pairs->round[i], reach = REACH[what] * thickness;
+    drape_i_closest(kind, w->start, vertex, out->weight);
+    drape_i_between(w->start, vertex, out->weight, e);
+    drape_i_between(w->end, vertex, out->weight, ahead);
+    double length = sqrt(dot(e, e));
+    if (!(length > 0)) return false;
+    for (int32_t k = 0; k < 3; k++) out->n[k] = e[k] / length;
+    out->keep = pairs->round[i] + KEEP[what] * thickness;
+    out->rest = reach > 0 ? fmin(c->settings.distance, reach) : c->settings.distance;
+    out->gap = length - out->keep;
+    out->later = dot(out->n, ahead) - out->keep;
+    return out->later < out->rest;
+}
+
+/* Neighbours in the cloth, which are that near when it is at rest, get none. */
+static bool is_near_at_rest(const drape_sim *sim, drape_ccd_kind kind, int64_t i) {
+    const drape_i_pairs *pairs = &sim->contact->world->pairs[kind];
+    double weight[4], e[3], reach = pairs->distance[i] + sim->contact->settings.distance;
+    drape_i_closest(kind, sim->start, pairs->vertex[i], weight);
+    drape_i_between(sim->start, pairs->vertex[i], weight, e);
+    return dot(e, e) < reach * reach;
+}
+
+static void fill(const drape_sim *sim, const int32_t vertex[4], const nearness *near, drape_i_contact_spring *s) {
+    const drape_i_world *w = sim->contact->world;
+    *s = (drape_i_contact_spring){.rest = near->rest, .offset = {near->keep, near->keep}};
+    memcpy(s->n, near->n, sizeof s->n);
     for (int32_t k = 0; k < 4; k++) {
-        const double *p0 = w->start + 3 * (int64_t)vertex[k], *p1 = w->end + 3 * (int64_t)vertex[k];
         if (vertex[k] >= w->cloth_vertices) {
-            s.offset[0] -= weight[k] * dot(s.n, p0);
-            s.offset[1] -= weight[k] * dot(s.n, p1);
-        } else if (weight[k] != 0) {
-            if (fabs(weight[k]) > AT_VERTEX) return DRAPE_OK; /* a vertex, which is held */
-            s.vertex[s.count] = vertex[k];
-            s.w[s.count++] = weight[k];
+            s->offset[0] -= near->weight[k] * dot(s->n, w->start + 3 * (int64_t)vertex[k]);
+            s->offset[1] -= near->weight[k] * dot(s->n, w->end + 3 * (int64_t)vertex[k]);
+        } else if (near->weight[k] != 0) {
+            s->vertex[s->count] = vertex[k];
+            s->w[s->count++] = near->weight[k];
         }
     }
-    s.offset[0] += keep;
-    s.offset[1] += keep;
-    set_stiffness(sim, &s, (gap - later) / h, h);
-    set_friction(sim, &s, pairs->collider[i], vertex, weight, s.k * (s.rest - gap));
+}
+
+static drape_status add_spring(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
+    drape_i_contact *c = sim->contact;
+    const drape_i_pairs *pairs = &c->world->pairs[kind];
+    double h = c->end - c->start;
+    nearness near;
+    drape_i_contact_spring s;
+    if (!is_near(c, kind, i, &near)) return DRAPE_OK;
+    fill(sim, pairs->vertex[i], &near, &s);
+    for (int32_t k = 0; k < s.count && pairs->collider[i] >= 0; k++)
+        if (fabs(s.w[k]) > AT_VERTEX) return DRAPE_OK; /* a vertex, which is held */
+    set_stiffness(sim, &s, (near.gap - near.later) / h, h);
+    set_friction(sim, &s, pairs->vertex[i], near.weight, s.k * (s.rest - near.gap), friction_of(c, kind, i));
     drape_status status = make_room(c);
     if (!status && s.k > 0) c->spring[c->springs++] = s;
+    return status;
+}
+
+typedef struct looking {
+    const drape_sim *sim;
+    drape_ccd_kind kind;
+} looking;
+
+/* Most pairs are neighbours, or not that near: they are told apart in parallel. */
+static void look_chunk(void *data, int64_t begin, int64_t end) {
+    const looking *l = data;
+    const drape_i_contact *c = l->sim->contact;
+    const drape_i_pairs *pairs = &c->world->pairs[l->kind];
+    nearness near;
+    for (int64_t i = begin; i < end; i++) {
+        bool cloth = pairs->collider[i] < 0;
+        bool held = !cloth && l->kind == DRAPE_CCD_VERTEX_FACE && pairs->vertex[i][0] < c->world->cloth_vertices;
+        c->near[i] = !held && is_near(c, l->kind, i, &near) && !(cloth && is_near_at_rest(l->sim, l->kind, i));
+    }
+}
+
+static drape_status grow_near(drape_i_contact *c, int64_t count) {
+    if (count <= c->near_room) return DRAPE_OK;
+    DRAPE_FREE(c->world->ctx, c->near, c->near_room);
+    c->near_room = 0;
+    if (!DRAPE_NEW(c->world->ctx, c->near, count + count / 2)) return DRAPE_ERROR_MEMORY;
+    c->near_room = count + count / 2;
+    return DRAPE_OK;
+}
+
+drape_status drape_i_contact_find_springs(drape_sim *sim) {
+    drape_i_contact *c = sim->contact;
+    drape_status status = DRAPE_OK;
+    for (drape_ccd_kind kind = DRAPE_CCD_VERTEX_FACE; kind <= DRAPE_CCD_EDGE_EDGE && !status; kind++) {
+        int64_t count = c->world->pairs[kind].count;
+        looking l = {sim, kind};
+        status = grow_near(c, count);
+        if (!status) drape_i_loop(sim->ctx, count, GRAIN, look_chunk, &l);
+        for (int64_t i = 0; i < count && !status; i++)
+            if (c->near[i]) status = add_spring(sim, kind, i);
+    }
     return status;
 }
 
@@ -152,19 +238,6 @@ drape_status drape_i_contact_add_drag(drape_sim *sim, const drape_i_touch *touch
     for (int32_t d = 0; d < 2; d++) s.with[d] = dot(s.t[d], v);
     drape_status status = make_room(c);
     if (!status) c->spring[c->springs++] = s;
-    return status;
-}
-
-drape_status drape_i_contact_find_springs(drape_sim *sim) {
-    const drape_i_world *w = sim->contact->world;
-    drape_status status = DRAPE_OK;
-    for (drape_ccd_kind kind = DRAPE_CCD_VERTEX_FACE; kind <= DRAPE_CCD_EDGE_EDGE; kind++) {
-        const drape_i_pairs *pairs = &w->pairs[kind];
-        for (int64_t i = 0; i < pairs->count && !status; i++) {
-            bool vertex_on_object = kind == DRAPE_CCD_VERTEX_FACE && pairs->vertex[i][0] < w->cloth_vertices;
-            if (pairs->collider[i] >= 0 && !vertex_on_object) status = consider(sim, pairs, i, kind);
-        }
-    }
     return status;
 }
 

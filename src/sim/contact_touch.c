@@ -80,6 +80,12 @@ static double band(const drape_sim *sim) {
     return 2 * h * h * sqrt(dot(g, g)) + 1e-9;
 }
 
+/* m: how far from the surface a vertex is held; well outside of what every pair must keep. */
+static double margin_of(const drape_i_world *w, int32_t vertex, int32_t collider) {
+    double distance = w->colliders->item[collider].thickness + 0.5 * w->thickness[vertex];
+    return fmax(distance, 4 * drape_i_world_floor(w, distance, 0));
+}
+
 /* A candidate with all but what follows from vertex and collider; `ahead`: its gap where the vertex will be, as it
  * moves now. */
 static drape_status consider(drape_sim *sim, drape_i_touch *touch, double ahead) {
@@ -87,12 +93,8 @@ static drape_status consider(drape_sim *sim, drape_i_touch *touch, double ahead)
     const drape_i_world *w = c->world;
     if (!(ahead < band(sim)) || c->inverse_mass[touch->vertex] == 0) return DRAPE_OK;
     touch->friction = sqrt(w->friction[touch->vertex] * w->colliders->item[touch->collider].friction);
-    touch->distance = w->colliders->item[touch->collider].thickness + 0.5 * w->thickness[touch->vertex];
+    touch->distance = margin_of(w, touch->vertex, touch->collider);
     return add_touch(c, touch);
-}
-
-static double margin_of(const drape_i_world *w, int32_t vertex, int32_t collider) {
-    return w->colliders->item[collider].thickness + 0.5 * w->thickness[vertex];
 }
 
 static drape_status touch_plane(drape_sim *sim, int32_t collider) {
@@ -237,10 +239,11 @@ static void arrive(drape_sim *sim, drape_i_touch *touch, double h) {
     if (touch->mode == DRAPE_I_SLIDES) brake(sim->contact, touch, mass * most / h, u);
 }
 
-/* Friction of mu times the load before. A vertex that slows down, and that this would stop within the step, gets it as
- * that of a fluid, which cannot turn the motion round, and stops together with its neighbours; when it has nearly
+/* Friction of mu times the load before. A vertex that slows down, and that this would stop within the step, gets it
+ * as that of a fluid, which cannot turn the motion round, and stops together with its neighbours; when it has nearly
  * stopped it sticks. A vertex that speeds up is braked against its motion; the load of an impact is gone in the next
- * step, so that friction then grows from step to step by no more than a factor, beyond what stops the vertex alone. */
+ * step, so that friction then grows from step to step by no more than a factor, beyond what stops the vertex alone.
+ */
 static drape_status stay(drape_sim *sim, drape_i_touch *touch, const drape_i_standing *before, double h) {
     double u[3], mass = drape_cloth_mass(sim->cloth)[touch->vertex], force = touch->friction * before->load;
     bool torn = dot(before->drag, before->drag) > 0;

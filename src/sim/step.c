@@ -230,6 +230,16 @@ static drape_status take_back(drape_sim *sim, drape_status status) {
     return status;
 }
 
+/* A step that failed for want of room, although it was cut, says between what. */
+static drape_status explain_contact(drape_sim *sim, drape_status status) {
+    if (status != DRAPE_ERROR_NUMBER || !sim->contact || !sim->contact->no_room) return status;
+    return drape_i_fail(sim->ctx, status,
+                        "step %lld (t = %g s): contact leaves no room between %s, not even in steps of 1/%d; the state "
+                        "is that of before this step",
+                        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, sim->contact->stuck,
+                        1 << DRAPE_I_HALVINGS);
+}
+
 /* ---- certify ---- */
 
 static void certify(drape_sim *sim, double began, drape_certificate *c) {
@@ -288,7 +298,7 @@ drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
                               ? drape_i_integrate(sim, other_pins)
                               : step_linearised(sim, sim->h, (double)(sim->steps + 1) * sim->h, DRAPE_I_HALVINGS);
     if (!status) status = check(sim);
-    if (status) return take_back(sim, status);
+    if (status) return take_back(sim, explain_contact(sim, status));
     drape_i_balance_step(sim);
     sim->steps++;
     if (certificate) certify(sim, began, certificate);

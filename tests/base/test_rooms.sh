@@ -14,7 +14,7 @@ allowed_rooms() {
     sparse | ode | crossings) echo base ;;
     linear | cloth) echo base sparse ;;
     contact) echo base sparse linear cloth ;;
-    sim) echo base sparse linear ode cloth contact ;;
+    sim) echo base sparse linear ode crossings cloth contact ;;
     io) echo base sparse linear ode crossings cloth contact sim ;;
     *) return 1 ;;
     esac
