@@ -337,6 +337,25 @@ static drape_status find_self(drape_i_world *w) {
     return status;
 }
 
+/* What crossed at the start, and may do so until it is apart. */
+static void drop_exempt(drape_i_world *w, drape_ccd_kind kind) {
+    drape_i_pairs *p = &w->pairs[kind];
+    int64_t kept = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        const int32_t *v = p->vertex[i];
+        int32_t split = kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2;
+        bool first = false, second = false;
+        for (int32_t k = 0; k < 4; k++)
+            if (w->exempt[v[k]]) *(k < split ? &first : &second) = true;
+        if (first && second) continue;
+        memmove(p->vertex[kept], v, sizeof p->vertex[kept]);
+        p->collider[kept] = p->collider[i];
+        p->distance[kept] = p->distance[i];
+        p->round[kept++] = p->round[i];
+    }
+    p->count = kept;
+}
+
 drape_status drape_i_world_find(drape_i_world *w, double margin) {
     drape_contact_motion motion = {.start = w->start, .end = w->end, .margin = 0.5 * (w->thickest + margin)};
     w->pairs[0].count = w->pairs[1].count = 0;
@@ -344,6 +363,7 @@ drape_status drape_i_world_find(drape_i_world *w, double margin) {
     if (!status && w->objects) status = find_objects(w, margin);
     if (!status) status = find_all_round(w, margin);
     if (!status && w->self) status = find_self(w);
+    for (int32_t kind = 0; kind < 2 && !status && w->exempt; kind++) drop_exempt(w, (drape_ccd_kind)kind);
     return status;
 }
 

@@ -31,12 +31,14 @@ typedef struct drape_i_world {
     const double *friction;                   /* one per vertex of the cloth */
     double thickest;                          /* m: the largest of thickness */
     bool self;                                /* whether cloth meets cloth */
-    double *start, *end;                      /* m, 3 doubles per vertex of all */
-    double start_time, end_time;              /* s */
-    drape_i_pairs pairs[2];                   /* by drape_ccd_kind, of the last drape_i_world_find */
-    drape_contact_pairs *found;               /* scratch */
-    double largest;                           /* m: the largest coordinate of start and end */
-    int32_t triangles, edges;                 /* of the cloth */
+    const uint8_t *exempt; /* one per vertex of all, or NULL: two parts which both have a vertex that is not 0 are no
+                              pair, and such a vertex may be below planes */
+    double *start, *end;   /* m, 3 doubles per vertex of all */
+    double start_time, end_time; /* s */
+    drape_i_pairs pairs[2];      /* by drape_ccd_kind, of the last drape_i_world_find */
+    drape_contact_pairs *found;  /* scratch */
+    double largest;              /* m: the largest coordinate of start and end */
+    int32_t triangles, edges;    /* of the cloth */
     int32_t (*triangle)[3];
     drape_i_world_box *box[2]; /* around blocks of the cloth's triangles and edges: for round colliders */
     int32_t blocks[2];

@@ -87,56 +87,79 @@ static drape_status create_world(drape_sim *sim, const drape_scene *scene) {
 
 /* ---- The start ---- */
 
-/* The surface of each collider at time 0, to be looked at together with the cloth. */
-typedef struct surfaces {
+/* What crosses is found with surfaces of the colliders, by a search of its own (drape/crossings.h). */
+typedef struct drape_i_start {
     drape_context *ctx;
-    int32_t count;
+    int32_t count; /* of colliders */
     drape_collider_surface **surface;
     double **positions;
     drape_crossings_mesh *mesh;
+    bool *plane; /* whose square says nothing about what is below it */
     drape_crossings *search;
-} surfaces;
+    drape_crossings_result found;
+    uint8_t *exempt; /* of the world */
+    int32_t vertices;
+} drape_i_start;
 
-static void free_surfaces(surfaces *s) {
+static void free_start(drape_i_start *s) {
+    if (!s) return;
+    drape_context *ctx = s->ctx;
     drape_crossings_destroy(s->search);
-    for (int32_t i = 0; i < s->count; i++) {
-        if (s->positions && s->surface)
-            DRAPE_FREE(s->ctx, s->positions[i], 3 * (int64_t)drape_collider_surface_vertices(s->surface[i]));
-        if (s->surface) drape_collider_surface_destroy(s->surface[i]);
+    for (int32_t i = 0; i < s->count && s->surface; i++) {
+        if (s->positions)
+            DRAPE_FREE(ctx, s->positions[i], 3 * (int64_t)drape_collider_surface_vertices(s->surface[i]));
+        drape_collider_surface_destroy(s->surface[i]);
     }
-    DRAPE_FREE(s->ctx, s->surface, s->count);
-    DRAPE_FREE(s->ctx, s->positions, s->count);
-    DRAPE_FREE(s->ctx, s->mesh, s->count);
+    DRAPE_FREE(ctx, s->surface, s->count);
+    DRAPE_FREE(ctx, s->positions, s->count);
+    DRAPE_FREE(ctx, s->mesh, s->count);
+    DRAPE_FREE(ctx, s->plane, s->count);
+    DRAPE_FREE(ctx, s->exempt, s->vertices);
+    DRAPE_FREE(ctx, s, 1);
 }
 
-static drape_status place_surface(surfaces *s, const drape_collider *collider, int32_t i) {
+static drape_status create_surface(drape_i_start *s, const drape_collider *collider, int32_t i) {
     drape_status status = drape_collider_surface_create(s->ctx, collider, 0, &s->surface[i]);
     if (status) return status;
     const drape_collider_surface *surface = s->surface[i];
     int32_t vertices = drape_collider_surface_vertices(surface);
+    s->plane[i] = collider->shape == DRAPE_COLLIDER_PLANE;
     s->mesh[i] = (drape_crossings_mesh){.vertices = vertices,
                                         .triangles = drape_collider_surface_triangles(surface),
                                         .triangle = drape_collider_surface_triangle(surface)};
-    if (!DRAPE_NEW(s->ctx, s->positions[i], 3 * (int64_t)vertices)) return DRAPE_ERROR_MEMORY;
-    return drape_collider_surface_at(surface, 0, s->positions[i]);
+    return DRAPE_NEW(s->ctx, s->positions[i], 3 * (int64_t)vertices) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
 
-static drape_status find_crossings(drape_sim *sim, const drape_scene *scene, surfaces *s,
-                                   drape_crossings_result *out) {
+static drape_status create_start(drape_sim *sim, const drape_scene *scene, drape_i_start *s) {
     drape_crossings_bodies bodies = {.cloth = {.vertices = sim->vertices,
                                                .triangles = drape_cloth_triangles(sim->cloth),
                                                .triangle = drape_cloth_triangle(sim->cloth)}};
-    *s = (surfaces){.ctx = sim->ctx, .count = scene->collider_count};
+    s->ctx = sim->ctx;
+    s->count = scene->collider_count;
+    s->vertices = sim->contact->world->vertices;
     if (!DRAPE_NEW(s->ctx, s->surface, s->count) || !DRAPE_NEW(s->ctx, s->positions, s->count) ||
-        !DRAPE_NEW(s->ctx, s->mesh, s->count))
+        !DRAPE_NEW(s->ctx, s->mesh, s->count) || !DRAPE_NEW(s->ctx, s->plane, s->count) ||
+        !DRAPE_NEW(s->ctx, s->exempt, s->vertices))
         return DRAPE_ERROR_MEMORY;
     drape_status status = DRAPE_OK;
-    for (int32_t i = 0; i < s->count && !status; i++) status = place_surface(s, &scene->colliders[i], i);
+    for (int32_t i = 0; i < s->count && !status; i++) status = create_surface(s, &scene->colliders[i], i);
     bodies.others = s->mesh;
     bodies.other_count = s->count;
-    if (!status) status = drape_crossings_create(s->ctx, &bodies, &s->search);
-    if (!status) status = drape_crossings_count(s->search, sim->x, (const double *const *)s->positions, out);
-    return status;
+    return status ? status : drape_crossings_create(s->ctx, &bodies, &s->search);
+}
+
+static drape_status find_crossings(drape_sim *sim, drape_i_start *s, double t) {
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0; i < s->count && !status; i++)
+        status = drape_collider_surface_at(s->surface[i], t, s->positions[i]);
+    return status ? status : drape_crossings_count(s->search, sim->x, (const double *const *)s->positions, &s->found);
+}
+
+/* Whether it is for contact to keep these apart. */
+static bool counts(const drape_sim *sim, const drape_i_start *s, const drape_crossing *c) {
+    int32_t other = c->body[0] > 0 ? c->body[0] : c->body[1];
+    if (c->kind == DRAPE_CROSSING_TOUCH) return false;
+    return other > 0 ? !s->plane[other - 1] : sim->contact->settings.self;
 }
 
 static drape_status refuse_crossing(drape_sim *sim, const drape_crossing *c, int64_t count) {
@@ -159,38 +182,95 @@ static drape_status refuse_crossing(drape_sim *sim, const drape_crossing *c, int
         side[0], side[1], (long long)count);
 }
 
-/* What crosses already; planes are left to the gate. */
-static drape_status check_crossings(drape_sim *sim, const drape_scene *scene) {
-    drape_crossings_result found;
-    surfaces s = {0};
-    drape_status status = find_crossings(sim, scene, &s, &found);
-    const drape_crossing *first = NULL;
-    int64_t count = 0;
-    for (int64_t i = 0; !status && i < found.count; i++) {
-        const drape_crossing *c = &found.crossings[i];
-        int32_t other = c->body[0] > 0 ? c->body[0] : c->body[1];
-        bool plane = other > 0 && scene->colliders[other - 1].shape == DRAPE_COLLIDER_PLANE;
-        if (c->kind == DRAPE_CROSSING_TOUCH || plane || (other == 0 && !sim->contact->settings.self)) continue;
-        if (count++ == 0) first = c;
+/* ---- Until they are apart ---- */
+
+static void mark(drape_sim *sim, drape_i_start *s, const drape_crossing *c) {
+    const int32_t *cloth = drape_cloth_triangle(sim->cloth);
+    const drape_i_world *w = sim->contact->world;
+    for (int32_t k = 0; k < 2; k++) {
+        const int32_t *corner = cloth + 3 * (int64_t)c->triangle[k];
+        const drape_i_collider *item = c->body[k] > 0 ? &w->colliders->item[c->body[k] - 1] : NULL;
+        /* The points of a collider are not always the vertices of its surface; and what crosses it is near it. */
+        for (int32_t i = 0; item && i < item->points; i++) s->exempt[w->cloth_vertices + item->first_point + i] = 1;
+        for (int32_t i = 0; !item && i < 3; i++) s->exempt[corner[i]] = 1;
     }
-    if (first) status = refuse_crossing(sim, first, count);
-    free_surfaces(&s);
-    return status;
 }
 
-/* What starts nearer than the floor, or crosses. */
-static drape_status check_start(drape_sim *sim, const drape_scene *scene) {
+/* Vertices below planes; how many. */
+static int32_t mark_below(drape_sim *sim, drape_i_start *s, double t) {
+    const drape_i_world *w = sim->contact->world;
+    int32_t below = 0;
+    for (int32_t k = 0; k < w->plane_count; k++) {
+        const drape_i_collider *item = &w->colliders->item[w->plane[k]];
+        const double *p = w->start + 3 * ((int64_t)w->cloth_vertices + item->first_point);
+        double n[3];
+        drape_i_collider_normal(w->colliders, w->plane[k], t, n);
+        for (int32_t i = 0; i < sim->vertices; i++) {
+            const double *x = sim->x + 3 * (int64_t)i;
+            double height = (n[0] * (x[0] - p[0]) + n[1] * (x[1] - p[1])) + n[2] * (x[2] - p[2]);
+            if (height >= drape_i_world_floor(w, item->thickness + 0.5 * w->thickness[i], 0)) continue;
+            s->exempt[i] = 1;
+            below++;
+        }
+    }
+    return below;
+}
+
+drape_status drape_i_contact_exempt(drape_sim *sim, double t) {
+    drape_i_contact *c = sim->contact;
+    drape_i_start *s = c->starting;
+    if (!s || c->apart) return DRAPE_OK;
+    drape_status status = find_crossings(sim, s, t);
+    if (status) return status;
+    memset(s->exempt, 0, (size_t)s->vertices);
+    int64_t left = mark_below(sim, s, t);
+    for (int64_t i = 0; i < s->found.count; i++)
+        if (counts(sim, s, &s->found.crossings[i])) {
+            mark(sim, s, &s->found.crossings[i]);
+            left++;
+        }
+    c->apart = left == 0;
+    c->world->exempt = c->apart ? NULL : s->exempt;
+    return DRAPE_OK;
+}
+
+/* ---- The first look ---- */
+
+/* What crosses already; planes are left to the gate. */
+static drape_status check_crossings(drape_sim *sim, drape_i_start *s) {
+    const drape_crossing *first = NULL;
+    int64_t count = 0;
+    drape_status status = find_crossings(sim, s, 0);
+    for (int64_t i = 0; !status && i < s->found.count; i++)
+        if (counts(sim, s, &s->found.crossings[i]) && count++ == 0) first = &s->found.crossings[i];
+    return first ? refuse_crossing(sim, first, count) : status;
+}
+
+/* What is nearer than the floor. */
+static drape_status check_gate(drape_sim *sim) {
     drape_i_contact *c = sim->contact;
     char what[480];
     bool kept;
-    drape_status status = check_crossings(sim, scene);
-    if (status) return status;
-    drape_i_world_set_motion(c->world, sim->x, 0, sim->x, 0);
-    status = drape_i_response_gate(c->response, c->world, &kept);
+    drape_status status = drape_i_response_gate(c->response, c->world, &kept);
     if (status || kept) return status;
     drape_i_contact_explain(c, what, sizeof what);
-    return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                        "contact: %s touch at the start; move them apart", what);
+    return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "contact: %s touch at the start; move them apart", what);
+}
+
+/* Refuses what crosses or is too near, or lets it be until it is apart. */
+static drape_status check_start(drape_sim *sim, const drape_scene *scene) {
+    drape_i_contact *c = sim->contact;
+    drape_i_start *s;
+    if (!DRAPE_NEW(sim->ctx, s, 1)) return DRAPE_ERROR_MEMORY;
+    drape_i_world_set_motion(c->world, sim->x, 0, sim->x, 0);
+    drape_status status = create_start(sim, scene, s);
+    if (!status && c->settings.allow_crossings) {
+        c->starting = s;
+        return drape_i_contact_exempt(sim, 0);
+    }
+    if (!status) status = check_crossings(sim, s);
+    free_start(s);
+    return status ? status : check_gate(sim);
 }
 
 /* ---- Creating and destroying ---- */
@@ -225,6 +305,7 @@ void drape_i_contact_destroy(drape_sim *sim) {
     int64_t n = sim->vertices;
     if (!c) return;
     if (c->world) DRAPE_FREE(sim->ctx, c->inverse_mass, c->world->vertices);
+    free_start(c->starting);
     drape_i_response_destroy(c->response);
     drape_i_world_destroy(c->world);
     DRAPE_FREE(sim->ctx, c->thickness, n);
@@ -248,6 +329,7 @@ void drape_i_contact_destroy(drape_sim *sim) {
 void drape_i_contact_forget(drape_i_contact *c) {
     drape_i_world_forget(c->world);
     c->matrix_known = false;
+    c->apart = false;
 }
 
 bool drape_i_contact_are_standings(const char *bytes, int32_t vertices) {

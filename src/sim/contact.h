@@ -67,9 +67,11 @@ typedef struct drape_i_contact {
     drape_i_world *world;
     drape_i_response *response;
     drape_contact_settings settings;
-    double *thickness, *friction; /* one per vertex */
-    double *inverse_mass;         /* of cloth and colliders */
-    drape_i_standing *standing;   /* one per vertex of the cloth */
+    double *thickness, *friction;   /* one per vertex */
+    double *inverse_mass;           /* of cloth and colliders */
+    struct drape_i_start *starting; /* what crossed at the start and is not apart yet; NULL: nothing (any more) */
+    bool apart;                     /* nothing of it crosses any more */
+    drape_i_standing *standing;     /* one per vertex of the cloth */
 
     double start, end;    /* s: of the step that touches and springs were found for */
     double *x0;           /* m, 3 doubles per vertex: where the cloth was then */
@@ -104,6 +106,9 @@ void drape_i_contact_destroy(drape_sim *sim);
 void drape_i_contact_forget(drape_i_contact *contact);
 /* Whether the bytes of a checkpoint may be the standings of so many vertices. */
 bool drape_i_contact_are_standings(const char *bytes, int32_t vertices);
+
+/* Before every step: what crossed at the start, where that is allowed, stays exempt until it is apart. */
+drape_status drape_i_contact_exempt(drape_sim *sim, double t);
 
 /* Before every step of the scene. */
 void drape_i_contact_start(drape_sim *sim);

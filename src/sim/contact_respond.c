@@ -22,6 +22,10 @@ static void name_side(const drape_i_contact *c, const int32_t *vertex, int32_t c
     if (object) {
         int32_t owner = w->colliders->point_owner[vertex[0] - w->cloth_vertices];
         int32_t first = w->colliders->item[owner].first_point;
+        if (w->colliders->item[owner].radius > 0) {
+            snprintf(out, size, "collider %d (%s)", owner, w->colliders->item[owner].name);
+            return;
+        }
         used =
             (size_t)snprintf(out, size, "%s of collider %d (%s)", kind[count], owner, w->colliders->item[owner].name);
         for (int32_t i = 0; i < count && used < size; i++)

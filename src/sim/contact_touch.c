@@ -94,6 +94,7 @@ static drape_status consider(drape_sim *sim, drape_i_touch *touch, double ahead)
     if (!(ahead < band(sim)) || c->inverse_mass[touch->vertex] == 0) return DRAPE_OK;
     touch->friction = sqrt(w->friction[touch->vertex] * w->colliders->item[touch->collider].friction);
     touch->distance = margin_of(w, touch->vertex, touch->collider);
+    if (touch->gap < -touch->distance) return DRAPE_OK; /* inside: it began so */
     return add_touch(c, touch);
 }
 
@@ -310,7 +311,8 @@ drape_status drape_i_contact_begin(drape_sim *sim, double t0, double t1) {
     memcpy(c->v0, sim->v, (size_t)drape_i_sim_numbers(sim) * sizeof *c->v0);
     predict(sim, t1 - t0, c->ahead);
     drape_i_world_set_motion(c->world, sim->x, t0, c->ahead, t1);
-    drape_status status = drape_i_world_find(c->world, c->settings.distance + band(sim));
+    drape_status status = drape_i_contact_exempt(sim, t0);
+    if (!status) status = drape_i_world_find(c->world, c->settings.distance + band(sim));
     c->did.broad += drape_i_seconds() - began;
     for (int32_t i = 0; i < c->world->plane_count && !status; i++) status = touch_plane(sim, c->world->plane[i]);
     if (!status) status = touch_pairs(sim);
