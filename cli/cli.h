@@ -157,7 +157,8 @@ typedef struct progress {
 
 typedef struct frame_summary {
     int32_t frame;
-    int64_t iterations;
+    int64_t iterations;            /* of all its steps, as are the cuts */
+    int64_t cuts;                  /* parts of steps that contact divided into two */
     const drape_certificate *last; /* of the frame's last step */
     double seconds;
 } frame_summary;

@@ -75,7 +75,7 @@ bool output_end(output_file *file) {
 
 /* ---- Progress ---- */
 
-enum { BAR_WIDTH = 24 };
+enum { BAR_WIDTH = 24, CONTACTS = 64 };
 
 double seconds_now(void) {
     struct timespec t;
@@ -99,21 +99,31 @@ static const char *trouble(const drape_certificate *c) {
     return c->linear.fallbacks > 0 ? "fell back" : "";
 }
 
+/* What touches at the end of the frame, and how often its steps were cut; empty where there is none of either. */
+static const char *contacts(const frame_summary *f, char *out, size_t size) {
+    size_t used = 0;
+    out[0] = 0;
+    if (f->last->contact.count > 0) used = (size_t)snprintf(out, size, "  contacts %d", f->last->contact.count);
+    if (f->cuts > 0) snprintf(out + used, size - used, "  cuts %lld", (long long)f->cuts);
+    return out;
+}
+
 static void print_bar(const progress *p, const frame_summary *f) {
-    char bar[BAR_WIDTH + 1];
+    char bar[BAR_WIDTH + 1], touching[CONTACTS];
     int filled = (int)((int64_t)BAR_WIDTH * f->frame / p->frames);
     for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < filled ? '=' : i == filled ? '>' : ' ';
     bar[BAR_WIDTH] = 0;
     double passed = seconds_now() - p->begin, each = passed / (f->frame - p->before);
-    printf("\r[%s] %d/%d  iterations %lld  energy %+.3e J  %.2f s a frame  %.0f s left  %s\033[K", bar, f->frame,
+    printf("\r[%s] %d/%d  iterations %lld  energy %+.3e J  %.2f s a frame  %.0f s left%s  %s\033[K", bar, f->frame,
            p->frames, (long long)f->iterations, energy(f->last), f->seconds, each * (p->frames - f->frame),
-           trouble(f->last));
+           contacts(f, touching, sizeof touching), trouble(f->last));
 }
 
 static void print_line(const progress *p, const frame_summary *f) {
-    printf("frame %4d/%d  t %8.4f s  iterations %6lld  energy %+.6e J  stretch %.4f  %7.3f s%s%s\n", f->frame,
+    char touching[CONTACTS];
+    printf("frame %4d/%d  t %8.4f s  iterations %6lld  energy %+.6e J  stretch %.4f  %7.3f s%s%s%s\n", f->frame,
            p->frames, f->last->time, (long long)f->iterations, energy(f->last), f->last->stretch, f->seconds,
-           *trouble(f->last) ? "  " : "", trouble(f->last));
+           contacts(f, touching, sizeof touching), *trouble(f->last) ? "  " : "", trouble(f->last));
 }
 
 void progress_frame(const progress *p, const frame_summary *f) {

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- What a run writes as it goes ---- */
 
@@ -196,8 +197,23 @@ static bool prepare(run *r) {
     return status == DRAPE_OK;
 }
 
+/* Says once that the run goes on, but slowly, because something is stuck. */
+static void watch_cuts(run *r, const drape_certificate *c) {
+    enum { LONG = 50 };
+    if (r->cut_steps < 0) return;
+    r->cut_steps = c->contact.cuts > 0 ? r->cut_steps + 1 : 0;
+    if (r->cut_steps <= LONG) return;
+    r->cut_steps = -1;
+    const char *why = drape_message(r->ctx);
+    bool known = strncmp(why, "contact: ", 9) == 0;
+    complain("step %lld (t = %g s): each of the last %d steps had to be divided, so the run is slow: %s; look at "
+             "what is squeezed or crosses there, or take a shorter step",
+             (long long)c->step, c->time, LONG, known ? why + 9 : "contact leaves no room");
+}
+
 static drape_status step(run *r, drape_certificate *c) {
     drape_status status = drape_sim_step(r->sim, c);
+    if (!status) watch_cuts(r, c);
     if (!status && c->step == 1 && !r->options.quiet) print_tuned(drape_sim_solver(r->sim));
     if (!status && r->report) status = drape_report_step(r->report, c);
     if (!status && c->step == r->options.export_step)
@@ -206,12 +222,12 @@ static drape_status step(run *r, drape_certificate *c) {
 }
 
 /* The steps of one frame; stops early when interrupted, between steps. */
-static drape_status simulate_frame(run *r, drape_certificate *c, int64_t *iterations) {
+static drape_status simulate_frame(run *r, drape_certificate *c, frame_summary *sum) {
     drape_status status = DRAPE_OK;
-    *iterations = 0;
     for (int32_t i = 0; i < r->scene->steps_per_frame && !status && !interrupted; i++) {
         status = step(r, c);
-        *iterations += c->linear.iterations;
+        sum->iterations += c->linear.iterations;
+        sum->cuts += c->contact.cuts;
     }
     return status || interrupted ? status : write_frame(r);
 }
@@ -225,11 +241,12 @@ static drape_status simulate(run *r) {
     if (signal(SIGHUP, interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup */
     signal(SIGPIPE, SIG_IGN); /* nobody reads on: no reason to lose the files */
     while (r->frames_done < r->scene->frames && !status && !interrupted) {
-        int64_t iterations;
+        frame_summary summary = {.last = &c};
         double begin = seconds_now();
-        status = simulate_frame(r, &c, &iterations);
+        status = simulate_frame(r, &c, &summary);
         if (status || interrupted) break;
-        frame_summary summary = {++r->frames_done, iterations, &c, seconds_now() - begin};
+        summary.frame = ++r->frames_done;
+        summary.seconds = seconds_now() - begin;
         progress_frame(&shown, &summary);
     }
     progress_end(&shown);

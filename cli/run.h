@@ -34,7 +34,8 @@ typedef struct run {
     char *checkpoint_path; /* owned; NULL: no checkpoints */
     drape_journal *journal;
     int32_t frames_done;
-    bool began; /* to write: what fails from here on is no bad input */
+    int64_t cut_steps; /* in a row that contact divided; -1: that was said */
+    bool began;        /* to write: what fails from here on is no bad input */
 } run;
 
 /* ---- run_options.c ---- */

@@ -11,6 +11,7 @@ struct drape_report {
     drape_context *ctx;
     json_t *root;  /* owns all below */
     json_t *steps; /* borrowed from root */
+    bool contact;  /* something in the scene can touch something */
 };
 
 static drape_status no_memory(drape_context *ctx) {
@@ -90,6 +91,15 @@ static json_t *balance(const drape_certificate_energy *e) {
                      "unbalanced", number(e->unbalanced), "checked", (int)e->checked);
 }
 
+/* What touched in a step, and how it was kept apart. */
+static json_t *contact(const drape_certificate_contact *c) {
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:{s:f, s:f, s:f}}", "count",
+                     c->count, "held", c->held, "sliding", c->sliding, "released", c->released, "springs", c->springs,
+                     "passes", c->passes, "zones", c->zones, "cuts", c->cuts, "pairs", (json_int_t)c->pairs, "hits",
+                     (json_int_t)c->hits, "moved", (json_int_t)c->moved, "truncated", (json_int_t)c->truncated,
+                     "seconds", "broad", c->broad, "narrow", c->narrow, "response", c->response);
+}
+
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
     const drape_solve_settings *v = &s->solve;
@@ -122,6 +132,7 @@ drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, d
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_report_create: scene, sim or out is NULL");
     if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
     r->ctx = ctx;
+    r->contact = sim->contact != NULL;
     r->root = json_pack("{s:o, s:o, s:o, s:o, s:I, s:[]}", "scene", utf8(scene->name), "machine", machine(ctx),
                         "cloth", cloth(sim), "settings", settings(scene), "resumed_after",
                         (json_int_t)drape_sim_steps(sim), "steps");
@@ -149,7 +160,8 @@ drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
                   c->seconds.precondition, "solve", c->seconds.solve, "update", c->seconds.update);
     if (step && (json_object_set_new(step, "forces", forces(&c->energy)) != 0 ||
                  json_object_set_new(step, "energy", balance(&c->energy)) != 0 ||
-                 json_object_set_new(step, "integrator", integrator(&c->ode)) != 0)) {
+                 json_object_set_new(step, "integrator", integrator(&c->ode)) != 0 ||
+                 (r->contact && json_object_set_new(step, "contact", contact(&c->contact)) != 0))) {
         json_decref(step);
         step = NULL;
     }

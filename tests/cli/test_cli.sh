@@ -275,6 +275,16 @@ all_files_of_a_run() {
     ! cmp -s x_0001.obj x_0002.obj || fail "nothing moved"
 }
 
+# A sheet on a slope touches from the first frame on; one that hangs in the air never does.
+contact_is_told() {
+    drape 0 run slope --resolution 5 --frames 2 --report r.json
+    [ "$(grep -cE '^frame .* contacts 25$' "$scratch/out")" -eq 2 ] || fail "it says: $(cat "$scratch/out")"
+    [ "$(grep -c '"contact": {' r.json)" -eq "$(grep -c '"integrator": {' r.json)" ]
+    grep -q '"count": 25,' r.json
+    drape 0 run pinned --resolution 5 --frames 2 --report r.json
+    ! grep -q contact "$scratch/out" r.json || fail "there is contact: $(cat "$scratch/out")"
+}
+
 # A folder stands where the second mesh should go: what was good before stays, and the report says what happened.
 failing_run_keeps_what_it_has() {
     mkdir x_0001.obj
@@ -386,6 +396,7 @@ check quiet_prints_nothing
 check every_scene_runs
 check no_frames_give_one_mesh
 check all_files_of_a_run
+check contact_is_told
 check failing_run_keeps_what_it_has
 check interrupted_run_keeps_its_frames
 check exported_system_has_its_size

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RESOLUTION = 9, STEPS = 3, PATH_SIZE = 256, KEY_SIZE = 128, MOST_KEYS = 100 };
+enum { RESOLUTION = 9, STEPS = 3, PATH_SIZE = 256, KEY_SIZE = 128, MOST_KEYS = 120 };
 
 typedef struct fixture {
     char folder[64], path[PATH_SIZE]; /* the report's */
@@ -24,6 +24,10 @@ typedef struct fixture {
     drape_certificate certificates[STEPS];
 } fixture;
 
+/* Just below the cloth, which falls on it in the first step. */
+static const drape_collider_key BELOW = {.position = {0, 0, -1e-5}};
+static const drape_collider FLOOR = {.name = "floor", .shape = DRAPE_COLLIDER_PLANE, .key_count = 1, .key = &BELOW};
+
 static int set_up(void **state) {
     static fixture f;
     f = (fixture){.folder = "/tmp/drape-test-report-XXXXXX"};
@@ -34,6 +38,8 @@ static int set_up(void **state) {
     f.scene = drape_loaded_scene_edit(f.loaded);
     f.scene->forces.wind[1] = 0.5;
     f.scene->forces.drag = 1.25;
+    f.scene->colliders = &FLOOR;
+    f.scene->collider_count = 1;
     ASSERT_OK(f.ctx, drape_sim_create(f.ctx, f.scene, &f.sim));
     ASSERT_OK(f.ctx, drape_report_create(f.ctx, f.scene, f.sim, &f.report));
     for (int k = 0; k < STEPS; k++) {
@@ -119,6 +125,25 @@ static void check_settings(const fixture *f, const json_t *settings) {
     assert_true(number_at(settings, "max_iterations") == f->scene->solve.max_iterations);
 }
 
+static void check_contact(const json_t *contact, const drape_certificate_contact *c) {
+    const json_t *seconds = json_object_get(contact, "seconds");
+    assert_true(number_at(contact, "count") == c->count);
+    assert_true(number_at(contact, "held") == c->held);
+    assert_true(number_at(contact, "sliding") == c->sliding);
+    assert_true(number_at(contact, "released") == c->released);
+    assert_true(number_at(contact, "springs") == c->springs);
+    assert_true(number_at(contact, "passes") == c->passes);
+    assert_true(number_at(contact, "zones") == c->zones);
+    assert_true(number_at(contact, "cuts") == c->cuts);
+    assert_true(number_at(contact, "pairs") == (double)c->pairs);
+    assert_true(number_at(contact, "hits") == (double)c->hits);
+    assert_true(number_at(contact, "moved") == (double)c->moved);
+    assert_true(number_at(contact, "truncated") == (double)c->truncated);
+    assert_true(number_at(seconds, "broad") == c->broad);
+    assert_true(number_at(seconds, "narrow") == c->narrow);
+    assert_true(number_at(seconds, "response") == c->response);
+}
+
 static void check_step(const json_t *step, const drape_certificate *c) {
     const json_t *seconds = json_object_get(step, "seconds"), *forces = json_object_get(step, "forces");
     assert_int_equal(json_array_size(forces), 2); /* the wind has no energy, and there is no load */
@@ -136,6 +161,7 @@ static void check_step(const json_t *step, const drape_certificate *c) {
     assert_true(number_at(step, "elastic") == c->energy.elastic);
     assert_true(number_at(step, "weight") == c->energy.weight);
     assert_true(number_at(step, "stretch") == c->stretch);
+    check_contact(json_object_get(step, "contact"), &c->contact);
     assert_true(number_at(seconds, "assemble") == c->seconds.assemble);
     assert_true(number_at(seconds, "precondition") == c->seconds.precondition);
     assert_true(number_at(seconds, "solve") == c->seconds.solve);
@@ -156,6 +182,49 @@ static void test_report_says_what_was_run(void **state) {
     assert_true(number_at(cloth, "hinges") == drape_cloth_hinges(drape_sim_cloth(f->sim)));
     assert_int_equal(json_array_size(steps), STEPS);
     for (size_t k = 0; k < STEPS; k++) check_step(json_array_get(steps, k), &f->certificates[k]);
+    json_decref(root);
+}
+
+/* Numbers of their own, so that no two keys can be mistaken for each other. */
+static void test_every_number_of_contact_has_its_key(void **state) {
+    fixture *f = *state;
+    drape_certificate c = f->certificates[STEPS - 1];
+    assert_true(c.contact.count > 0);
+    c.contact = (drape_certificate_contact){.count = 1,
+                                            .held = 2,
+                                            .sliding = 3,
+                                            .released = 4,
+                                            .springs = 5,
+                                            .passes = 6,
+                                            .zones = 7,
+                                            .cuts = 8,
+                                            .pairs = 1LL << 40,
+                                            .hits = 10,
+                                            .moved = 11,
+                                            .truncated = 12,
+                                            .broad = 0.25,
+                                            .narrow = 0.5,
+                                            .response = 0.75};
+    ASSERT_OK(f->ctx, drape_report_step(f->report, &c));
+    json_t *root = write_and_read(f, "finished");
+    check_step(json_array_get(json_object_get(root, "steps"), STEPS), &c);
+    json_decref(root);
+}
+
+static void test_scene_without_contact_has_no_word_of_it(void **state) {
+    fixture *f = *state;
+    drape_certificate c;
+    drape_report_destroy(f->report);
+    drape_sim_destroy(f->sim);
+    f->scene->collider_count = 0;
+    ASSERT_OK(f->ctx, drape_sim_create(f->ctx, f->scene, &f->sim));
+    ASSERT_OK(f->ctx, drape_report_create(f->ctx, f->scene, f->sim, &f->report));
+    ASSERT_OK(f->ctx, drape_sim_step(f->sim, &c));
+    ASSERT_OK(f->ctx, drape_report_step(f->report, &c));
+    json_t *root = write_and_read(f, "finished");
+    const json_t *step = json_array_get(json_object_get(root, "steps"), 0);
+    assert_true(number_at(step, "step") == 1);
+    assert_null(json_object_get(step, "contact"));
     json_decref(root);
 }
 
@@ -304,6 +373,8 @@ static void test_every_key_is_documented(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_REPORT(test_report_says_what_was_run),
+        WITH_REPORT(test_every_number_of_contact_has_its_key),
+        WITH_REPORT(test_scene_without_contact_has_no_word_of_it),
         WITH_REPORT(test_report_can_be_written_again),
         WITH_REPORT(test_report_without_steps),
         WITH_REPORT(test_numbers_that_are_not_finite_become_null),
