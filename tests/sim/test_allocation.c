@@ -3,7 +3,7 @@
  * The linker redirects every call of malloc and its kin from this program's own objects, the library's among them, to
  * the counting functions below (--wrap, see tests/CMakeLists.txt). What a shared library allocates inside, libc for
  * instance in strdup, is not seen that way: mallinfo2 shows whether anything of it stays. */
-#include "support/testing.h"
+#include "support/contacts.h"
 
 #include "drape/io.h"
 
@@ -208,6 +208,42 @@ static void test_no_integrator_allocates_when_warm(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* Once everything has touched that will: contacts that grow in number may take memory. */
+static void test_cloth_at_rest_on_objects_allocates_nothing(void **state) {
+    static const char *const methods[] = {DRAPE_LINEARISED_EULER, "bdf2"};
+    static const drape_collider things[] = {
+        {.shape = DRAPE_COLLIDER_PLANE, .friction = 0.3},
+        {.shape = DRAPE_COLLIDER_BOX, .size = {0.1, 0.1, 0.004}, .friction = 0.3}};
+    drape_context *ctx = test_context(2);
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        test_drop d = {.cells = 12,
+                       .width = 0.3,
+                       .height = 3e-3,
+                       .friction = 0.3,
+                       .step = 4e-3,
+                       .method = methods[i],
+                       .self = true,
+                       .colliders = things,
+                       .collider_count = 2};
+        test_drop_scene(ctx, &d);
+        d.strip->scene.solve.precond = "block_diagonal";
+        test_drop_start(&d);
+        for (int k = 0; k < 100; k++) test_drop_step_unwatched(&d);
+        assert_true(d.last.contact.count > 0);
+        for (int k = 0; k < 20; k++) {
+            size_t before = bytes_in_use();
+            calls = 0;
+            test_drop_step_unwatched(&d);
+            long long made = calls;
+            if (made || bytes_in_use() != before)
+                fail_msg("%s, step %d: %lld calls", methods[i], (int)d.last.step, made);
+        }
+        test_drop_destroy(&d);
+    }
+    drape_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrapper_sees_every_function),
@@ -216,6 +252,7 @@ int main(void) {
         cmocka_unit_test(test_warm_step_allocates_nothing),
         cmocka_unit_test(test_warm_step_on_threads_allocates_nothing),
         cmocka_unit_test(test_no_integrator_allocates_when_warm),
+        cmocka_unit_test(test_cloth_at_rest_on_objects_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
