@@ -361,7 +361,8 @@ extern const unsigned char drape_i_scene_pinned_yaml[], drape_i_scene_drooping_y
     drape_i_scene_curtain_yaml[], drape_i_scene_hammock_yaml[], drape_i_scene_banner_yaml[],
     drape_i_scene_drop_horizontal_yaml[], drape_i_scene_sphere_yaml[], drape_i_scene_tablecloth_yaml[],
     drape_i_scene_tablecloth_square_yaml[], drape_i_scene_tablecloth_pulled_yaml[], drape_i_scene_slope_yaml[],
-    drape_i_scene_needles_yaml[];
+    drape_i_scene_needles_yaml[], drape_i_scene_drop_vertical_yaml[], drape_i_scene_funnel_yaml[],
+    drape_i_scene_stack_yaml[], drape_i_scene_rollers_yaml[], drape_i_scene_pinch_yaml[];
 
 static const struct entry {
     const char *name, *description;
@@ -383,6 +384,11 @@ static const struct entry {
     {"tablecloth-pulled", "a tablecloth is pulled off a round table", drape_i_scene_tablecloth_pulled_yaml},
     {"slope", "a sheet on an inclined plane, held by friction", drape_i_scene_slope_yaml},
     {"needles", "a sheet falls on 10 x 10 blunt needles", drape_i_scene_needles_yaml},
+    {"drop-vertical", "a sheet falls edge-on on a box with a hole, and folds", drape_i_scene_drop_vertical_yaml},
+    {"funnel", "three sheets are pushed through a funnel", drape_i_scene_funnel_yaml},
+    {"stack", "ten sheets fall on each other, and a ball is thrown into them", drape_i_scene_stack_yaml},
+    {"rollers", "a sheet is drawn between two rollers", drape_i_scene_rollers_yaml},
+    {"pinch", "two balls close on a sheet until there is no room for it: fails", drape_i_scene_pinch_yaml},
     {"chen", "a small sheet held at its corners, pushed in the middle (Chen's MPCG report)", drape_i_scene_chen_yaml},
 };
 
