@@ -20,11 +20,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { CLOTH, MESH, ROUND, GRAIN = 512 };
+enum { GRAIN = 512 };
 
-/* Of the thickness: springs keep so much, and act so much farther out. Edges and corners of meshes carry the cloth.
- * On round objects vertices do, and between them a mesh of flat triangles is nearer to the object than they are. */
-static const double KEEP[3] = {0.5, 0.5, 0.03}, REACH[3] = {0.5, 0.4, 0.07};
+/* Of the thickness: springs push up to so far out. Cloth on cloth lies on them, and cloth on the edges and corners of
+ * meshes. On round objects vertices carry: between them flat triangles are nearer to the object, and springs push
+ * only below that; unless the cloth is so coarse that its triangles would cut into the object. */
+static const double TOP_CLOTH = 1, TOP_OBJECT = 0.9, LEAST_TOP = 0.1;
+static const double KEEP = 0.5; /* of that is kept, and the spring pushes in the rest */
 static const double AT_VERTEX = 0.999;
 static const double SOFT = 0.1, DAMPING = 1; /* share of the stiffness in A; ratio */
 
@@ -98,26 +100,6 @@ static double friction_of(const drape_i_contact *c, drape_ccd_kind kind, int64_t
     return sqrt(first * second);
 }
 
-/* Coulomb's law with the load and the speed of the beginning: mu load u+ / |u|. */
-static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, const int32_t vertex[4],
-                         const double weight[4], double load, double mu) {
-    const drape_i_contact *c = sim->contact;
-    const drape_i_world *w = c->world;
-    double square = 0;
-    find_across(s->n, s->t);
-    for (int32_t d = 0; d < 2; d++) {
-        double u = 0;
-        for (int32_t k = 0; k < 4; k++) {
-            const double *p0 = w->start + 3 * (int64_t)vertex[k], *p1 = w->end + 3 * (int64_t)vertex[k];
-            double moved = weight[k] * (dot(s->t[d], p1) - dot(s->t[d], p0)) / (c->end - c->start);
-            u += moved;
-            if (vertex[k] >= w->cloth_vertices) s->with[d] -= moved;
-        }
-        square += u * u;
-    }
-    s->s = load > 0 ? mu * load / fmax(sqrt(square), DRAPE_I_SLOW) : 0;
-}
-
 /* A pair as it is at the start of the step: closest points, and gaps then and at the end as it moves now. */
 typedef struct nearness {
     double weight[4], n[3];
@@ -125,20 +107,89 @@ typedef struct nearness {
     double gap, later; /* m */
 } nearness;
 
+/* m/s: how it slides along t[d] */
+static double across(const drape_i_contact_spring *s, int32_t d, const double *v) {
+    double u = -s->with[d];
+    for (int32_t i = 0; i < s->count; i++) u += s->w[i] * dot(s->t[d], v + 3 * (int64_t)s->vertex[i]);
+    return u;
+}
+
+/* m/s: how the object moves where the cloth touches it, times the sum of its weights: 1, or -1. */
+static void object_velocity(const drape_sim *sim, const drape_i_pairs *pairs, int64_t i, const nearness *near,
+                            double v[3]) {
+    const drape_i_contact *c = sim->contact;
+    const drape_i_world *w = c->world;
+    double p[3] = {0}, to[3], sum = 0, h = c->end - c->start;
+    for (int32_t k = 0; k < 3; k++) v[k] = 0;
+    if (pairs->collider[i] < 0 || !w->colliders->item[pairs->collider[i]].moves) return;
+    for (int32_t a = 0; a < 4; a++) {
+        int64_t at = 3 * (int64_t)pairs->vertex[i][a];
+        if (pairs->vertex[i][a] < w->cloth_vertices) continue;
+        sum += near->weight[a];
+        for (int32_t k = 0; k < 3; k++) {
+            p[k] += near->weight[a] * w->start[at + k];
+            v[k] += near->weight[a] * (w->end[at + k] - w->start[at + k]) / h;
+        }
+    }
+    if (w->colliders->item[pairs->collider[i]].deforms) return;
+    sum = sum > 0 ? 1 : -1;
+    for (int32_t k = 0; k < 3; k++) p[k] = sum * (p[k] - pairs->round[i] * near->n[k]);
+    drape_i_collider_carry(w->colliders, pairs->collider[i], c->start, c->end, p, to);
+    for (int32_t k = 0; k < 3; k++) v[k] = sum * (to[k] - p[k]) / h;
+}
+
+/* Coulomb's law with the load and the speed of the beginning: mu load u+ / |u|. */
+static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, drape_ccd_kind kind, int64_t i,
+                         const nearness *near) {
+    const drape_i_contact *c = sim->contact;
+    double v[3], square = 0, load = s->k * (s->rest - near->gap);
+    object_velocity(sim, &c->world->pairs[kind], i, near, v);
+    find_across(s->n, s->t);
+    for (int32_t d = 0; d < 2; d++) {
+        s->with[d] = -dot(s->t[d], v);
+        double u = across(s, d, sim->v);
+        square += u * u;
+    }
+    s->s = load > 0 ? friction_of(c, kind, i) * load / fmax(sqrt(square), DRAPE_I_SLOW) : 0;
+}
+
+/* m^2: of the longest edge of the cloth's part of a pair with a round collider. */
+static double longest_square(const drape_i_world *w, drape_ccd_kind kind, const int32_t vertex[4]) {
+    double most = 0;
+    int32_t first = kind == DRAPE_CCD_VERTEX_FACE ? 1 : 0, count = kind == DRAPE_CCD_VERTEX_FACE ? 3 : 2;
+    for (int32_t i = 0; i < count; i++) {
+        const double *a = w->start + 3 * (int64_t)vertex[first + i];
+        const double *b = w->start + 3 * (int64_t)vertex[first + (i + 1) % count];
+        double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+        most = fmax(most, dot(d, d));
+    }
+    return most;
+}
+
+/* How far out springs push, as a share of the thickness. */
+static double top_of(const drape_i_world *w, drape_ccd_kind kind, int64_t i) {
+    const drape_i_pairs *pairs = &w->pairs[kind];
+    double thickness = pairs->distance[i] - pairs->round[i];
+    if (pairs->collider[i] < 0) return TOP_CLOTH;
+    if (pairs->round[i] == 0 || !(thickness > 0)) return TOP_OBJECT;
+    double dips = longest_square(w, kind, pairs->vertex[i]) / (8 * pairs->round[i]) / thickness;
+    return dips < TOP_OBJECT ? fmax(TOP_OBJECT - dips, LEAST_TOP) : TOP_OBJECT;
+}
+
 /* Whether a spring will push. */
 static bool is_near(const drape_i_contact *c, drape_ccd_kind kind, int64_t i, nearness *out) {
     const drape_i_world *w = c->world;
     const drape_i_pairs *pairs = &w->pairs[kind];
     const int32_t *vertex = pairs->vertex[i];
-    int32_t what = pairs->collider[i] < 0 ? CLOTH : pairs->round[i] > 0 ? ROUND : MESH;
-    double e[3], ahead[3], thickness = pairs->distance[i] - pairs->round[i], reach = REACH[what] * thickness;
+    double e[3], ahead[3], thickness = pairs->distance[i] - pairs->round[i];
+    double top = top_of(w, kind, i) * thickness, reach = (1 - KEEP) * top;
     drape_i_closest(kind, w->start, vertex, out->weight);
     drape_i_between(w->start, vertex, out->weight, e);
     drape_i_between(w->end, vertex, out->weight, ahead);
     double length = sqrt(dot(e, e));
     if (!(length > 0)) return false;
     for (int32_t k = 0; k < 3; k++) out->n[k] = e[k] / length;
-    out->keep = pairs->round[i] + KEEP[what] * thickness;
+    out->keep = pairs->round[i] + KEEP * top;
     out->rest = reach > 0 ? fmin(c->settings.distance, reach) : c->settings.distance;
     out->gap = length - out->keep;
     out->later = dot(out->n, ahead) - out->keep;
@@ -180,7 +231,7 @@ static drape_status add_spring(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
     for (int32_t k = 0; k < s.count && pairs->collider[i] >= 0; k++)
         if (fabs(s.w[k]) > AT_VERTEX) return DRAPE_OK; /* a vertex, which is held */
     set_stiffness(sim, &s, (near.gap - near.later) / h, h);
-    set_friction(sim, &s, pairs->vertex[i], near.weight, s.k * (s.rest - near.gap), friction_of(c, kind, i));
+    set_friction(sim, &s, kind, i, &near);
     drape_status status = make_room(c);
     if (!status && s.k > 0) c->spring[c->springs++] = s;
     return status;
@@ -258,13 +309,6 @@ static double rate(const drape_i_contact *c, const drape_i_contact_spring *s, co
     double e = -(s->offset[1] - s->offset[0]) / (c->end - c->start);
     for (int32_t i = 0; i < s->count; i++) e += s->w[i] * dot(s->n, v + 3 * (int64_t)s->vertex[i]);
     return e;
-}
-
-/* m/s: how it slides along t[d] */
-static double across(const drape_i_contact_spring *s, int32_t d, const double *v) {
-    double u = -s->with[d];
-    for (int32_t i = 0; i < s->count; i++) u += s->w[i] * dot(s->t[d], v + 3 * (int64_t)s->vertex[i]);
-    return u;
 }
 
 static void spread(const drape_i_contact_spring *s, const double direction[3], double size, double *out) {

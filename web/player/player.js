@@ -909,6 +909,7 @@ async function main() {
     });
     gl.uniform1i(at.byStretch, 0);
     for (const side of [at.front, at.reverse]) gl.uniform3fv(side, linear(OBJECT_COLOUR));
+    gl.polygonOffset(4, 16); // cloth that lies on an object is above it by less than the depth buffer tells
     drawObjects(at, true);
     gl.disable(gl.POLYGON_OFFSET_FILL);
   }
