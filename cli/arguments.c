@@ -198,6 +198,9 @@ void scene_option_table(scene_arguments *a, option *table) {
         {"--irregular", NULL, NULL, "turn every grid into an irregular mesh", OPTION_FLAG, &a->irregular, 0, 0},
         {"--resolution", NULL, "N", "vertices along the width of every grid; default: the scene's", OPTION_NUMBER,
          &a->resolution, 2, MOST_RESOLUTION},
+        {"--jitter", NULL, "D", "every vertex starts up to D metres from its place in each coordinate", OPTION_REAL,
+         &a->jitter, 0, 0},
+        {"--seed", NULL, "N", "of the random numbers of --jitter; default: 0", OPTION_NUMBER, &a->seed, 0, INT32_MAX},
         {"--trust-paths", NULL, NULL,
          "meshes and outputs that the scene names may lie outside its folder and this one", OPTION_FLAG,
          &a->trust_paths, 0, 0},
@@ -214,6 +217,8 @@ drape_scene_options scene_options(const scene_arguments *a) {
                                  .set = a->set.words,
                                  .set_count = a->set.count,
                                  .trust_paths = a->trust_paths,
+                                 .jitter = a->jitter,
+                                 .seed = (uint64_t)a->seed,
                                  .integrator = a->integrator};
 }
 

@@ -103,12 +103,14 @@ typedef struct scene_arguments {
     const char *name; /* a scene file or the name of a scene that ships */
     word_list set;
     int32_t resolution, threads; /* 0: not given */
+    int32_t seed;
+    double jitter; /* m */
     bool irregular, trust_paths;
     const char *integrator; /* NULL: the scene's */
     word_choice integrator_choice;
 } scene_arguments;
 
-enum { SCENE_OPTIONS = 6 };
+enum { SCENE_OPTIONS = 8 };
 /* Fills the first SCENE_OPTIONS entries of a table. */
 void scene_option_table(scene_arguments *a, option *table);
 drape_scene_options scene_options(const scene_arguments *a);

@@ -30,7 +30,10 @@ typedef struct drape_scene_options {
     const char *integrator; /* one of drape_integrator_name, in place of the scene's; NULL: the scene's */
     void (*problem)(void *user, const char *text); /* gets every problem that is found, not only the first; or NULL */
     void *problem_user;
-    uint64_t reserved[8]; /* zero: room for later fields */
+    double jitter; /* m, 0..1: every vertex starts this far from its place, at most, in each coordinate. Patterns stay
+                      as they are; the rest shape of a mesh without a pattern is what the vertices make then */
+    uint64_t seed; /* of the random numbers for that; another number, other places */
+    uint64_t reserved[6]; /* zero: room for later fields */
 } drape_scene_options;
 
 /* A scene that was read, and the memory of everything in it. */

@@ -21,11 +21,12 @@ extern "C" {
 /* ---- Scenes: plain data ---- */
 
 typedef enum drape_motion_kind {
-    DRAPE_MOTION_FIXED,   /* stays */
-    DRAPE_MOTION_LINEAR,  /* displacement velocity t */
-    DRAPE_MOTION_SINE,    /* displacement amplitude (sin(2 pi (frequency t + phase)) - sin(2 pi phase)) */
-    DRAPE_MOTION_KEYS,    /* straight from key to key, resting before the first and after the last */
-    DRAPE_MOTION_CALLBACK /* displacement by a function */
+    DRAPE_MOTION_FIXED,    /* stays */
+    DRAPE_MOTION_LINEAR,   /* displacement velocity t */
+    DRAPE_MOTION_SINE,     /* displacement amplitude (sin(2 pi (frequency t + phase)) - sin(2 pi phase)) */
+    DRAPE_MOTION_KEYS,     /* straight from key to key, resting before the first and after the last */
+    DRAPE_MOTION_CALLBACK, /* displacement by a function */
+    DRAPE_MOTION_TURN      /* turns at an even rate about an axis */
 } drape_motion_kind;
 
 /* The displacement of a pinned vertex (numbered over all pieces) at a time, in s, since the simulation began: writes
@@ -44,7 +45,7 @@ typedef struct drape_motion_key {
 
 typedef struct drape_motion {
     drape_motion_kind kind;
-    double velocity[3];              /* m/s */
+    double velocity[3];              /* m/s; with DRAPE_MOTION_TURN rad/s: the axis, and how fast about it */
     double amplitude[3];             /* m */
     double frequency;                /* Hz */
     double phase;                    /* in turns */
@@ -53,7 +54,8 @@ typedef struct drape_motion {
     drape_motion_function *function; /* with DRAPE_MOTION_CALLBACK; a checkpoint does not know which function it was:
                                         restore it with the same one */
     void *user;                      /* its first argument; must outlive the simulation */
-    uint64_t reserved[4];            /* zero: room for later fields */
+    double centre[3];                /* m: a point of the axis of DRAPE_MOTION_TURN */
+    uint64_t reserved[1];            /* zero: room for later fields */
 } drape_motion;
 
 #define DRAPE_FOREVER 1e300 /* s */
@@ -204,18 +206,18 @@ typedef struct drape_certificate_energy {
 
 /* What touched in a step. */
 typedef struct drape_certificate_contact {
-    int32_t count;    /* contacts of vertices with objects that were held in the linear solve */
-    int32_t held;     /* vertices of those that stick in all directions at the end */
-    int32_t sliding;  /* vertices that slide */
-    int32_t released; /* contacts that were let go because the solve would have pulled on them */
-    int32_t springs;  /* edges and faces that were pushed apart by springs */
-    int32_t passes;   /* of impulses, in the response after the solve */
-    int32_t zones;    /* of impact that were solved */
-    int32_t cuts;     /* how often a part of the step was cut in two */
-    int64_t pairs;    /* that were tested for contact on the way of the step */
-    int64_t hits;     /* of them, that met before the response */
-    int64_t moved;    /* vertices that the response moved */
-    int64_t truncated; /* of them, those that had to stop before the end of the step */
+    int32_t count;                  /* contacts of vertices with objects that were held in the linear solve */
+    int32_t held;                   /* vertices of those that stick in all directions at the end */
+    int32_t sliding;                /* vertices that slide */
+    int32_t released;               /* contacts that were let go because the solve would have pulled on them */
+    int32_t springs;                /* edges and faces that were pushed apart by springs */
+    int32_t passes;                 /* of impulses, in the response after the solve */
+    int32_t zones;                  /* of impact that were solved */
+    int32_t cuts;                   /* how often a part of the step was cut in two */
+    int64_t pairs;                  /* that were tested for contact on the way of the step */
+    int64_t hits;                   /* of them, that met before the response */
+    int64_t moved;                  /* vertices that the response moved */
+    int64_t truncated;              /* of them, those that had to stop before the end of the step */
     double broad, narrow, response; /* s: wall-clock time */
     uint64_t reserved[5];
 } drape_certificate_contact;

@@ -1,5 +1,7 @@
-/* grid.c: regular grids. Vertices and cells run row by row; both triangles of a cell follow each other. */
+/* grid.c: regular grids, flat or as tubes. Vertices and cells run row by row; both triangles of a cell follow each
+ * other. */
 #include "cloth/grid.h"
+#include "base/elementary.h"
 
 static bool has_cell(const drape_i_grid *g, int32_t i, int32_t j) {
     return i >= 0 && j >= 0 && i < g->nx - 1 && j < g->ny - 1 && (i < g->cut_x || j < g->cut_y);
@@ -48,5 +50,36 @@ drape_status drape_i_grid_make(drape_context *ctx, drape_i_arena *arena, drape_i
     g->triangle = drape_i_arena_get(ctx, arena, g->triangles, sizeof *g->triangle);
     if (!g->number || !g->rest || !g->uv || !g->triangle) return DRAPE_ERROR_MEMORY;
     fill(g);
+    return DRAPE_OK;
+}
+
+static const double TWO_PI = 6.28318530717958647692;
+
+drape_status drape_i_grid_roll(drape_context *ctx, drape_i_arena *arena, drape_i_grid *g) {
+    DRAPE_ASSERT(g->nx >= 4 && g->vertices == g->nx * g->ny);
+    int32_t around = g->nx - 1, (*triangle)[3];
+    /* So that edges around a regular tube are as long as in the pattern. */
+    double radius = g->width / (2 * around * drape_i_sin(0.5 * TWO_PI / around)), *rest;
+    rest = drape_i_arena_get(ctx, arena, 3 * (int64_t)around * g->ny, sizeof *rest);
+    triangle = drape_i_arena_get(ctx, arena, g->triangles, sizeof *triangle);
+    if (!rest || !triangle) return DRAPE_ERROR_MEMORY;
+    for (int32_t j = 0; j < g->ny; j++)
+        for (int32_t i = 0; i < g->nx; i++) {
+            int64_t flat = i + (int64_t)g->nx * j;
+            int32_t v = i % around + around * j;
+            g->number[flat] = v;
+            if (i == around) continue;
+            double angle = TWO_PI * (g->uv[2 * flat] / g->width);
+            rest[3 * (int64_t)v] = radius * drape_i_sin(angle);
+            rest[3 * (int64_t)v + 1] = g->uv[2 * flat + 1];
+            rest[3 * (int64_t)v + 2] = radius * drape_i_cos(angle);
+        }
+    for (int32_t t = 0; t < g->triangles; t++)
+        for (int32_t k = 0; k < 3; k++) triangle[t][k] = g->number[g->triangle[t][k]];
+    g->uv_vertices = g->vertices;
+    g->uv_triangle = g->triangle;
+    g->vertices = around * g->ny;
+    g->rest = rest;
+    g->triangle = triangle;
     return DRAPE_OK;
 }

@@ -20,12 +20,24 @@ typedef struct drape_i_grid {
     int32_t *number;   /* nx ny */
     double *rest, *uv; /* 3 and 2 a vertex */
     int32_t (*triangle)[3];
+    /* Of a tube: */
+    int32_t uv_vertices; /* nx ny: uv has that many; 0: no tube */
+    int32_t (*uv_triangle)[3];
 } drape_i_grid;
 
 /* A whole rectangle: cut_x = nx - 1, cut_y = ny - 1. The arrays come from the arena. */
 drape_status drape_i_grid_make(drape_context *ctx, drape_i_arena *arena, drape_i_grid *grid);
 
+/* Makes a tube about the y axis of a whole rectangle with nx >= 4 (whatever its triangles): the vertices of the last
+ * column are those of the first. uv stays what it is, and becomes the pattern that uv_triangle refers to. */
+drape_status drape_i_grid_roll(drape_context *ctx, drape_i_arena *arena, drape_i_grid *grid);
+
 /* ---- irregular.c ---- */
+
+/* Random numbers as a function of anything (splitmix64): all 64 bits, and a double in [-1, 1), which moves the state
+ * on. */
+uint64_t drape_i_mix(uint64_t z);
+double drape_i_random_signed(uint64_t *state);
 
 /* Turns a triangulation of the plane (uv: 2 a vertex; triangles counter-clockwise) in place into an irregular one of
  * the same domain with as many vertices and triangles. Vertices keep their numbers: inner ones move, those on a
@@ -37,5 +49,9 @@ drape_status drape_i_grid_make(drape_context *ctx, drape_i_arena *arena, drape_i
  * DRAPE_ERROR_ARGUMENT: a triangle is clockwise, flat or names no vertex, or an edge has more than two triangles. */
 drape_status drape_i_irregular(drape_context *ctx, uint64_t seed, int32_t vertices, double *uv, int32_t triangles,
                                int32_t (*triangle)[3]);
+
+/* The same of a grid, a whole rectangle with nx >= 4, that is to be rolled up: its first and its last column stay as
+ * they are, so that they fit together, and so do the cells beside them but for their inner corners. */
+drape_status drape_i_irregular_tube(drape_context *ctx, uint64_t seed, drape_i_grid *grid);
 
 #endif

@@ -68,25 +68,26 @@ typedef struct star {
 
 /* ---- Random numbers: a function of seed, round and vertex; splitmix64 ---- */
 
-static uint64_t mix(uint64_t z) {
+uint64_t drape_i_mix(uint64_t z) {
     z += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
 
-/* [-1, 1) */
-static double random_signed(uint64_t *state) {
+double drape_i_random_signed(uint64_t *state) {
     *state += UINT64_C(0x9e3779b97f4a7c15);
-    return (double)(mix(*state) >> 11) * 0x1p-52 - 1;
+    return (double)(drape_i_mix(*state) >> 11) * 0x1p-52 - 1;
 }
 
-static uint64_t random_state(const mesh *m, int32_t v) { return mix(mix(m->seed + m->round) ^ (uint64_t)v); }
+static uint64_t random_state(const mesh *m, int32_t v) {
+    return drape_i_mix(drape_i_mix(m->seed + m->round) ^ (uint64_t)v);
+}
 
 /* Within the unit circle. */
 static point random_direction(uint64_t *state) {
     for (;;) {
-        double u = random_signed(state), v = random_signed(state);
+        double u = drape_i_random_signed(state), v = drape_i_random_signed(state);
         if (u * u + v * v <= 1) return (point){u, v};
     }
 }
@@ -315,7 +316,7 @@ static void throw_vertex(mesh *m, int32_t v, double length) {
     if (m->freedom[v] == MOVES) {
         by = scaled(THROW * length * star_size(&s, p), random_direction(&state));
     } else {
-        by = scaled(0.5 * SLIDE * length * random_signed(&state), star_chord(&s));
+        by = scaled(0.5 * SLIDE * length * drape_i_random_signed(&state), star_chord(&s));
     }
     double least = smaller(ROUGH, star_quality(&s, p));
     for (double share = 1; share > 0.1; share /= 2) {
@@ -364,7 +365,7 @@ static point candidate(const mesh *m, int32_t v, const star *s, int32_t i, uint6
     point p = place(m, v);
     double length = reach * (CANDIDATES - i) / CANDIDATES;
     if (i == 0) return star_centre(m, v, s);
-    if (m->freedom[v] == SLIDES) return plus(p, 0.5 * length * random_signed(state), star_chord(s));
+    if (m->freedom[v] == SLIDES) return plus(p, 0.5 * length * drape_i_random_signed(state), star_chord(s));
     return plus(p, length * star_size(s, p), random_direction(state));
 }
 
@@ -531,11 +532,45 @@ drape_status drape_i_irregular(drape_context *ctx, uint64_t seed, int32_t vertic
                                int32_t (*triangle)[3]) {
     drape_i_arena arena = {0};
     scratch s = {0};
-    mesh m = {.vertices = vertices, .triangles = triangles, .uv = uv, .corner = triangle, .seed = mix(seed)};
+    mesh m = {.vertices = vertices, .triangles = triangles, .uv = uv, .corner = triangle, .seed = drape_i_mix(seed)};
     if (vertices < 0 || triangles < 0 || triangles > INT32_MAX / 3)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%d vertices and %d triangles", vertices, triangles);
     drape_status status = allocate(ctx, &arena, &m, &s);
     if (!status) status = make_irregular(ctx, &m, &s);
+    drape_i_arena_free(ctx, &arena);
+    return status;
+}
+
+/* ---- Tubes ---- */
+
+/* Regular cells between columns i and i + 1; returns how many triangles there are then. */
+static int32_t add_column(drape_i_grid *g, int32_t i, int32_t t) {
+    for (int32_t j = 0; j + 1 < g->ny; j++) {
+        int32_t a = i + g->nx * j, b = a + 1, d = a + g->nx, c = d + 1;
+        g->triangle[t][0] = a, g->triangle[t][1] = b, g->triangle[t++][2] = c;
+        g->triangle[t][0] = a, g->triangle[t][1] = c, g->triangle[t++][2] = d;
+    }
+    return t;
+}
+
+drape_status drape_i_irregular_tube(drape_context *ctx, uint64_t seed, drape_i_grid *g) {
+    DRAPE_ASSERT(g->nx >= 4 && g->vertices == g->nx * g->ny);
+    int32_t columns = g->nx - 2, t = 0;
+    drape_i_arena arena = {0};
+    drape_i_grid inner = {.nx = columns, .ny = g->ny, .cut_x = columns - 1, .cut_y = g->ny - 1, .height = g->height};
+    inner.width = g->width * (columns - 1) / (g->nx - 1);
+    drape_status status = drape_i_grid_make(ctx, &arena, &inner);
+    if (!status) status = drape_i_irregular(ctx, seed, inner.vertices, inner.uv, inner.triangles, inner.triangle);
+    for (int32_t v = 0; v < inner.vertices && !status; v++)
+        for (int32_t k = 0; k < 2; k++)
+            g->uv[2 * (v % columns + 1 + (int64_t)g->nx * (v / columns)) + k] = inner.uv[2 * (int64_t)v + k];
+    for (; t < inner.triangles && !status; t++)
+        for (int32_t k = 0; k < 3; k++) {
+            int32_t v = inner.triangle[t][k];
+            g->triangle[t][k] = v % columns + 1 + g->nx * (v / columns);
+        }
+    if (!status) t = add_column(g, g->nx - 2, add_column(g, 0, t));
+    DRAPE_ASSERT(status || t == g->triangles);
     drape_i_arena_free(ctx, &arena);
     return status;
 }

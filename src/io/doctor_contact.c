@@ -10,6 +10,7 @@
 #include "drape/crossings.h"
 #include "io/doctor.h"
 #include "io/scene_reader.h"
+#include "sim/sim.h"
 
 #include <math.h>
 #include <string.h>
@@ -374,8 +375,10 @@ static drape_status look_at_speed(patient *p, int32_t k) {
 
 /* Where a pin wants its vertex; false where that is not known beforehand. */
 static bool wanted_place(const drape_motion *m, double t, const double start[3], double out[3]) {
+    double turned[3] = {0};
+    if (m->kind == DRAPE_MOTION_TURN) drape_i_turned(m, t, start, turned);
     for (int32_t k = 0; k < 3; k++) {
-        double d = 0;
+        double d = turned[k];
         if (m->kind == DRAPE_MOTION_CALLBACK) return false;
         if (m->kind == DRAPE_MOTION_LINEAR) d = m->velocity[k] * t;
         if (m->kind == DRAPE_MOTION_SINE)

@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PIECES = 10000 };
+enum {
+    MOST_PIECES = 10000,
+    FEWEST_AROUND = 4 /* vertices along the width of a tube, of which the first and the last are one */
+};
 
 static const double DEFAULT_THICKNESS = 1e-3;          /* m */
 static const double RADIANS = 0.017453292519943295769; /* per degree */
@@ -116,13 +119,15 @@ static void read_diagonals(reader_t *r, const drape_i_node *grid, drape_i_grid *
                            "diagonals is %s; one-way or alternating is wanted", word);
 }
 
-static bool make_irregular(reader_t *r, const drape_i_node *grid, drape_i_grid *g) {
+static bool make_irregular(reader_t *r, const drape_i_node *grid, bool tube, drape_i_grid *g) {
     bool irregular = false;
     int32_t seed = 1;
     drape_i_read_truth(r, grid, "irregular", &irregular);
     drape_i_read_whole(r, grid, "seed", 0, INT32_MAX, &seed);
     if (!irregular && !r->options->irregular) return true;
-    drape_status status = drape_i_irregular(r->ctx, (uint64_t)seed, g->vertices, g->uv, g->triangles, g->triangle);
+    drape_status status =
+        tube ? drape_i_irregular_tube(r->ctx, (uint64_t)seed, g)
+             : drape_i_irregular(r->ctx, (uint64_t)seed, g->vertices, g->uv, g->triangles, g->triangle);
     if (status) return drape_i_scene_failed(r, grid, status);
     for (int64_t i = 0; i < g->vertices; i++)
         for (int32_t k = 0; k < 2; k++) g->rest[3 * i + k] = g->uv[2 * i + k];
@@ -137,9 +142,27 @@ static bool has_room(reader_t *r, const drape_i_node *node, const drape_i_grid *
     return false;
 }
 
+static bool roll_up(reader_t *r, drape_i_grid *g) {
+    if (!drape_i_grid_roll(r->ctx, &r->out->arena, g)) return true;
+    r->problems.status = DRAPE_ERROR_MEMORY;
+    return false;
+}
+
+static bool read_tube(reader_t *r, const drape_i_node *grid, const drape_i_grid *g) {
+    bool tube = false;
+    drape_i_read_truth(r, grid, "tube", &tube);
+    if (tube && g->nx < FEWEST_AROUND)
+        drape_i_problem_at(&r->problems, grid, false,
+                           "a tube of resolution %d; it needs at least %d vertices along its width", g->nx,
+                           FEWEST_AROUND);
+    if (tube && drape_i_node_find(grid, "cut"))
+        drape_i_problem_at(&r->problems, drape_i_node_find(grid, "cut"), true, "cut does not go with a tube");
+    return tube;
+}
+
 static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
-    static const char *const keys[] = {"width",     "height", "resolution", "diagonals",
-                                       "irregular", "seed",   "cut",        NULL};
+    static const char *const keys[] = {"width", "height", "resolution", "diagonals", "irregular",
+                                       "seed",  "cut",    "tube",       NULL};
     drape_i_grid *g = drape_i_scene_get(r, 1, sizeof *g);
     int32_t before = r->problems.count;
     if (!g || !drape_i_read_map(r, node, keys)) return false;
@@ -151,14 +174,16 @@ static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece,
     if (r->problems.count > before) return false;
     read_cut(r, node, g);
     read_diagonals(r, node, g);
+    bool tube = read_tube(r, node, g);
     if (r->problems.count > before || !has_room(r, node, g)) return false;
     if (drape_i_grid_make(r->ctx, &r->out->arena, g)) {
         r->problems.status = DRAPE_ERROR_MEMORY;
         return false;
     }
-    if (!make_irregular(r, node, g)) return false;
+    if (!make_irregular(r, node, tube, g) || (tube && !roll_up(r, g))) return false;
     piece->vertices = g->vertices, piece->rest = g->rest, piece->uv = g->uv;
     piece->triangles = g->triangles, piece->triangle = g->triangle[0];
+    if (tube) piece->uv_vertices = g->uv_vertices, piece->uv_triangle = g->uv_triangle[0];
     shape->grid = g;
     return true;
 }
@@ -384,6 +409,18 @@ static void read_velocities(reader_t *r, const drape_i_node *list) {
     r->out->scene.velocity = all;
 }
 
+/* After pins and loads have found their vertices by place. */
+static void jitter_pieces(const reader_t *r) {
+    for (int32_t p = 0; p < r->out->scene.piece_count && r->options->jitter > 0; p++) {
+        const drape_i_shape *shape = &r->shapes[p];
+        double *x = (double *)shape->position; /* ours: made or read here */
+        for (int64_t i = 0; x && i < shape->vertices; i++) {
+            uint64_t state = drape_i_mix(drape_i_mix(r->options->seed) ^ (uint64_t)(shape->first_vertex + i));
+            for (int32_t k = 0; k < 3; k++) x[3 * i + k] += r->options->jitter * drape_i_random_signed(&state);
+        }
+    }
+}
+
 void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
     drape_scene *s = &r->out->scene;
     const drape_i_node *list = drape_i_node_find(root, "cloth");
@@ -408,4 +445,5 @@ void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
     drape_i_read_pins(r, list);
     r->problems.code = "bad-load";
     drape_i_read_loads(r, list);
+    jitter_pieces(r);
 }

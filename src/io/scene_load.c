@@ -307,6 +307,8 @@ static drape_status check_options(drape_context *ctx, const drape_scene_options 
                             DRAPE_I_LEAST_RESOLUTION, DRAPE_I_MOST_RESOLUTION);
     if (o->set_count < 0 || (o->set_count > 0 && !o->set))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_scene_options: no list of %d settings", o->set_count);
+    if (!(o->jitter >= 0 && o->jitter <= 1))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "jitter is %g m; it must lie in 0..1", o->jitter);
     return drape_i_check_reserved(ctx, "drape_scene_options", o->reserved, sizeof o->reserved / sizeof *o->reserved);
 }
 
@@ -362,7 +364,7 @@ extern const unsigned char drape_i_scene_pinned_yaml[], drape_i_scene_drooping_y
     drape_i_scene_drop_horizontal_yaml[], drape_i_scene_sphere_yaml[], drape_i_scene_tablecloth_yaml[],
     drape_i_scene_tablecloth_square_yaml[], drape_i_scene_tablecloth_pulled_yaml[], drape_i_scene_slope_yaml[],
     drape_i_scene_needles_yaml[], drape_i_scene_drop_vertical_yaml[], drape_i_scene_funnel_yaml[],
-    drape_i_scene_stack_yaml[], drape_i_scene_rollers_yaml[], drape_i_scene_pinch_yaml[];
+    drape_i_scene_stack_yaml[], drape_i_scene_rollers_yaml[], drape_i_scene_pinch_yaml[], drape_i_scene_twist_yaml[];
 
 static const struct entry {
     const char *name, *description;
@@ -388,6 +390,7 @@ static const struct entry {
     {"funnel", "three sheets are pushed through a funnel", drape_i_scene_funnel_yaml},
     {"stack", "ten sheets fall on each other, and a ball is thrown into them", drape_i_scene_stack_yaml},
     {"rollers", "a sheet is drawn between two rollers", drape_i_scene_rollers_yaml},
+    {"twist", "a tube whose ends turn against each other", drape_i_scene_twist_yaml},
     {"pinch", "two balls close on a sheet until there is no room for it: fails", drape_i_scene_pinch_yaml},
     {"chen", "a small sheet held at its corners, pushed in the middle (Chen's MPCG report)", drape_i_scene_chen_yaml},
 };

@@ -269,6 +269,27 @@ static void read_linear(reader_t *r, const drape_i_node *map, drape_motion *out)
         drape_i_problem_at(&r->problems, map, true, "linear: a velocity is wanted");
 }
 
+static void read_turn(reader_t *r, const drape_i_node *map, drape_motion *out) {
+    static const char *const keys[] = {"axis", "center", "rate", NULL};
+    static const double full_turn = 6.28318530717958647692;
+    double axis[3] = {0}, rate = 0;
+    int32_t before = r->problems.count;
+    if (!drape_i_read_map(r, map, keys)) return;
+    if (!drape_i_node_find(map, "axis") || !drape_i_node_find(map, "rate"))
+        drape_i_problem_at(&r->problems, map, true, "turn: an axis and a rate are wanted");
+    drape_i_read_vector(r, map, "axis", DRAPE_I_PLAIN, DRAPE_I_ANY, axis);
+    drape_i_read_number(r, map, "rate", DRAPE_I_FREQUENCY, DRAPE_I_ANY, &rate);
+    drape_i_read_vector(r, map, "center", DRAPE_I_LENGTH, DRAPE_I_ANY, out->centre);
+    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    if (r->problems.count == before && !(length > 0))
+        drape_i_problem_at(&r->problems, drape_i_node_find(map, "axis"), false,
+                           "an axis of length zero; one such as [0, 0, 1] is wanted");
+    if (r->problems.count > before) return;
+    drape_i_turn_up(r, axis), drape_i_turn_up(r, out->centre);
+    out->kind = DRAPE_MOTION_TURN;
+    for (int32_t k = 0; k < 3; k++) out->velocity[k] = full_turn * rate * (axis[k] / length);
+}
+
 /* keys: [{time: 0 s, offset: [0, 0, 0]}, ...], times rising. */
 static void read_keys(reader_t *r, const drape_i_node *list, drape_motion *out) {
     static const char *const names[] = {"time", "offset", NULL};
@@ -296,15 +317,16 @@ static void read_keys(reader_t *r, const drape_i_node *list, drape_motion *out) 
 }
 
 static void read_motion(reader_t *r, const drape_i_node *map, drape_pin *pin) {
-    static const char *const kinds[] = {"linear", "sine", "keys", NULL};
+    static const char *const kinds[] = {"linear", "sine", "keys", "turn", NULL};
     if (!map || !drape_i_read_map(r, map, kinds)) return;
     if (drape_i_node_count(map) != 1) {
-        drape_i_problem_at(&r->problems, map, true, "move: one of linear, sine and keys is wanted");
+        drape_i_problem_at(&r->problems, map, true, "move: one of linear, sine, keys and turn is wanted");
         return;
     }
     if (strcmp(map->first->key, "linear") == 0) read_linear(r, map->first, &pin->motion);
     if (strcmp(map->first->key, "sine") == 0) read_sine(r, map->first, pin, &pin->motion);
     if (strcmp(map->first->key, "keys") == 0) read_keys(r, map->first, &pin->motion);
+    if (strcmp(map->first->key, "turn") == 0) read_turn(r, map->first, &pin->motion);
 }
 
 /* ---- pins ---- */

@@ -4,7 +4,8 @@
  * change that is prescribed is z = (anchor + d(t + h) - x) / h - v: it lands there exactly, and errors of rounding do
  * not add up over the steps. Stages of other integrators move it from x by c v, and have the whole of v prescribed.
  * The anchor is where the vertex started, or, for a pin that takes hold later, where it was then less d at that time.
- * A vertex may be in several pins: the builder of the constraints merges what they ask for. */
+ * For a pin that turns, d is by how much the turn moves the anchor; one that takes hold later has the anchor turned
+ * back. A vertex may be in several pins: the builder of the constraints merges what they ask for. */
 #include "base/elementary.h"
 #include "sim/contact.h"
 
@@ -38,13 +39,32 @@ static double scripted(const drape_motion *m, double t, int32_t k) {
     }
 }
 
-static void displacement(const drape_sim *sim, const drape_motion *m, int32_t vertex, double t, double d[3]) {
+/* sin a (n x r) + (1 - cos a) n x (n x r), with r from the centre to p. */
+void drape_i_turned(const drape_motion *m, double t, const double p[3], double d[3]) {
+    const double *w = m->velocity;
+    double speed = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), n[3], r[3], across[3];
+    for (int32_t k = 0; k < 3; k++) {
+        n[k] = speed > 0 ? w[k] / speed : 0;
+        r[k] = p[k] - m->centre[k];
+    }
+    double sine = drape_i_sin(speed * t), rest = 1 - drape_i_cos(speed * t);
+    for (int32_t k = 0; k < 3; k++) across[k] = n[(k + 1) % 3] * r[(k + 2) % 3] - n[(k + 2) % 3] * r[(k + 1) % 3];
+    for (int32_t k = 0; k < 3; k++)
+        d[k] =
+            sine * across[k] + rest * (n[(k + 1) % 3] * across[(k + 2) % 3] - n[(k + 2) % 3] * across[(k + 1) % 3]);
+}
+
+/* anchor: of this vertex in its pin. */
+static void displacement(const drape_sim *sim, const drape_motion *m, int32_t vertex, double t,
+                         const double anchor[3], double d[3]) {
     DRAPE_ASSERT(vertex >= 0 && vertex < sim->vertices);
     if (m->kind == DRAPE_MOTION_CALLBACK) {
         double start[3]; /* a copy: the callback cannot harm the simulation */
         memcpy(start, sim->start + 3 * (int64_t)vertex, sizeof start);
         d[0] = d[1] = d[2] = NAN; /* a callback that writes nothing is found out */
         m->function(m->user, vertex, t, start, d);
+    } else if (m->kind == DRAPE_MOTION_TURN) {
+        drape_i_turned(m, t, anchor, d);
     } else {
         for (int32_t k = 0; k < 3; k++) d[k] = scripted(m, t, k);
     }
@@ -60,10 +80,12 @@ static bool holds(const drape_sim *sim, const drape_pin *pin, double t) {
 static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, double t) {
     if (pin->from <= 0 || holds(sim, pin, t)) return;
     for (int32_t i = first; i < first + pin->count; i++) {
+        const double *x = sim->x + 3 * (int64_t)sim->pinned[i].vertex;
         double d[3];
-        displacement(sim, &pin->motion, sim->pinned[i].vertex, t, d);
+        if (pin->motion.kind == DRAPE_MOTION_TURN) drape_i_turned(&pin->motion, -t, x, d);
+        else displacement(sim, &pin->motion, sim->pinned[i].vertex, t, x, d);
         for (int32_t k = 0; k < 3; k++)
-            sim->anchor[3 * (int64_t)i + k] = sim->x[3 * (int64_t)sim->pinned[i].vertex + k] - d[k];
+            sim->anchor[3 * (int64_t)i + k] = pin->motion.kind == DRAPE_MOTION_TURN ? x[k] + d[k] : x[k] - d[k];
     }
 }
 
@@ -91,7 +113,7 @@ static drape_status ask(drape_sim *sim, int32_t p, int32_t i, const drape_i_aim 
     int64_t at = 3 * (int64_t)c.vertex;
     double d[3];
     DRAPE_ASSERT(i >= 0 && i < sim->held_count);
-    displacement(sim, &sim->pins[p].motion, c.vertex, aim->t, d);
+    displacement(sim, &sim->pins[p].motion, c.vertex, aim->t, sim->anchor + 3 * (int64_t)i, d);
     for (int32_t k = 0; k < 3; k++) {
         double target = sim->anchor[3 * (int64_t)i + k] + d[k];
         if (!isfinite(target) && sim->pins[p].motion.kind == DRAPE_MOTION_CALLBACK)
@@ -147,7 +169,8 @@ drape_status drape_i_sim_hold_still(drape_sim *sim) {
 
 static bool finite_motion(const drape_motion *m) {
     bool good = isfinite(m->frequency) && isfinite(m->phase);
-    for (int32_t k = 0; k < 3; k++) good = good && isfinite(m->velocity[k]) && isfinite(m->amplitude[k]);
+    for (int32_t k = 0; k < 3; k++)
+        good = good && isfinite(m->velocity[k]) && isfinite(m->amplitude[k]) && isfinite(m->centre[k]);
     for (int32_t i = 0; m->kind == DRAPE_MOTION_KEYS && i < m->key_count; i++) {
         good = good && isfinite(m->key[i].time);
         for (int32_t k = 0; k < 3; k++) good = good && isfinite(m->key[i].offset[k]);
@@ -156,7 +179,7 @@ static bool finite_motion(const drape_motion *m) {
 }
 
 static drape_status check_motion(drape_context *ctx, int32_t p, const drape_motion *m) {
-    if ((unsigned)m->kind > DRAPE_MOTION_CALLBACK)
+    if ((unsigned)m->kind > DRAPE_MOTION_TURN)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: there is no kind of motion %d", p, (int)m->kind);
     if (m->kind == DRAPE_MOTION_CALLBACK && !m->function)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: a motion by callback without a function", p);
@@ -173,7 +196,7 @@ static drape_status check_motion(drape_context *ctx, int32_t p, const drape_moti
 
 static drape_status check_pin(drape_context *ctx, int32_t p, const drape_pin *pin) {
     drape_status status = drape_i_check_reserved(ctx, "drape_pin", pin->reserved, 4);
-    if (!status) status = drape_i_check_reserved(ctx, "drape_motion", pin->motion.reserved, 4);
+    if (!status) status = drape_i_check_reserved(ctx, "drape_motion", pin->motion.reserved, 1);
     if (status) return status;
     if (pin->count < 0 || (pin->count > 0 && !pin->vertices))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: no list of %d vertices", p, pin->count);

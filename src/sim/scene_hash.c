@@ -13,7 +13,7 @@
     _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 256);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 104);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion, 104); /* but for the callback, whose address says nothing */
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion, 128); /* but for the callback, whose address says nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_pin, 248);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_forces, 72);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 16);
@@ -56,6 +56,7 @@ static uint64_t hash_motion(uint64_t hash, const drape_motion *m) {
     hash = whole(hash, m->kind);
     hash = reals(reals(hash, m->velocity, 3), m->amplitude, 3);
     hash = reals(reals(hash, &m->frequency, 1), &m->phase, 1);
+    if (m->kind == DRAPE_MOTION_TURN) hash = reals(hash, m->centre, 3);
     for (int32_t i = 0; m->kind == DRAPE_MOTION_KEYS && i < m->key_count; i++)
         hash = reals(reals(hash, &m->key[i].time, 1), m->key[i].offset, 3);
     return hash;

@@ -133,6 +133,9 @@ bool drape_i_sim_update_active_pins(drape_sim *sim);
 /* Which pins held in the step that led to the present time; for a state that was restored. */
 void drape_i_sim_restore_active_pins(drape_sim *sim);
 
+/* By how much a motion of kind DRAPE_MOTION_TURN has moved at t what was at p at 0, m. */
+void drape_i_turned(const drape_motion *motion, double t, const double p[3], double d[3]);
+
 /* Where what is held must be: anchor + displacement at t. */
 typedef struct drape_i_aim {
     double t, c;         /* s */

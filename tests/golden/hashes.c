@@ -109,19 +109,20 @@ static bool is_linearised(const golden *g, const char *name) {
     return linearised;
 }
 
-/* Those of scenes with colliders are not kept. */
-static bool has_colliders(const golden *g, const char *name) {
+/* Those of scenes with contact are not kept. */
+static bool has_contact(const golden *g, const char *name) {
     drape_loaded_scene *loaded = NULL;
     if (drape_scene_builtin(g->ctx, name, RESOLUTION, &loaded)) return false;
-    bool colliders = drape_loaded_scene_data(loaded)->collider_count > 0;
+    const drape_scene *scene = drape_loaded_scene_data(loaded);
+    bool contact = scene->collider_count > 0 || (scene->contact && scene->contact->self);
     drape_loaded_scene_destroy(loaded);
-    return colliders;
+    return contact;
 }
 
 static drape_status print_scenes(const golden *g) {
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; drape_scene_name(i) && !status; i++) {
-        if (has_colliders(g, drape_scene_name(i))) continue;
+        if (has_contact(g, drape_scene_name(i))) continue;
         status = print_scene(g, drape_scene_name(i), NULL, false);
         if (!status && !is_linearised(g, drape_scene_name(i)))
             status = print_scene(g, drape_scene_name(i), DRAPE_LINEARISED_EULER, false);

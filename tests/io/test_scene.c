@@ -494,7 +494,75 @@ static void test_motions(void **state) {
     near3(m->key[1].offset, 0.01, 0, 0);
 }
 
+static void test_turn_is_read(void **state) {
+    fixture *f = *state;
+    const drape_motion *m = motion(f, "", "turn: {axis: [0, 3, 4], center: [1 cm, 0, 2], rate: -0.5 Hz}");
+    assert_int_equal(m->kind, DRAPE_MOTION_TURN);
+    near3(m->velocity, 0, -0.6 * 3.14159265358979324, -0.8 * 3.14159265358979324);
+    near3(m->centre, 0.01, 0, 2);
+}
+
+/* ---- tubes ---- */
+
+/* A regular tube is at rest, closed (every edge has two triangles but for those of both ends), and as long and wide
+ * as the grid. The ends of an irregular one lie at the same height all around, and its pattern fits. */
+static void test_tubes(void **state) {
+    fixture *f = *state;
+    for (int32_t irregular = 0; irregular < 2; irregular++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "drape: 1\ncloth: [{grid: {width: 2, height: 1, resolution: 25, tube: true, "
+                 "irregular: %s}}]\n",
+                 irregular ? "true" : "false");
+        const drape_scene *s = read_text(f, text);
+        assert_int_equal(s->pieces[0].vertices, 24 * 13);
+        assert_int_equal(s->pieces[0].triangles, 2 * 24 * 12);
+        drape_sim *sim = make_sim(f);
+        const drape_cloth *cloth = drape_sim_cloth(sim);
+        assert_int_equal(drape_cloth_hinges(cloth), (3 * 2 * 24 * 12 - 2 * 24) / 2);
+        double stretch = drape_cloth_stretch(cloth, drape_sim_positions(sim));
+        ASSERT_NEAR(stretch, 1, irregular ? 0.01 : 1e-12);
+        for (int32_t i = 0; i < 24; i++) {
+            const double *x = s->pieces[0].rest + 3 * (int64_t)i, *y = x + 3 * 24 * 12;
+            ASSERT_NEAR(x[1], -0.5, 1e-15);
+            ASSERT_NEAR(y[1], 0.5, 1e-15);
+            ASSERT_NEAR(2 * 24 * sqrt(x[0] * x[0] + x[2] * x[2]) * sin(3.14159265358979324 / 24), 2, 1e-12);
+        }
+        drape_sim_destroy(sim);
+    }
+}
+
 /* ---- motions as they are simulated ---- */
+
+/* Vertex 8, at (0.5, 0.5, 0), turns about an axis along y through (0.2, 7, 0.4), from the start or from later on. */
+static void check_turn(fixture *f, const char *from, double held_after) {
+    char text[400];
+    snprintf(text, sizeof text,
+             "drape: 1\ncloth:\n  - grid: {resolution: 3}\n    pins:\n      - {where: [top-left, bottom-left]}\n"
+             "      - {where: top-right, %smove: {turn: {axis: [0, 2, 0], center: [0.2, 7, 0.4], rate: 0.25}}}\n"
+             "time: {step: 20 ms, fps: 10, duration: 1 s}\n",
+             from);
+    read_text(f, text);
+    drape_sim *sim = make_sim(f);
+    double start[3] = {0.5, 0.5, 0};
+    for (int32_t i = 0; i < 10; i++) {
+        test_run(f->ctx, sim, f->scene->steps_per_frame);
+        const double *x = drape_sim_positions(sim) + 3 * 8;
+        double t = 0.1 * (i + 1) - held_after, angle = 0.5 * 3.14159265358979324 * t;
+        if (t < 0.05) memcpy(start, x, sizeof start);
+        if (t < 0.05) continue;
+        double a = start[0] - 0.2, b = start[2] - 0.4;
+        ASSERT_NEAR(x[0], 0.2 + cos(angle) * a + sin(angle) * b, 1e-12);
+        ASSERT_NEAR(x[1], start[1], 1e-12);
+        ASSERT_NEAR(x[2], 0.4 - sin(angle) * a + cos(angle) * b, 1e-12);
+    }
+    drape_sim_destroy(sim);
+}
+
+static void test_simulated_turn(void **state) {
+    check_turn(*state, "", 0);
+    check_turn(*state, "from: 0.3 s, ", 0.3);
+}
 
 /* Height of vertex v after each of `count` frames. */
 static void heights(fixture *f, int32_t v, int32_t count, double *z) {
@@ -1028,6 +1096,40 @@ static void test_loaded_scenes_own_themselves(void **state) {
     assert_null(drape_loaded_scene_edit(NULL));
 }
 
+static void jittered(fixture *f, uint64_t seed, double *out) {
+    const drape_scene_options options = {.resolution = 5, .jitter = 1e-3, .seed = seed};
+    drape_loaded_scene *plain, *loaded;
+    ASSERT_OK(f->ctx, drape_scene_builtin(f->ctx, "hammock", 5, &plain));
+    ASSERT_OK(f->ctx, drape_scene_load(f->ctx, "hammock", &options, &loaded));
+    const drape_scene *a = drape_loaded_scene_data(plain), *b = drape_loaded_scene_data(loaded);
+    double most = 0;
+    int32_t n = 0;
+    for (int32_t p = 0; p < a->piece_count; p++) {
+        assert_memory_equal(a->pieces[p].uv, b->pieces[p].uv, 2 * (size_t)a->pieces[p].vertices * sizeof(double));
+        for (int32_t i = 0; i < 3 * a->pieces[p].vertices; i++) {
+            double d = b->pieces[p].rest[i] - a->pieces[p].rest[i];
+            most = fmax(most, fabs(d));
+            if (n < 30) out[n++] = d;
+        }
+    }
+    assert_true(most <= 1e-3 + 1e-15 && most > 0.9e-3);
+    for (int32_t p = 0; p < a->pin_count; p++) assert_int_equal(a->pins[p].count, b->pins[p].count);
+    drape_loaded_scene_destroy(plain);
+    drape_loaded_scene_destroy(loaded);
+}
+
+static void test_jitter(void **state) {
+    fixture *f = *state;
+    double d[3][30];
+    jittered(f, 1, d[0]), jittered(f, 1, d[1]), jittered(f, 2, d[2]);
+    assert_memory_equal(d[0], d[1], sizeof d[0]);
+    for (int32_t i = 0; i < 30; i++) assert_true(d[0][i] != d[2][i]);
+    drape_loaded_scene *loaded;
+    assert_int_equal(drape_scene_load(f->ctx, "flag", &(drape_scene_options){.jitter = -1}, &loaded),
+                     DRAPE_ERROR_ARGUMENT);
+    assert_string_equal(drape_message(f->ctx), "jitter is -1 m; it must lie in 0..1");
+}
+
 static void test_null_and_reserved_get_a_status(void **state) {
     fixture *f = *state;
     drape_loaded_scene *loaded = (drape_loaded_scene *)1;
@@ -1198,6 +1300,10 @@ int main(void) {
         TEST(test_directions),
         TEST(test_motions),
         TEST(test_simulated_motions),
+        TEST(test_turn_is_read),
+        TEST(test_simulated_turn),
+        TEST(test_tubes),
+        TEST(test_jitter),
         TEST(test_pin_that_lets_go),
         TEST(test_pin_that_takes_hold_later),
         TEST(test_loads),
