@@ -204,11 +204,11 @@ static void watch_cuts(run *r, const drape_certificate *c) {
     r->cut_steps = c->contact.cuts > 0 ? r->cut_steps + 1 : 0;
     if (r->cut_steps <= LONG) return;
     r->cut_steps = -1;
-    const char *why = drape_message(r->ctx);
-    bool known = strncmp(why, "contact: ", 9) == 0;
-    complain("step %lld (t = %g s): each of the last %d steps had to be divided, so the run is slow: %s; look at "
-             "what is squeezed or crosses there, or take a shorter step",
-             (long long)c->step, c->time, LONG, known ? why + 9 : "contact leaves no room");
+    const char *what = drape_sim_stuck(r->sim);
+    complain(
+        "step %lld (t = %g s): each of the last %d steps had to be divided, so the run is slow%s%s; look at what "
+        "is squeezed there, or take a shorter step",
+        (long long)c->step, c->time, LONG, what ? ": there is no room between " : "", what ? what : "");
 }
 
 static drape_status step(run *r, drape_certificate *c) {

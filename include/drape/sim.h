@@ -273,6 +273,10 @@ DRAPE_API const double *drape_sim_velocities(const drape_sim *sim); /* m/s, like
 /* N s, 3 doubles per vertex: what held the pins in the last step; NULL before it and after a step that failed. */
 DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim);
 
+/* Between what contact left no room when the last step was cut, in words; NULL: it was not cut for that. Lives until
+ * the next step. */
+DRAPE_API const char *drape_sim_stuck(const drape_sim *sim);
+
 /* Changes the state between two steps: 3 doubles per vertex, copied; NULL: that part stays. The time stays, and pins
  * lead back to their motion. Multistep methods forget the states before and restart, even with the same numbers;
  * a control finds its step length again. DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */

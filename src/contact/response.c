@@ -32,7 +32,8 @@
 
 enum { GRAIN = 4096 };
 
-static const double MORE = 1.0 / 16;        /* of the floor, without the radius */
+static const double MORE = 1.0 / 16; /* of the floor, without the radius */
+static const double REACH = 0.25; /* of what is between the floor and the distance: farther out forces do the work */
 static const double LESS = 1 - 1.0 / 64;    /* of the distance at the start */
 static const double LEAST_FLOOR = 1.0 / 64; /* of the floor: what begins nearer touches */
 
@@ -113,7 +114,7 @@ const drape_i_trouble *drape_i_response_trouble_of(const drape_i_response *r) { 
 double drape_i_response_separation(double floor, double round) { return floor + MORE * (floor - round); }
 
 double drape_i_response_reach(double floor, double distance, double round) {
-    return fmax(distance, floor + (floor - round));
+    return fmax(floor + REACH * (distance - floor), floor + (floor - round));
 }
 
 /* ---- Pairs ---- */

@@ -283,8 +283,6 @@ drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene) {
     const drape_contact_settings usual = {0}, *s = scene->contact ? scene->contact : &usual;
     drape_status status = drape_i_check_reserved(sim->ctx, "drape_contact_settings", s->reserved, 8);
     if (status || !drape_i_contact_acts(scene)) return status;
-    if (scene->collider_count < 0 || (scene->collider_count > 0 && !scene->colliders))
-        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "no list of %d colliders", scene->collider_count);
     if (!isfinite(s->distance) || s->distance < 0)
         return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
                             "contact: the distance is %g m; it must be at least 0, and finite", s->distance);

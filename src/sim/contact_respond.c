@@ -61,6 +61,11 @@ void drape_i_contact_start(drape_sim *sim) {
     sim->contact->did = (drape_certificate_contact){0};
     sim->contact->cuts = 0;
     sim->contact->no_room = false;
+    sim->contact->stuck[0] = 0;
+}
+
+const char *drape_sim_stuck(const drape_sim *sim) {
+    return sim && sim->contact && sim->contact->cuts > 0 && sim->contact->stuck[0] ? sim->contact->stuck : NULL;
 }
 
 bool drape_i_contact_take_back(drape_sim *sim) {
@@ -148,7 +153,7 @@ drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const d
     if (!kept) {
         c->no_room = true;
         drape_i_contact_explain(c, c->stuck, sizeof c->stuck);
-        return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER, "contact: there is no room between %s", c->stuck);
+        return DRAPE_ERROR_NUMBER; /* the step says why, if it fails in the end */
     }
     settle_touches(sim, t, x, v, past);
     if (counts.moved > 0) {

@@ -26,7 +26,8 @@ enum { GRAIN = 512 };
  * meshes. On round objects vertices carry: between them flat triangles are nearer to the object, and springs push
  * only below that; unless the cloth is so coarse that its triangles would cut into the object. */
 static const double TOP_CLOTH = 1, TOP_OBJECT = 0.9, LEAST_TOP = 0.1;
-static const double KEEP = 0.5; /* of that is kept, and the spring pushes in the rest */
+static const double KEEP = 0.5;        /* of that is kept, and the spring pushes in the rest */
+static const double LEAST_REACH = 0.1; /* of the contact distance: for cloth that is thin, or not thick at all */
 static const double AT_VERTEX = 0.999;
 static const double SOFT = 0.1, DAMPING = 1; /* share of the stiffness in A; ratio */
 
@@ -190,7 +191,7 @@ static bool is_near(const drape_i_contact *c, drape_ccd_kind kind, int64_t i, ne
     if (!(length > 0)) return false;
     for (int32_t k = 0; k < 3; k++) out->n[k] = e[k] / length;
     out->keep = pairs->round[i] + KEEP * top;
-    out->rest = reach > 0 ? fmin(c->settings.distance, reach) : c->settings.distance;
+    out->rest = fmin(c->settings.distance, fmax(reach, LEAST_REACH * c->settings.distance));
     out->gap = length - out->keep;
     out->later = dot(out->n, ahead) - out->keep;
     return out->later < out->rest;

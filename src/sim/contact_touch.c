@@ -284,14 +284,15 @@ static drape_status choose_modes(drape_sim *sim) {
     return status;
 }
 
-/* Which vertices cannot be moved: those that pins hold in all directions. */
+/* Which vertices cannot be moved: those that pins hold in three directions, one pin or several together. */
 static void find_movable(drape_sim *sim) {
     drape_i_contact *c = sim->contact;
     const double *mass = drape_cloth_mass(sim->cloth);
-    for (int32_t i = 0; i < sim->vertices; i++) c->inverse_mass[i] = 1 / mass[i];
+    memset(c->stamp, 0, (size_t)sim->vertices * sizeof *c->stamp);
     for (int32_t p = 0, i = 0; p < sim->pin_count; p++)
         for (int32_t k = 0; k < sim->pins[p].count; k++, i++)
-            if (sim->holding[p] && sim->pins[p].directions == 3) c->inverse_mass[sim->pinned[i].vertex] = 0;
+            if (sim->holding[p]) c->stamp[sim->pinned[i].vertex] += sim->pins[p].directions;
+    for (int32_t i = 0; i < sim->vertices; i++) c->inverse_mass[i] = c->stamp[i] >= 3 ? 0 : 1 / mass[i];
 }
 
 static void predict(const drape_sim *sim, double h, double *x) {
@@ -441,6 +442,7 @@ static drape_i_standing standing_of(const drape_i_touch *touch, const double f[3
 void drape_i_contact_finish(drape_sim *sim, const double *impulse) {
     drape_i_contact *c = sim->contact;
     double h = c->end - c->start;
+    c->did.count = c->did.held = c->did.sliding = 0;
     for (int32_t v = 0; v < sim->vertices; v++) {
         drape_i_touch *touch[3];
         double share[3];

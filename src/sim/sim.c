@@ -40,6 +40,8 @@ static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
     if (status) return status;
     if (!isfinite(s->step) || !(s->step > 0))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the time step is %g s; it must be above 0", s->step);
+    if (s->collider_count < 0 || (s->collider_count > 0 && !s->colliders))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "no list of %d colliders", s->collider_count);
     if (s->steps_per_frame < 1 || s->frames < 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%d steps a frame and %d frames: at least 1 and 0 wanted",
                             s->steps_per_frame, s->frames);
@@ -79,7 +81,6 @@ static void place(drape_sim *sim, const drape_scene *scene) {
     }
     if (scene->velocity) memcpy(sim->v, scene->velocity, 3 * (size_t)sim->vertices * sizeof *sim->v);
     drape_i_sim_anchor(sim);
-    sim->scene = drape_i_scene_hash(scene);
 }
 
 static drape_status build(drape_sim *sim, const drape_scene *scene) {
@@ -101,6 +102,7 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
     if (!status) status = drape_i_sim_hold(sim, scene);
     if (!status) place(sim, scene);
     if (!status) status = drape_i_contact_create(sim, scene);
+    if (!status) sim->scene = drape_i_scene_hash(scene);
     if (!status) status = choose_integrator(sim, scene);
     return status;
 }

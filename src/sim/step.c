@@ -251,6 +251,7 @@ static void certify(drape_sim *sim, double began, drape_certificate *c) {
                              .energy = drape_i_sim_measure_energy(sim),
                              .contact = sim->contact ? sim->contact->did : (drape_certificate_contact){0},
                              .seconds = sim->spent.seconds};
+    if (sim->contact) c->contact.cuts = sim->contact->cuts;
     c->linear.iterations = sim->spent.iterations;
     double rest = drape_i_seconds() - began - c->seconds.assemble - c->seconds.precondition - c->seconds.solve;
     c->seconds.update = rest > 0 ? rest : 0;
