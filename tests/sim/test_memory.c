@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { RESOLUTION = 24, STEPS = 2, LEAST_REQUESTS = 30, MOST_REQUESTS = 1000 };
+enum { RESOLUTION = 24, STEPS = 2, LEAST_REQUESTS = 30, MOST_REQUESTS = 5000 };
 
 /* A scene that ships, and how it is stepped. */
 typedef struct run {

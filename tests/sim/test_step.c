@@ -158,10 +158,10 @@ static void room_for_later_is_zero(void **state) {
                         {scene->pins[0].motion.reserved, "drape_motion.reserved"},
                         {scene->forces.reserved, "drape_forces.reserved"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        others[i].reserved[1] = 1;
+        others[i].reserved[0] = 1;
         assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
         assert_non_null(strstr(drape_message(ctx), others[i].message));
-        others[i].reserved[1] = 0;
+        others[i].reserved[0] = 0;
     }
     scene->integration.ode.method = "leap-dog";
     assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
