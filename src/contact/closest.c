@@ -7,8 +7,6 @@ static void minus(const double *a, const double *b, double out[3]) {
     for (int k = 0; k < 3; k++) out[k] = a[k] - b[k];
 }
 
-static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
-
 static double clamp(double t) { return t < 0 ? 0 : t > 1 ? 1 : t; }
 
 /* Where on the segment from a to b the point nearest to p is, in [0, 1]. */
@@ -16,14 +14,14 @@ static double on_segment(const double *p, const double *a, const double *b) {
     double d[3], r[3];
     minus(b, a, d);
     minus(p, a, r);
-    double length = dot(d, d);
-    return length > 0 ? clamp(dot(r, d) / length) : 0;
+    double length = drape_i_dot3(d, d);
+    return length > 0 ? clamp(drape_i_dot3(r, d) / length) : 0;
 }
 
 static double distance_to(const double *p, const double *const corner[3], const double b[3]) {
     double e[3];
     for (int k = 0; k < 3; k++) e[k] = p[k] - ((b[0] * corner[0][k] + b[1] * corner[1][k]) + b[2] * corner[2][k]);
-    return dot(e, e);
+    return drape_i_dot3(e, e);
 }
 
 /* The nearest of the three edges. */
@@ -50,7 +48,8 @@ static void on_triangle(const double *p, const double *const corner[3], double b
     minus(corner[1], corner[0], u);
     minus(corner[2], corner[0], v);
     minus(p, corner[0], r);
-    double uu = dot(u, u), uv = dot(u, v), vv = dot(v, v), ur = dot(u, r), vr = dot(v, r);
+    double uu = drape_i_dot3(u, u), uv = drape_i_dot3(u, v), vv = drape_i_dot3(v, v), ur = drape_i_dot3(u, r),
+           vr = drape_i_dot3(v, r);
     double determinant = uu * vv - uv * uv;
     double s = vv * ur - uv * vr, t = uu * vr - uv * ur;
     if (determinant > 1e-14 * uu * vv && s >= 0 && t >= 0 && s + t <= determinant) {
@@ -70,7 +69,8 @@ static void on_segments(const double *const a[2], const double *const b[2], doub
     minus(a[1], a[0], u);
     minus(b[1], b[0], v);
     minus(a[0], b[0], r);
-    double uu = dot(u, u), uv = dot(u, v), vv = dot(v, v), ur = dot(u, r), vr = dot(v, r);
+    double uu = drape_i_dot3(u, u), uv = drape_i_dot3(u, v), vv = drape_i_dot3(v, v), ur = drape_i_dot3(u, r),
+           vr = drape_i_dot3(v, r);
     double determinant = uu * vv - uv * uv;
     *s = determinant > 1e-14 * uu * vv ? clamp((uv * vr - vv * ur) / determinant) : 0;
     double at[3];

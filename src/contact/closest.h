@@ -2,7 +2,12 @@
 #ifndef DRAPE_CONTACT_CLOSEST_H
 #define DRAPE_CONTACT_CLOSEST_H
 
+#include "base/context.h"
 #include "drape/contact.h"
+
+DRAPE_INLINE double drape_i_dot3(const double a[3], const double b[3]) {
+    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
+}
 
 /* Weights of the four vertices in e = sum w_i x_i, the vector between the closest points, from the second part to the
  * first: (1, -b0, -b1, -b2) for a vertex and a triangle; (1-s, s, -(1-t), -t) for two edges. Each weight is in [-1,

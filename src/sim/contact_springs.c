@@ -31,8 +31,6 @@ static const double LEAST_REACH = 0.1; /* of the contact distance: for cloth tha
 static const double AT_VERTEX = 0.999;
 static const double SOFT = 0.1, DAMPING = 1; /* share of the stiffness in A; ratio */
 
-static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
-
 /* ---- Finding them ---- */
 
 static drape_status make_room(drape_i_contact *c) {
@@ -62,9 +60,9 @@ static double stiffness_at(const drape_sim *sim, int32_t vertex, const double n[
     drape_bsr3 A = drape_matrix_view(sim->A);
     const double *block = A.val + 9 * drape_i_matrix_find(&A, vertex, vertex);
     double Bn[3];
-    for (int32_t i = 0; i < 3; i++) Bn[i] = dot(block + 3 * i, n);
+    for (int32_t i = 0; i < 3; i++) Bn[i] = drape_i_dot3(block + 3 * i, n);
     double c = drape_i_sim_solves_for_positions(sim) ? 1 : sim->matrix_c;
-    return fmax(mass, dot(n, Bn) / (c * c));
+    return fmax(mass, drape_i_dot3(n, Bn) / (c * c));
 }
 
 /* k and c from the vertices, and from how fast the gap closes (m/s). What brakes acts for all of the step,
@@ -86,7 +84,7 @@ static void find_across(const double n[3], double t[2][3]) {
     int32_t least = fabs(n[0]) <= fabs(n[1]) && fabs(n[0]) <= fabs(n[2]) ? 0 : fabs(n[1]) <= fabs(n[2]) ? 1 : 2;
     double length = 0;
     for (int32_t k = 0; k < 3; k++) t[0][k] = (k == least) - n[least] * n[k];
-    length = sqrt(dot(t[0], t[0]));
+    length = sqrt(drape_i_dot3(t[0], t[0]));
     for (int32_t k = 0; k < 3; k++) t[0][k] /= length;
     for (int32_t k = 0; k < 3; k++) t[1][k] = n[(k + 1) % 3] * t[0][(k + 2) % 3] - n[(k + 2) % 3] * t[0][(k + 1) % 3];
 }
@@ -111,7 +109,7 @@ typedef struct nearness {
 /* m/s: how it slides along t[d] */
 static double across(const drape_i_contact_spring *s, int32_t d, const double *v) {
     double u = -s->with[d];
-    for (int32_t i = 0; i < s->count; i++) u += s->w[i] * dot(s->t[d], v + 3 * (int64_t)s->vertex[i]);
+    for (int32_t i = 0; i < s->count; i++) u += s->w[i] * drape_i_dot3(s->t[d], v + 3 * (int64_t)s->vertex[i]);
     return u;
 }
 
@@ -147,7 +145,7 @@ static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, drape_
     object_velocity(sim, &c->world->pairs[kind], i, near, v);
     find_across(s->n, s->t);
     for (int32_t d = 0; d < 2; d++) {
-        s->with[d] = -dot(s->t[d], v);
+        s->with[d] = -drape_i_dot3(s->t[d], v);
         double u = across(s, d, sim->v);
         square += u * u;
     }
@@ -162,7 +160,7 @@ static double longest_square(const drape_i_world *w, drape_ccd_kind kind, const 
         const double *a = w->start + 3 * (int64_t)vertex[first + i];
         const double *b = w->start + 3 * (int64_t)vertex[first + (i + 1) % count];
         double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-        most = fmax(most, dot(d, d));
+        most = fmax(most, drape_i_dot3(d, d));
     }
     return most;
 }
@@ -187,13 +185,13 @@ static bool is_near(const drape_i_contact *c, drape_ccd_kind kind, int64_t i, ne
     drape_i_closest(kind, w->start, vertex, out->weight);
     drape_i_between(w->start, vertex, out->weight, e);
     drape_i_between(w->end, vertex, out->weight, ahead);
-    double length = sqrt(dot(e, e));
+    double length = sqrt(drape_i_dot3(e, e));
     if (!(length > 0)) return false;
     for (int32_t k = 0; k < 3; k++) out->n[k] = e[k] / length;
     out->keep = pairs->round[i] + KEEP * top;
     out->rest = fmin(c->settings.distance, fmax(reach, LEAST_REACH * c->settings.distance));
     out->gap = length - out->keep;
-    out->later = dot(out->n, ahead) - out->keep;
+    out->later = drape_i_dot3(out->n, ahead) - out->keep;
     return out->later < out->rest;
 }
 
@@ -203,7 +201,7 @@ static bool is_near_at_rest(const drape_sim *sim, drape_ccd_kind kind, int64_t i
     double weight[4], e[3], reach = pairs->distance[i] + sim->contact->settings.distance;
     drape_i_closest(kind, sim->start, pairs->vertex[i], weight);
     drape_i_between(sim->start, pairs->vertex[i], weight, e);
-    return dot(e, e) < reach * reach;
+    return drape_i_dot3(e, e) < reach * reach;
 }
 
 static void fill(const drape_sim *sim, const int32_t vertex[4], const nearness *near, drape_i_contact_spring *s) {
@@ -212,8 +210,8 @@ static void fill(const drape_sim *sim, const int32_t vertex[4], const nearness *
     memcpy(s->n, near->n, sizeof s->n);
     for (int32_t k = 0; k < 4; k++) {
         if (vertex[k] >= w->cloth_vertices) {
-            s->offset[0] -= near->weight[k] * dot(s->n, w->start + 3 * (int64_t)vertex[k]);
-            s->offset[1] -= near->weight[k] * dot(s->n, w->end + 3 * (int64_t)vertex[k]);
+            s->offset[0] -= near->weight[k] * drape_i_dot3(s->n, w->start + 3 * (int64_t)vertex[k]);
+            s->offset[1] -= near->weight[k] * drape_i_dot3(s->n, w->end + 3 * (int64_t)vertex[k]);
         } else if (near->weight[k] != 0) {
             s->vertex[s->count] = vertex[k];
             s->w[s->count++] = near->weight[k];
@@ -287,7 +285,7 @@ drape_status drape_i_contact_add_drag(drape_sim *sim, const drape_i_touch *touch
     memcpy(s.n, touch->n, sizeof s.n);
     find_across(s.n, s.t);
     drape_i_touch_velocity(c, touch, v);
-    for (int32_t d = 0; d < 2; d++) s.with[d] = dot(s.t[d], v);
+    for (int32_t d = 0; d < 2; d++) s.with[d] = drape_i_dot3(s.t[d], v);
     drape_status status = make_room(c);
     if (!status) c->spring[c->springs++] = s;
     return status;
@@ -299,7 +297,7 @@ drape_status drape_i_contact_add_drag(drape_sim *sim, const drape_i_touch *touch
 static double pressed(const drape_i_contact *c, const drape_i_contact_spring *s, double t, const double *x) {
     double share = (t - c->start) / (c->end - c->start);
     double e = -(s->offset[0] + share * (s->offset[1] - s->offset[0]));
-    for (int32_t i = 0; i < s->count; i++) e += s->w[i] * dot(s->n, x + 3 * (int64_t)s->vertex[i]);
+    for (int32_t i = 0; i < s->count; i++) e += s->w[i] * drape_i_dot3(s->n, x + 3 * (int64_t)s->vertex[i]);
     return s->rest - e;
 }
 
@@ -308,7 +306,7 @@ static bool pushes(const drape_sim *sim, double push) { return push > 0 || !sim-
 
 static double rate(const drape_i_contact *c, const drape_i_contact_spring *s, const double *v) {
     double e = -(s->offset[1] - s->offset[0]) / (c->end - c->start);
-    for (int32_t i = 0; i < s->count; i++) e += s->w[i] * dot(s->n, v + 3 * (int64_t)s->vertex[i]);
+    for (int32_t i = 0; i < s->count; i++) e += s->w[i] * drape_i_dot3(s->n, v + 3 * (int64_t)s->vertex[i]);
     return e;
 }
 
@@ -329,7 +327,7 @@ void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const dou
             for (int32_t d = 0; d < 2; d++) spread(s, s->t[d], -s->s * across(s, d, v), force);
         }
         if (!stiff_v || k == 0) continue;
-        for (int32_t a = 0; a < s->count; a++) moved += s->w[a] * dot(s->n, v + 3 * (int64_t)s->vertex[a]);
+        for (int32_t a = 0; a < s->count; a++) moved += s->w[a] * drape_i_dot3(s->n, v + 3 * (int64_t)s->vertex[a]);
         spread(s, s->n, k * moved, stiff_v);
     }
 }
@@ -365,7 +363,7 @@ void drape_i_contact_multiply(const drape_sim *sim, const double *in, double *ou
     for (int32_t i = 0; i < sim->contact->couplings; i++) {
         const drape_coupling *c = &sim->contact->coupling[i];
         double along = 0;
-        for (int32_t k = 0; k < c->count; k++) along += c->w[k] * dot(c->n, in + 3 * (int64_t)c->vertex[k]);
+        for (int32_t k = 0; k < c->count; k++) along += c->w[k] * drape_i_dot3(c->n, in + 3 * (int64_t)c->vertex[k]);
         for (int32_t k = 0; k < c->count; k++)
             for (int32_t d = 0; d < 3; d++) out[3 * (int64_t)c->vertex[k] + d] += c->k * along * c->w[k] * c->n[d];
     }

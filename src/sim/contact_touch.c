@@ -26,8 +26,6 @@ static const double SAME_NORMAL = 0.99; /* cosine between normals that are one *
 static const double GROWTH = 1.5;       /* of friction, from step to step */
 static const double PULL = 1e-3;        /* of its weight: a vertex is let go that is pulled by more */
 
-static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
-
 /* ---- Where objects go ---- */
 
 /* Where what is at `from` on the object at the start of the step is at t. */
@@ -77,7 +75,7 @@ static drape_status add_touch(drape_i_contact *c, const drape_i_touch *touch) {
 static double band(const drape_sim *sim) {
     const double *g = sim->forces->outside.forces.gravity;
     double h = sim->contact->end - sim->contact->start;
-    return 2 * h * h * sqrt(dot(g, g)) + 1e-9;
+    return 2 * h * h * sqrt(drape_i_dot3(g, g)) + 1e-9;
 }
 
 /* m: how far from the surface a vertex is held; well outside of what every pair must keep. */
@@ -131,7 +129,7 @@ static drape_status touch_round(drape_sim *sim, int32_t collider, int32_t v) {
     double weight[4], e[3], ahead = 0, d = margin_of(w, v, collider);
     drape_i_closest(DRAPE_CCD_EDGE_EDGE, w->start, pair, weight);
     drape_i_between(w->start, pair, weight, e);
-    double length = sqrt(dot(e, e));
+    double length = sqrt(drape_i_dot3(e, e));
     if (!(length > 0)) return DRAPE_OK;
     drape_i_touch touch = {
         .vertex = v, .collider = collider, .corner = {-1}, .gap = (length - item->radius) - d, .interior = true};
@@ -140,7 +138,7 @@ static drape_status touch_round(drape_sim *sim, int32_t collider, int32_t v) {
         touch.p[k] = w->start[3 * (int64_t)v + k] - (length - item->radius) * touch.n[k];
     }
     drape_i_between(w->end, pair, weight, e);
-    ahead = (dot(touch.n, e) - item->radius) - d;
+    ahead = (drape_i_dot3(touch.n, e) - item->radius) - d;
     return consider(sim, &touch, ahead);
 }
 
@@ -149,7 +147,7 @@ static drape_status touch_triangle(drape_sim *sim, const int32_t pair[4], int32_
     double weight[4], e[3], d = margin_of(w, pair[0], collider);
     drape_i_closest(DRAPE_CCD_VERTEX_FACE, w->start, pair, weight);
     drape_i_between(w->start, pair, weight, e);
-    double length = sqrt(dot(e, e));
+    double length = sqrt(drape_i_dot3(e, e));
     if (!(length > 0)) return DRAPE_OK;
     bool deforms = w->colliders->item[collider].deforms;
     drape_i_touch touch = {.vertex = pair[0], .collider = collider, .corner = {-1}, .gap = length - d};
@@ -161,7 +159,7 @@ static drape_status touch_triangle(drape_sim *sim, const int32_t pair[4], int32_
         touch.weight[k] = -weight[k + 1];
     }
     drape_i_between(w->end, pair, weight, e);
-    return consider(sim, &touch, dot(touch.n, e) - d);
+    return consider(sim, &touch, drape_i_dot3(touch.n, e) - d);
 }
 
 /* From the pairs of the broad phase; those of one round collider stand together. */
@@ -200,7 +198,7 @@ static drape_i_touch *choose(drape_i_contact *c, int32_t vertex) {
     for (int32_t i = c->first[vertex]; i >= 0 && count < 3; i = c->touch[i].next) {
         drape_i_touch *other = &c->touch[i];
         bool differs = other->interior && !other->chosen;
-        for (int32_t k = 0; k < count; k++) differs &= dot(other->n, chosen[k]->n) < SAME_NORMAL;
+        for (int32_t k = 0; k < count; k++) differs &= drape_i_dot3(other->n, chosen[k]->n) < SAME_NORMAL;
         if (!differs) continue;
         other->chosen = true;
         other->mode = DRAPE_I_SLIDES;
@@ -215,14 +213,14 @@ static double relative(const drape_sim *sim, const drape_i_touch *touch, double 
     double v[3];
     drape_i_touch_velocity(sim->contact, touch, v);
     for (int32_t k = 0; k < 3; k++) along[k] = (sim->v[3 * (int64_t)touch->vertex + k] - v[k]) + share * g[k];
-    double normal = dot(along, touch->n);
+    double normal = drape_i_dot3(along, touch->n);
     for (int32_t k = 0; k < 3; k++) along[k] -= normal * touch->n[k];
     return normal;
 }
 
 /* A force of `size` N against the direction of u. */
 static void brake(drape_i_contact *c, drape_i_touch *touch, double size, const double u[3]) {
-    double length = sqrt(dot(u, u));
+    double length = sqrt(drape_i_dot3(u, u));
     if (!(length > 0) || !(size > 0)) return;
     touch->braked = size;
     for (int32_t k = 0; k < 3; k++) c->friction_force[3 * (int64_t)touch->vertex + k] = -size * (u[k] / length);
@@ -232,7 +230,7 @@ static void brake(drape_i_contact *c, drape_i_touch *touch, double size, const d
 /* A vertex that did not touch this object before. */
 static void arrive(drape_sim *sim, drape_i_touch *touch, double h) {
     double u[3], mass = drape_cloth_mass(sim->cloth)[touch->vertex];
-    double normal = relative(sim, touch, h, u), speed = sqrt(dot(u, u));
+    double normal = relative(sim, touch, h, u), speed = sqrt(drape_i_dot3(u, u));
     double stop = -(touch->gap > 0 ? touch->gap / h : 0) - normal; /* m/s: the change along n */
     double most = touch->friction * (stop > 0 ? stop : 0);
     memcpy(touch->slip, u, sizeof u);
@@ -247,10 +245,10 @@ static void arrive(drape_sim *sim, drape_i_touch *touch, double h) {
  */
 static drape_status stay(drape_sim *sim, drape_i_touch *touch, const drape_i_standing *before, double h) {
     double u[3], mass = drape_cloth_mass(sim->cloth)[touch->vertex], force = touch->friction * before->load;
-    bool torn = dot(before->drag, before->drag) > 0;
+    bool torn = drape_i_dot3(before->drag, before->drag) > 0;
     relative(sim, touch, 0, u);
-    double speed = sqrt(dot(u, u));
-    bool slower = !torn && speed * speed <= dot(before->slip, before->slip);
+    double speed = sqrt(drape_i_dot3(u, u));
+    bool slower = !torn && speed * speed <= drape_i_dot3(before->slip, before->slip);
     touch->mode = (drape_i_touch_mode)before->mode;
     memcpy(touch->slip, u, sizeof u);
     if (touch->mode == DRAPE_I_SLIDES && touch->friction > 0 && slower && speed < DRAPE_I_SLOW)
@@ -394,7 +392,7 @@ static int32_t shares_of(drape_i_contact *c, int32_t vertex, const double f[3], 
     for (int32_t i = 0; i < count; i++) share[i] = 0;
     for (int32_t sweep = 0; sweep < (count > 1 ? 30 : 1); sweep++)
         for (int32_t i = 0; i < count; i++) {
-            double part = dot(rest, touch[i]->n);
+            double part = drape_i_dot3(rest, touch[i]->n);
             share[i] += part;
             for (int32_t k = 0; k < 3; k++) rest[k] -= part * touch[i]->n[k];
         }
@@ -404,7 +402,7 @@ static int32_t shares_of(drape_i_contact *c, int32_t vertex, const double f[3], 
 int32_t drape_i_contact_release(drape_sim *sim, const double *force, double factor, const double *carried) {
     drape_i_contact *c = sim->contact;
     const double *mass = drape_cloth_mass(sim->cloth), *g = sim->forces->outside.forces.gravity;
-    double weight = PULL * sqrt(dot(g, g)) * sim->matrix_c;
+    double weight = PULL * sqrt(drape_i_dot3(g, g)) * sim->matrix_c;
     int32_t released = 0;
     for (int32_t v = 0; v < sim->vertices; v++) {
         drape_i_touch *touch[3];
@@ -429,9 +427,9 @@ static drape_i_standing standing_of(const drape_i_touch *touch, const double f[3
     drape_i_standing s = {
         .collider = touch->collider, .load = (push_on > 0 ? push_on : 0) / h, .braked = touch->braked};
     memcpy(s.slip, touch->slip, sizeof s.slip);
-    double t[3], along = dot(f, touch->n);
+    double t[3], along = drape_i_dot3(f, touch->n);
     for (int32_t k = 0; k < 3; k++) t[k] = f[k] - along * touch->n[k];
-    double drag = sqrt(dot(t, t));
+    double drag = sqrt(drape_i_dot3(t, t));
     s.mode = push_on > 0 ? touch->mode : DRAPE_I_FREE;
     if (touch->mode != DRAPE_I_STICKS || !(drag > touch->friction * push_on)) return s;
     s.mode = push_on > 0 ? DRAPE_I_SLIDES : DRAPE_I_FREE;
