@@ -207,10 +207,10 @@ typedef struct drape_certificate_energy {
 /* What touched in a step. */
 typedef struct drape_certificate_contact {
     int32_t count;                  /* contacts of vertices with objects that were held in the linear solve */
-    int32_t held;                   /* vertices of those that stick in all directions at the end */
+    int32_t held;                   /* vertices of those that stick at the end, or rub without sliding */
     int32_t sliding;                /* vertices that slide */
     int32_t released;               /* contacts that were let go because the solve would have pulled on them */
-    int32_t springs;                /* edges and faces that were pushed apart by springs */
+    int32_t springs;                /* pairs that were pushed apart by springs, and vertices that rub */
     int32_t passes;                 /* of impulses, in the response after the solve */
     int32_t zones;                  /* of impact that were solved */
     int32_t cuts;                   /* how often a part of the step was cut in two */

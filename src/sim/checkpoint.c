@@ -27,7 +27,7 @@
 #endif
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};
-enum { VERSION = 3, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 8 };
+enum { VERSION = 4, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 8 };
 static const int64_t MOST_STEPS = INT64_C(1) << 53; /* beyond it the time steps * h is no longer exact */
 
 typedef struct header {
@@ -54,8 +54,9 @@ typedef struct section {
 } section;
 
 /* Everything that a step finds and that does not come from the scene. To add something: a line here, and another
- * VERSION. Which pins held in the last step follows from its time. */
-static int32_t list_sections(drape_sim *sim, section out[MOST_SECTIONS]) {
+ * VERSION. Which pins held in the last step follows from its time. `rubs`: how many pairs with friction there are,
+ * which is the one number that does not follow from the scene. */
+static int32_t list_sections(drape_sim *sim, int64_t rubs, section out[MOST_SECTIONS]) {
     int64_t n = 3 * (int64_t)sim->vertices;
     int32_t count = 0;
     out[count++] = (section){"x", sim->x, n, NULL};
@@ -65,6 +66,7 @@ static int32_t list_sections(drape_sim *sim, section out[MOST_SECTIONS]) {
     out[count++] = (section){"energy", &sim->balance.begun, (int64_t)(sizeof sim->balance / sizeof(double)), NULL};
     if (sim->contact)
         out[count++] = (section){"contact", &sim->contact->standing->mode, n / 3 * DRAPE_I_STANDING_NUMBERS, NULL};
+    if (sim->contact) out[count++] = (section){"rubs", (double *)sim->contact->rub, rubs * DRAPE_I_RUB_NUMBERS, NULL};
     if (sim->integrator) out[count++] = (section){"ode", NULL, 0, sim->integrator->ode};
     return count;
 }
@@ -75,13 +77,17 @@ static section_head head_of(const section *s) {
     return head;
 }
 
-int64_t drape_i_checkpoint_size(drape_sim *sim) {
+static int64_t rubs_of(const drape_sim *sim) { return sim->contact ? sim->contact->rubs : 0; }
+
+static int64_t size_with(drape_sim *sim, int64_t rubs) {
     section list[MOST_SECTIONS];
-    int32_t count = list_sections(sim, list);
+    int32_t count = list_sections(sim, rubs, list);
     int64_t size = (int64_t)(sizeof(header) + sizeof(uint64_t));
     for (int32_t i = 0; i < count; i++) size += (int64_t)sizeof(section_head) + head_of(&list[i]).bytes;
     return size;
 }
+
+int64_t drape_i_checkpoint_size(drape_sim *sim) { return size_with(sim, rubs_of(sim)); }
 
 /* ---- Writing ---- */
 
@@ -112,7 +118,7 @@ void drape_i_checkpoint_make(drape_sim *sim, char *out) {
                    .size = drape_i_checkpoint_size(sim),
                    .scene = sim->scene,
                    .steps = sim->steps,
-                   .sections = list_sections(sim, list)};
+                   .sections = list_sections(sim, rubs_of(sim), list)};
     memcpy(head.magic, MAGIC, sizeof MAGIC);
     char *to = put(out, &head, sizeof head);
     for (int32_t i = 0; i < head.sections; i++) {
@@ -220,6 +226,9 @@ static drape_status check_sections(const source *from, const drape_sim *sim, con
         if (sim->contact && list[i].values == &sim->contact->standing->mode &&
             !drape_i_contact_are_standings(at, sim->vertices))
             return damaged(from, "what touches is neither sliding nor sticking");
+        if (sim->contact && strcmp(list[i].name, "rubs") == 0 &&
+            !drape_i_contact_are_rubs(sim->contact, at, list[i].count / DRAPE_I_RUB_NUMBERS))
+            return damaged(from, "friction acts between what is no pair");
         at += want.bytes;
     }
     return DRAPE_OK;
@@ -254,6 +263,13 @@ static bool stands_here(const drape_sim *sim) {
            memcmp(drape_ode_v(ode), sim->v, bytes) == 0;
 }
 
+/* The number of pairs with friction, from the size; -1: it cannot be. */
+static int64_t rubs_in(drape_sim *sim, int64_t size) {
+    int64_t more = size - size_with(sim, 0), each = (int64_t)sizeof(drape_i_rub);
+    return more >= 0 && more % each == 0 && (sim->contact || more == 0) && more / each <= INT32_MAX / 2 ? more / each
+                                                                                                        : -1;
+}
+
 drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const void *data, int64_t have, int64_t size) {
     source from = {sim->ctx, name, data, have, size};
     section list[MOST_SECTIONS];
@@ -261,17 +277,22 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     uint64_t sum;
     if (have < (int64_t)sizeof head) return check_size(&from, (int64_t)sizeof head, 0);
     memcpy(&head, data, sizeof head);
-    int32_t count = list_sections(sim, list);
     drape_status status = check_header(&from, sim, &head);
-    if (!status) status = check_size(&from, head.size, drape_i_checkpoint_size(sim));
+    if (status) return status;
+    int64_t rubs = rubs_in(sim, head.size);
+    status = check_size(&from, head.size, size_with(sim, rubs < 0 ? 0 : rubs));
     if (status) return status;
     memcpy(&sum, from.data + size - sizeof sum, sizeof sum);
     if (sum != file_checksum(data, size)) return damaged(&from, "its bytes are not those that were written");
+    if (sim->contact) status = drape_i_contact_grow_rubs(sim->contact, (int32_t)rubs);
+    if (status) return status;
+    int32_t count = list_sections(sim, rubs, list);
     if (head.sections != count) return damaged(&from, "it has not the sections that it should have");
     status = check_sections(&from, sim, list, count);
     if (!status) status = take_integrator(&from, list, count);
     if (status) return status;
     take_sections(&from, list, count);
+    if (sim->contact) sim->contact->rubs = (int32_t)rubs;
     sim->steps = sim->steps_before = head.steps;
     sim->constraint_force = NULL;
     sim->balance_checked = false;
@@ -280,18 +301,19 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     return sim->integrator && !stands_here(sim) ? drape_i_integrator_start(sim) : DRAPE_OK;
 }
 
-/* The first `most` bytes of a file, or all of a shorter one; *size is that of the file. */
-static drape_status read_beginning(drape_context *ctx, const char *path, int64_t most, char *data, int64_t *size) {
+/* All of a regular file whose size is that of a checkpoint of this simulation; of another only the header. */
+static drape_status read_file(drape_sim *sim, const char *path, char **data, int64_t *have, int64_t *size) {
+    drape_context *ctx = sim->ctx;
     struct stat info;
     FILE *stream = fopen(path, "rb");
     if (!stream) return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
     drape_status status = DRAPE_OK;
-    *size = 0;
     if (fstat(fileno(stream), &info) != 0 || !S_ISREG(info.st_mode))
         status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: not a regular file", path);
     else *size = (int64_t)info.st_size;
-    size_t wanted = (size_t)(*size < most ? *size : most);
-    if (!status && fread(data, 1, wanted, stream) != wanted)
+    *have = rubs_in(sim, *size) >= 0 || *size < (int64_t)sizeof(header) ? *size : (int64_t)sizeof(header);
+    if (!status && !DRAPE_NEW_RAW(ctx, *data, *have)) status = DRAPE_ERROR_MEMORY;
+    if (!status && fread(*data, 1, (size_t)*have, stream) != (size_t)*have)
         status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot read: the size changed or the disk failed", path);
     fclose(stream);
     return status;
@@ -300,12 +322,10 @@ static drape_status read_beginning(drape_context *ctx, const char *path, int64_t
 drape_status drape_sim_restore(drape_sim *sim, const char *path) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
     if (!path) return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "checkpoint: a file name is needed, not NULL");
-    drape_context *ctx = sim->ctx;
-    int64_t most = drape_i_checkpoint_size(sim), size = 0;
-    char *data;
-    if (!DRAPE_NEW_RAW(ctx, data, most)) return DRAPE_ERROR_MEMORY;
-    drape_status status = read_beginning(ctx, path, most, data, &size);
-    if (!status) status = drape_i_checkpoint_take(sim, path, data, size < most ? size : most, size);
-    DRAPE_FREE(ctx, data, most);
+    int64_t have = 0, size = 0;
+    char *data = NULL;
+    drape_status status = read_file(sim, path, &data, &have, &size);
+    if (!status) status = drape_i_checkpoint_take(sim, path, data, have, size);
+    DRAPE_FREE(sim->ctx, data, have);
     return status;
 }

@@ -54,10 +54,10 @@ static drape_status allocate(drape_sim *sim, const drape_scene *scene) {
     drape_i_contact *c = sim->contact;
     int64_t n = sim->vertices;
     if (!DRAPE_NEW(sim->ctx, c->thickness, n) || !DRAPE_NEW(sim->ctx, c->friction, n) ||
-        !DRAPE_NEW(sim->ctx, c->standing, n) || !DRAPE_NEW(sim->ctx, c->first, n) ||
-        !DRAPE_NEW(sim->ctx, c->stamp, n) || !DRAPE_NEW(sim->ctx, c->x0, 3 * n) ||
-        !DRAPE_NEW(sim->ctx, c->v0, 3 * n) || !DRAPE_NEW(sim->ctx, c->ahead, 3 * n) ||
-        !DRAPE_NEW(sim->ctx, c->friction_force, 3 * n))
+        !DRAPE_NEW(sim->ctx, c->piece, n) || !DRAPE_NEW(sim->ctx, c->standing, n) ||
+        !DRAPE_NEW(sim->ctx, c->first, n) || !DRAPE_NEW(sim->ctx, c->stamp, n) ||
+        !DRAPE_NEW(sim->ctx, c->x0, 3 * n) || !DRAPE_NEW(sim->ctx, c->v0, 3 * n) ||
+        !DRAPE_NEW(sim->ctx, c->ahead, 3 * n))
         return DRAPE_ERROR_MEMORY;
     if (!DRAPE_NEW(sim->ctx, c->touch, n)) return DRAPE_ERROR_MEMORY;
     c->touch_room = sim->vertices;
@@ -65,6 +65,7 @@ static drape_status allocate(drape_sim *sim, const drape_scene *scene) {
         for (int32_t i = 0; i < scene->pieces[p].vertices; i++, v++) {
             c->thickness[v] = scene->pieces[p].thickness;
             c->friction[v] = scene->pieces[p].friction;
+            c->piece[v] = p;
         }
     return DRAPE_OK;
 }
@@ -308,16 +309,18 @@ void drape_i_contact_destroy(drape_sim *sim) {
     drape_i_world_destroy(c->world);
     DRAPE_FREE(sim->ctx, c->thickness, n);
     DRAPE_FREE(sim->ctx, c->friction, n);
+    DRAPE_FREE(sim->ctx, c->piece, n);
     DRAPE_FREE(sim->ctx, c->standing, n);
     DRAPE_FREE(sim->ctx, c->first, n);
     DRAPE_FREE(sim->ctx, c->stamp, n);
     DRAPE_FREE(sim->ctx, c->x0, 3 * n);
     DRAPE_FREE(sim->ctx, c->v0, 3 * n);
     DRAPE_FREE(sim->ctx, c->ahead, 3 * n);
-    DRAPE_FREE(sim->ctx, c->friction_force, 3 * n);
     DRAPE_FREE(sim->ctx, c->near, c->near_room);
     DRAPE_FREE(sim->ctx, c->touch, c->touch_room);
     DRAPE_FREE(sim->ctx, c->spring, c->spring_room);
+    DRAPE_FREE(sim->ctx, c->rub, c->rub_room);
+    DRAPE_FREE(sim->ctx, c->slot, c->slot_count);
     DRAPE_FREE(sim->ctx, c->coupling, 3 * (int64_t)c->spring_room);
     DRAPE_FREE(sim->ctx, sim->contact, 1);
 }
@@ -334,7 +337,19 @@ bool drape_i_contact_are_standings(const char *bytes, int32_t vertices) {
     drape_i_standing s;
     for (int32_t i = 0; i < vertices; i++) {
         memcpy(&s, bytes + (size_t)i * sizeof s, sizeof s);
-        if (s.mode != DRAPE_I_FREE && s.mode != DRAPE_I_SLIDES && s.mode != DRAPE_I_STICKS) return false;
+        if (s.mode != DRAPE_I_FREE && s.mode != DRAPE_I_RUBS && s.mode != DRAPE_I_STICKS) return false;
+    }
+    return true;
+}
+
+bool drape_i_contact_are_rubs(const drape_i_contact *c, const char *bytes, int64_t count) {
+    drape_i_rub r;
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(&r, bytes + (size_t)i * sizeof r, sizeof r);
+        if (r.kind != DRAPE_CCD_VERTEX_FACE && r.kind != DRAPE_CCD_EDGE_EDGE) return false;
+        for (int32_t k = 0; k < 4; k++)
+            if (!(r.vertex[k] >= 0 && r.vertex[k] < c->world->vertices) || r.vertex[k] != floor(r.vertex[k]))
+                return false;
     }
     return true;
 }

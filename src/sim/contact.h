@@ -2,7 +2,7 @@
  *
  *   begin      contact_touch.c: which vertices of the cloth touch an object, and whether they stick to it
  *   constrain  their normals, or all directions, join the pins in S and z
- *   assemble   friction of those that slide; springs where edges and faces come too near (contact_springs.c)
+ *   assemble   friction of those that rub; springs where edges and faces come too near (contact_springs.c)
  *   solve      what would be pulled is let go
  *   respond    contact_respond.c: what still meets on the way of the step is kept apart
  *   finish     what the solve says of the forces decides who sticks in the next step */
@@ -15,20 +15,25 @@
 #include "drape/sim.h"
 #include "sim/sim.h"
 
-#define DRAPE_I_SLOW 2e-3 /* m/s: friction is that of a fluid below; what slides more slowly may stick */
-
 /* What a vertex does on the object that it touches. Doubles: a section of checkpoints. */
 typedef struct drape_i_standing {
     double mode;     /* drape_i_touch_mode after the last step */
     double collider; /* that it touches; of no meaning where free */
     double load;     /* N: what pressed it on */
-    double braked;   /* N: how strongly friction braked it */
-    double drag[3];  /* where friction pushes it, a unit vector, after it was torn loose; else zero */
-    double slip[3];  /* m/s: how it slid at the beginning of that step */
+    double calm;     /* steps for which it has rubbed without sliding */
+    double force[3]; /* N: friction, of a vertex that rubs */
 } drape_i_standing;
 enum { DRAPE_I_STANDING_NUMBERS = sizeof(drape_i_standing) / sizeof(double) };
 
-typedef enum drape_i_touch_mode { DRAPE_I_FREE, DRAPE_I_SLIDES, DRAPE_I_STICKS } drape_i_touch_mode;
+typedef enum drape_i_touch_mode { DRAPE_I_FREE, DRAPE_I_RUBS, DRAPE_I_STICKS } drape_i_touch_mode;
+
+/* The friction between the parts of a pair after a step. Doubles: a section of checkpoints. */
+typedef struct drape_i_rub {
+    double kind;      /* drape_ccd_kind */
+    double vertex[4]; /* in the world's numbers */
+    double force[3];  /* N */
+} drape_i_rub;
+enum { DRAPE_I_RUB_NUMBERS = sizeof(drape_i_rub) / sizeof(double) };
 
 /* A vertex on an object in the step under way. */
 typedef struct drape_i_touch {
@@ -40,8 +45,7 @@ typedef struct drape_i_touch {
     double gap;      /* m, at the start: how far outside of `distance` the vertex is */
     double distance; /* m: from the surface */
     double friction;
-    double slip[3]; /* m/s: how it slides at the start */
-    double braked;  /* N: by friction */
+    int32_t spring; /* its friction, where it rubs; -1: none */
     drape_i_touch_mode mode;
     bool new_mode; /* another mode than after the step before */
     bool interior; /* the point is not on a border of a triangle */
@@ -50,17 +54,21 @@ typedef struct drape_i_touch {
     bool released; /* was pulled, and let go */
 } drape_i_touch;
 
-/* Two parts that are pushed apart by a spring: e = sum w_i x_i - e_object(t) along n. */
+/* Two parts that are pushed apart by a spring: e = sum w_i x_i - e_object(t) along n; and that rub across n. */
 typedef struct drape_i_contact_spring {
     int32_t count, vertex[4]; /* of the cloth */
     double w[4];
     double n[3];
-    double offset[2]; /* n.(where the object is, + distance) at start and end of the step, m */
-    double rest;      /* m: pushes where the gap is below */
-    double k, c;      /* N/m, N s/m */
-    double t[2][3];   /* across n */
-    double with[2];   /* m/s: how the object moves along them */
-    double s;         /* N s/m: friction across n, which is viscous within a step */
+    double offset[2];      /* n.(where the object is, + distance) at start and end of the step, m */
+    double rest;           /* m: pushes where the gap is below */
+    double k, c;           /* N/m, N s/m */
+    double t[2][3];        /* across n */
+    double with[2];        /* m/s: how the object moves along them */
+    double slid[2];        /* m: how far friction is stretched along them at the start */
+    double limit;          /* N: most friction; 0: none */
+    double stiff;          /* N/m: of friction below that */
+    bool steady;           /* friction was about as large in the step before */
+    int32_t kind, pair[4]; /* of a pair, in the world's numbers; pair[0] -1: a vertex on its own */
 } drape_i_contact_spring;
 
 typedef struct drape_i_contact {
@@ -68,6 +76,7 @@ typedef struct drape_i_contact {
     drape_i_response *response;
     drape_contact_settings settings;
     double *thickness, *friction;   /* one per vertex */
+    int32_t *piece;                 /* one per vertex */
     double *inverse_mass;           /* of cloth and colliders */
     struct drape_i_start *starting; /* what crossed at the start and is not apart yet; NULL: nothing (any more) */
     bool apart;                     /* nothing of it crosses any more */
@@ -79,13 +88,15 @@ typedef struct drape_i_contact {
     double *ahead;        /* m: where it will be at the end, as it moves then */
     drape_i_touch *touch; /* of this step */
     int32_t touches, touch_room;
-    int32_t *first;         /* one per vertex: its first touch, -1: none */
-    int32_t *stamp;         /* one per vertex: scratch */
-    double *friction_force; /* N, 3 doubles per vertex */
-    bool slides;            /* some of it is not zero */
+    int32_t *first; /* one per vertex: its first touch, -1: none */
+    int32_t *stamp; /* one per vertex: scratch */
     drape_i_contact_spring *spring;
     drape_coupling *coupling; /* of those that push: up to three each */
     int32_t springs, spring_room, couplings;
+    drape_i_rub *rub; /* of pairs, after the last step */
+    int32_t rubs, rub_room;
+    int32_t *slot; /* where to find them, by hashing; -1: none */
+    int32_t slot_count;
     uint8_t *near; /* scratch: which pairs get a spring */
     int64_t near_room;
     bool matrix_known; /* sim->A is that of the step before */
@@ -104,8 +115,9 @@ void drape_i_contact_destroy(drape_sim *sim);
 
 /* What is found next depends on nothing but the state: for checkpoints. */
 void drape_i_contact_forget(drape_i_contact *contact);
-/* Whether the bytes of a checkpoint may be the standings of so many vertices. */
+/* Whether the bytes of a checkpoint may be the standings of so many vertices, or so many pairs with friction. */
 bool drape_i_contact_are_standings(const char *bytes, int32_t vertices);
+bool drape_i_contact_are_rubs(const drape_i_contact *contact, const char *bytes, int64_t count);
 
 /* Before every step: what crossed at the start, where that is allowed, stays exempt until it is apart. */
 drape_status drape_i_contact_exempt(drape_sim *sim, double t);
@@ -132,9 +144,8 @@ void drape_i_contact_finish(drape_sim *sim, const double *impulse);
 /* ---- contact_springs.c ---- */
 
 drape_status drape_i_contact_find_springs(drape_sim *sim);
-/* Friction of a vertex that slides, as that of a fluid: s N s/m. */
-drape_status drape_i_contact_add_drag(drape_sim *sim, const drape_i_touch *touch, double s);
-/* force += friction and springs at x, v, t; stiff_v += K v of the springs; either may be NULL. */
+drape_status drape_i_contact_add_spring(drape_i_contact *contact, const drape_i_contact_spring *spring);
+/* force += springs and friction at x, v, t; stiff_v += K v of them; either may be NULL. */
 void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const double *v, double *force,
                             double *stiff_v);
 /* Makes the couplings of springs that push at x, for the matrix of c. */
@@ -143,6 +154,35 @@ drape_couplings drape_i_contact_couplings(const drape_sim *sim);
 /* out += C in */
 void drape_i_contact_multiply(const drape_sim *sim, const double *in, double *out);
 double drape_i_contact_potential(drape_sim *sim, double t, double c, const double *x, const double *v);
+
+/* ---- contact_friction.c ---- */
+
+/* Friction of at most `limit` N on what moves at v (m/s); `force`: how it acts at the start, NULL: not at all. */
+void drape_i_contact_set_friction(const drape_sim *sim, drape_i_contact_spring *spring, double limit,
+                                  const double v[3], const double *force);
+/* The friction of a vertex on an object, as a spring of its own. */
+drape_status drape_i_contact_add_rub(drape_sim *sim, drape_i_touch *touch, double limit, const double force[3]);
+/* Friction at x and t, and its Jacobian sum k n n' over the directions n across which it is stretched. What slides
+ * has none along its way. The linearised step takes both where its velocities lead to. */
+typedef struct drape_i_grip {
+    double force[3]; /* N */
+    int32_t directions;
+    double k[2], n[2][3]; /* N/m */
+} drape_i_grip;
+void drape_i_contact_grip(const drape_sim *sim, const drape_i_contact_spring *spring, double t, const double *x,
+                          drape_i_grip *out);
+double drape_i_contact_friction_potential(const drape_sim *sim, const drape_i_contact_spring *spring, double t,
+                                          const double *x);
+/* N, at x and t. Returns it over the limit: 1 where it slides. */
+double drape_i_contact_friction(const drape_sim *sim, const drape_i_contact_spring *spring, double t, const double *x,
+                                double force[3]);
+/* Room to remember so many pairs. */
+drape_status drape_i_contact_grow_rubs(drape_i_contact *contact, int32_t count);
+/* After a step that was kept: remembers the friction of pairs. Before a step: makes them easy to find. */
+void drape_i_contact_remember(drape_sim *sim);
+void drape_i_contact_index_rubs(drape_i_contact *contact);
+/* N: the friction of a pair in the last step; NULL: none. */
+const double *drape_i_contact_recall(const drape_i_contact *contact, int32_t kind, const int32_t vertex[4]);
 
 /* ---- contact_respond.c ---- */
 

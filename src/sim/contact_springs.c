@@ -29,7 +29,10 @@ static const double TOP_CLOTH = 1, TOP_OBJECT = 0.9, LEAST_TOP = 0.1;
 static const double KEEP = 0.5;        /* of that is kept, and the spring pushes in the rest */
 static const double LEAST_REACH = 0.1; /* of the contact distance: for cloth that is thin, or not thick at all */
 static const double AT_VERTEX = 0.999;
-static const double SOFT = 0.1, DAMPING = 1; /* share of the stiffness in A; ratio */
+static const double UPRIGHT = 0.99;                   /* a cosine */
+static const double ON_BORDER = 1e-6;                 /* weight of a corner that does not count */
+static const double PARALLEL = 0.0025, ACROSS = 0.04; /* squared sines of angles between edges */
+static const double SOFT = 0.1, DAMPING = 1;          /* share of the stiffness in A; ratio */
 
 /* ---- Finding them ---- */
 
@@ -79,14 +82,50 @@ static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, doubl
     s->c = 2 * DAMPING * sqrt(s->k * mass);
 }
 
-/* Two unit vectors across n. */
-static void find_across(const double n[3], double t[2][3]) {
-    int32_t least = fabs(n[0]) <= fabs(n[1]) && fabs(n[0]) <= fabs(n[2]) ? 0 : fabs(n[1]) <= fabs(n[2]) ? 1 : 2;
-    double length = 0;
-    for (int32_t k = 0; k < 3; k++) t[0][k] = (k == least) - n[least] * n[k];
-    length = sqrt(drape_i_dot3(t[0], t[0]));
-    for (int32_t k = 0; k < 3; k++) t[0][k] /= length;
-    for (int32_t k = 0; k < 3; k++) t[1][k] = n[(k + 1) % 3] * t[0][(k + 2) % 3] - n[(k + 2) % 3] * t[0][(k + 1) % 3];
+/* 0 up to x0, 1 from x1 on, and smooth in between. */
+static double rise(double x, double x0, double x1) {
+    double share = fmin(fmax((x - x0) / (x1 - x0), 0), 1);
+    return share * share * (3 - 2 * share);
+}
+
+/* How edges or a face stand: the cosine between n and what is across both edges, or normal to the face; and the
+ * squared sine between edges. */
+typedef struct stance {
+    double upright, crossing;
+} stance;
+
+static stance stance_of(const drape_i_world *w, drape_ccd_kind kind, const int32_t vertex[4], const double n[3]) {
+    bool edges = kind == DRAPE_CCD_EDGE_EDGE;
+    const int32_t from[2] = {edges ? 0 : 1, edges ? 2 : 1}, to[2] = {edges ? 1 : 2, 3};
+    double side[2][3], normal[3];
+    for (int32_t i = 0; i < 2; i++)
+        for (int32_t k = 0; k < 3; k++)
+            side[i][k] = w->start[3 * (int64_t)vertex[to[i]] + k] - w->start[3 * (int64_t)vertex[from[i]] + k];
+    for (int32_t k = 0; k < 3; k++)
+        normal[k] = side[0][(k + 1) % 3] * side[1][(k + 2) % 3] - side[0][(k + 2) % 3] * side[1][(k + 1) % 3];
+    double square = drape_i_dot3(normal, normal);
+    double most = drape_i_dot3(side[0], side[0]) * drape_i_dot3(side[1], side[1]);
+    if (!(square > 0)) return (stance){0, 0};
+    return (stance){fabs(drape_i_dot3(normal, n)) / sqrt(square), square / most};
+}
+
+/* Whether closest points are inside of a face, or of both edges. */
+static bool is_inside(drape_ccd_kind kind, const double weight[4]) {
+    for (int32_t k = kind == DRAPE_CCD_VERTEX_FACE ? 1 : 0; k < 4; k++)
+        if (!(fabs(weight[k]) > ON_BORDER)) return false;
+    return true;
+}
+
+/* How much a pair of cloth and cloth counts. Where layers lie on each other, pairs whose closest points are on
+ * borders make slanted springs beside upright ones, which brake what slides: a sheet on another one, without
+ * friction, stayed below 0.2 m/s. So there are none, unless the pair had a spring in the step before and is hardly
+ * slanted yet: what rests on a border shall not tremble. Edges that are nearly parallel have their closest points
+ * anywhere. */
+static double share_of(const drape_i_contact *c, drape_ccd_kind kind, const int32_t vertex[4], const double weight[4],
+                       const double n[3]) {
+    stance s = stance_of(c->world, kind, vertex, n);
+    bool counts = is_inside(kind, weight) || (s.upright > UPRIGHT && drape_i_contact_recall(c, kind, vertex));
+    return !counts ? 0 : kind == DRAPE_CCD_EDGE_EDGE ? rise(s.crossing, PARALLEL, ACROSS) : 1;
 }
 
 static double friction_of(const drape_i_contact *c, drape_ccd_kind kind, int64_t i) {
@@ -106,14 +145,7 @@ typedef struct nearness {
     double gap, later; /* m */
 } nearness;
 
-/* m/s: how it slides along t[d] */
-static double across(const drape_i_contact_spring *s, int32_t d, const double *v) {
-    double u = -s->with[d];
-    for (int32_t i = 0; i < s->count; i++) u += s->w[i] * drape_i_dot3(s->t[d], v + 3 * (int64_t)s->vertex[i]);
-    return u;
-}
-
-/* m/s: how the object moves where the cloth touches it, times the sum of its weights: 1, or -1. */
+/* m/s: how the object moves where the cloth touches it, as part of e. */
 static void object_velocity(const drape_sim *sim, const drape_i_pairs *pairs, int64_t i, const nearness *near,
                             double v[3]) {
     const drape_i_contact *c = sim->contact;
@@ -137,19 +169,18 @@ static void object_velocity(const drape_sim *sim, const drape_i_pairs *pairs, in
     for (int32_t k = 0; k < 3; k++) v[k] = sum * (to[k] - p[k]) / h;
 }
 
-/* Coulomb's law with the load and the speed of the beginning: mu load u+ / |u|. */
+/* The load is that at the end of the step, as the pair moves now. */
 static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, drape_ccd_kind kind, int64_t i,
                          const nearness *near) {
     const drape_i_contact *c = sim->contact;
-    double v[3], square = 0, load = s->k * (s->rest - near->gap);
-    object_velocity(sim, &c->world->pairs[kind], i, near, v);
-    find_across(s->n, s->t);
-    for (int32_t d = 0; d < 2; d++) {
-        s->with[d] = -drape_i_dot3(s->t[d], v);
-        double u = across(s, d, sim->v);
-        square += u * u;
-    }
-    s->s = load > 0 ? friction_of(c, kind, i) * load / fmax(sqrt(square), DRAPE_I_SLOW) : 0;
+    const drape_i_pairs *pairs = &c->world->pairs[kind];
+    double v[3], load = s->k * (s->rest - near->later) - s->c * (near->later - near->gap) / (c->end - c->start);
+    s->kind = kind;
+    memcpy(s->pair, pairs->vertex[i], sizeof s->pair);
+    if (!(load > 0)) return;
+    object_velocity(sim, pairs, i, near, v);
+    for (int32_t k = 0; k < 3; k++) v[k] = -v[k];
+    drape_i_contact_set_friction(sim, s, friction_of(c, kind, i) * load, v, drape_i_contact_recall(c, kind, s->pair));
 }
 
 /* m^2: of the longest edge of the cloth's part of a pair with a round collider. */
@@ -195,9 +226,11 @@ static bool is_near(const drape_i_contact *c, drape_ccd_kind kind, int64_t i, ne
     return out->later < out->rest;
 }
 
-/* Neighbours in the cloth, which are that near when it is at rest, get none. */
+/* Neighbours in a piece of cloth, which are that near when it is at rest, get none. */
 static bool is_near_at_rest(const drape_sim *sim, drape_ccd_kind kind, int64_t i) {
     const drape_i_pairs *pairs = &sim->contact->world->pairs[kind];
+    const int32_t *piece = sim->contact->piece, *vertex = pairs->vertex[i];
+    if (piece[vertex[0]] != piece[vertex[3]]) return false;
     double weight[4], e[3], reach = pairs->distance[i] + sim->contact->settings.distance;
     drape_i_closest(kind, sim->start, pairs->vertex[i], weight);
     drape_i_between(sim->start, pairs->vertex[i], weight, e);
@@ -219,7 +252,13 @@ static void fill(const drape_sim *sim, const int32_t vertex[4], const nearness *
     }
 }
 
-static drape_status add_spring(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
+drape_status drape_i_contact_add_spring(drape_i_contact *c, const drape_i_contact_spring *spring) {
+    drape_status status = make_room(c);
+    if (!status) c->spring[c->springs++] = *spring;
+    return status;
+}
+
+static drape_status add_pair(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
     drape_i_contact *c = sim->contact;
     const drape_i_pairs *pairs = &c->world->pairs[kind];
     double h = c->end - c->start;
@@ -229,11 +268,13 @@ static drape_status add_spring(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
     fill(sim, pairs->vertex[i], &near, &s);
     for (int32_t k = 0; k < s.count && pairs->collider[i] >= 0; k++)
         if (fabs(s.w[k]) > AT_VERTEX) return DRAPE_OK; /* a vertex, which is held */
+    double share = pairs->collider[i] < 0 ? share_of(c, kind, pairs->vertex[i], near.weight, s.n) : 1;
+    if (!(share > 0)) return DRAPE_OK;
     set_stiffness(sim, &s, (near.gap - near.later) / h, h);
+    s.k *= share;
+    s.c *= share;
     set_friction(sim, &s, kind, i, &near);
-    drape_status status = make_room(c);
-    if (!status && s.k > 0) c->spring[c->springs++] = s;
-    return status;
+    return s.k > 0 ? drape_i_contact_add_spring(c, &s) : DRAPE_OK;
 }
 
 typedef struct looking {
@@ -266,29 +307,16 @@ static drape_status grow_near(drape_i_contact *c, int64_t count) {
 drape_status drape_i_contact_find_springs(drape_sim *sim) {
     drape_i_contact *c = sim->contact;
     drape_status status = DRAPE_OK;
+    drape_i_contact_index_rubs(c);
     for (drape_ccd_kind kind = DRAPE_CCD_VERTEX_FACE; kind <= DRAPE_CCD_EDGE_EDGE && !status; kind++) {
         int64_t count = c->world->pairs[kind].count;
         looking l = {sim, kind};
         status = grow_near(c, count);
         if (!status) drape_i_loop(sim->ctx, count, GRAIN, look_chunk, &l);
         for (int64_t i = 0; i < count && !status; i++)
-            if (c->near[i]) status = add_spring(sim, kind, i);
+            if (c->near[i]) status = add_pair(sim, kind, i);
     }
-    return status;
-}
-
-/* A spring without stiffness. */
-drape_status drape_i_contact_add_drag(drape_sim *sim, const drape_i_touch *touch, double drag) {
-    drape_i_contact *c = sim->contact;
-    drape_i_contact_spring s = {.count = 1, .vertex = {touch->vertex}, .w = {1}, .s = drag};
-    double v[3];
-    memcpy(s.n, touch->n, sizeof s.n);
-    find_across(s.n, s.t);
-    drape_i_touch_velocity(c, touch, v);
-    for (int32_t d = 0; d < 2; d++) s.with[d] = drape_i_dot3(s.t[d], v);
-    drape_status status = make_room(c);
-    if (!status) c->spring[c->springs++] = s;
-    return status;
+    return status ? status : drape_i_contact_grow_rubs(c, c->springs);
 }
 
 /* ---- What they do ---- */
@@ -310,6 +338,13 @@ static double rate(const drape_i_contact *c, const drape_i_contact_spring *s, co
     return e;
 }
 
+/* sum w_i n.v_i */
+static double along(const drape_i_contact_spring *s, const double n[3], const double *v) {
+    double sum = 0;
+    for (int32_t i = 0; i < s->count; i++) sum += s->w[i] * drape_i_dot3(n, v + 3 * (int64_t)s->vertex[i]);
+    return sum;
+}
+
 static void spread(const drape_i_contact_spring *s, const double direction[3], double size, double *out) {
     for (int32_t i = 0; i < s->count; i++)
         for (int32_t k = 0; k < 3; k++) out[3 * (int64_t)s->vertex[i] + k] += size * s->w[i] * direction[k];
@@ -318,17 +353,19 @@ static void spread(const drape_i_contact_spring *s, const double direction[3], d
 void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const double *v, double *force,
                             double *stiff_v) {
     const drape_i_contact *c = sim->contact;
-    for (int64_t i = 0; force && c->slides && i < drape_i_sim_numbers(sim); i++) force[i] += c->friction_force[i];
     for (int32_t i = 0; i < c->springs; i++) {
         const drape_i_contact_spring *s = &c->spring[i];
-        double push = pressed(c, s, t, x), k = pushes(sim, push) ? s->k : 0, moved = 0;
-        if (force) {
-            spread(s, s->n, k * push - s->c * rate(c, s, v), force);
-            for (int32_t d = 0; d < 2; d++) spread(s, s->t[d], -s->s * across(s, d, v), force);
+        double push = pressed(c, s, t, x), k = pushes(sim, push) ? s->k : 0;
+        drape_i_grip g = {0};
+        if (s->limit > 0) drape_i_contact_grip(sim, s, t, x, &g);
+        if (force && (k > 0 || s->c > 0)) spread(s, s->n, k * push - s->c * rate(c, s, v), force);
+        if (force && s->limit > 0) spread(s, g.force, 1, force);
+        if (!stiff_v) continue;
+        if (k > 0) spread(s, s->n, k * along(s, s->n, v), stiff_v);
+        for (int32_t d = 0; d < g.directions; d++) {
+            double with = s->with[0] * drape_i_dot3(s->t[0], g.n[d]) + s->with[1] * drape_i_dot3(s->t[1], g.n[d]);
+            spread(s, g.n[d], g.k[d] * (along(s, g.n[d], v) - with), stiff_v);
         }
-        if (!stiff_v || k == 0) continue;
-        for (int32_t a = 0; a < s->count; a++) moved += s->w[a] * drape_i_dot3(s->n, v + 3 * (int64_t)s->vertex[a]);
-        spread(s, s->n, k * moved, stiff_v);
     }
 }
 
@@ -348,10 +385,13 @@ void drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c)
     for (int32_t i = 0; i < contact->springs; i++) {
         const drape_i_contact_spring *s = &contact->spring[i];
         double k = pushes(sim, pressed(contact, s, t, x)) ? s->k : 0;
-        double along = positions ? k + s->c / c : c * (c * k + s->c), over = positions ? s->s / c : c * s->s;
-        if (along > 0) add_coupling(contact, s, s->n, along);
-        for (int32_t d = 0; d < 2 && over > 0; d++) add_coupling(contact, s, s->t[d], over);
-        contact->did.springs += k > 0;
+        double normal = positions ? k + s->c / c : c * (c * k + s->c);
+        drape_i_grip g = {0};
+        if (s->limit > 0) drape_i_contact_grip(sim, s, t, x, &g);
+        if (normal > 0) add_coupling(contact, s, s->n, normal);
+        for (int32_t d = 0; d < g.directions; d++)
+            add_coupling(contact, s, g.n[d], positions ? g.k[d] : c * (c * g.k[d]));
+        contact->did.springs += k > 0 || s->limit > 0;
     }
 }
 
@@ -372,14 +412,11 @@ void drape_i_contact_multiply(const drape_sim *sim, const double *in, double *ou
 double drape_i_contact_potential(drape_sim *sim, double t, double c, const double *x, const double *v) {
     const drape_i_contact *contact = sim->contact;
     double sum = 0;
-    if (contact->slides)
-        for (int64_t i = 0; i < drape_i_sim_numbers(sim); i++)
-            sum -= contact->friction_force[i] * (x[i] - contact->x0[i]);
     for (int32_t i = 0; i < contact->springs; i++) {
         const drape_i_contact_spring *s = &contact->spring[i];
         double push = pressed(contact, s, t, x), closing = rate(contact, s, v);
-        double u0 = across(s, 0, v), u1 = across(s, 1, v), pressing = push > 0 ? s->k * push * push : 0;
-        sum += 0.5 * (pressing + c * (s->c * closing * closing + s->s * (u0 * u0 + u1 * u1)));
+        sum += 0.5 * ((push > 0 ? s->k * push * push : 0) + c * (s->c * closing * closing));
+        if (s->limit > 0) sum += drape_i_contact_friction_potential(sim, s, t, x);
     }
     return sum;
 }

@@ -8,11 +8,13 @@
  * as long as S pushes: where the solve finds that it pulls, the vertex is let go. Where it is too near at the start,
  * half of what is missing is made up in a step.
  *
+ * Who touches is at first who did so in the step before, and who would come too near without. What is let go is free
+ * until it comes too near again.
+ *
  * Friction: a vertex sticks (all directions are held, x(t) is carried along by the object) while what S carries lies
- * in the cone |T f| <= mu n.f. A vertex that slides is held along n, and pushed by mu times the load of the step
- * before against its motion. A vertex that arrives sticks where the impulse that stops it along n allows for one that
- * stops it altogether; and one that slides sticks where it would stop within the
- * step if it went on slowing down. */
+ * in the cone |T f| <= mu n.f. Otherwise it is held along n and rubs (contact_friction.c), at first with the friction
+ * that it had when it was torn loose. When it has rubbed without sliding for some steps it sticks again. A vertex
+ * that arrives sticks where the impulse that stops it along n allows for one that stops it altogether. */
 #include "sim/contact.h"
 
 #include "base/timer.h"
@@ -23,8 +25,12 @@
 
 static const double MADE_UP = 0.5;      /* share of a missing distance, in a step */
 static const double SAME_NORMAL = 0.99; /* cosine between normals that are one */
-static const double GROWTH = 1.5;       /* of friction, from step to step */
+static const double TOUCHING = 1e-9;    /* m: a gap that is none */
 static const double PULL = 1e-3;        /* of its weight: a vertex is let go that is pulled by more */
+
+/* What rubs sticks after so many steps with less of its greatest friction than this, and with velocities that change
+ * friction by no more than this share of it in a step. */
+static const double CALM = 8, CALM_FRICTION = 0.99, CALM_CHANGE = 0.01;
 
 /* ---- Where objects go ---- */
 
@@ -66,6 +72,7 @@ static drape_status add_touch(drape_i_contact *c, const drape_i_touch *touch) {
         c->touch_room = room;
     }
     c->touch[c->touches] = *touch;
+    c->touch[c->touches].spring = -1;
     c->touch[c->touches].next = c->first[touch->vertex];
     c->first[touch->vertex] = c->touches++;
     return DRAPE_OK;
@@ -93,7 +100,9 @@ static drape_status consider(drape_sim *sim, drape_i_touch *touch, double ahead)
     touch->friction = sqrt(w->friction[touch->vertex] * w->colliders->item[touch->collider].friction);
     touch->distance = margin_of(w, touch->vertex, touch->collider);
     if (touch->gap < -touch->distance) return DRAPE_OK; /* inside: it began so */
-    return add_touch(c, touch);
+    const drape_i_standing *before = &c->standing[touch->vertex];
+    bool stood = before->mode != DRAPE_I_FREE && before->collider == touch->collider;
+    return stood || ahead < 0 || touch->gap < TOUCHING ? add_touch(c, touch) : DRAPE_OK;
 }
 
 static drape_status touch_plane(drape_sim *sim, int32_t collider) {
@@ -201,7 +210,7 @@ static drape_i_touch *choose(drape_i_contact *c, int32_t vertex) {
         for (int32_t k = 0; k < count; k++) differs &= drape_i_dot3(other->n, chosen[k]->n) < SAME_NORMAL;
         if (!differs) continue;
         other->chosen = true;
-        other->mode = DRAPE_I_SLIDES;
+        other->mode = DRAPE_I_RUBS;
         chosen[count++] = other;
     }
     return nearest;
@@ -218,65 +227,35 @@ static double relative(const drape_sim *sim, const drape_i_touch *touch, double 
     return normal;
 }
 
-/* A force of `size` N against the direction of u. */
-static void brake(drape_i_contact *c, drape_i_touch *touch, double size, const double u[3]) {
-    double length = sqrt(drape_i_dot3(u, u));
-    if (!(length > 0) || !(size > 0)) return;
-    touch->braked = size;
-    for (int32_t k = 0; k < 3; k++) c->friction_force[3 * (int64_t)touch->vertex + k] = -size * (u[k] / length);
-    c->slides = true;
-}
-
 /* A vertex that did not touch this object before. */
-static void arrive(drape_sim *sim, drape_i_touch *touch, double h) {
+static drape_status arrive(drape_sim *sim, drape_i_touch *touch, double h) {
     double u[3], mass = drape_cloth_mass(sim->cloth)[touch->vertex];
     double normal = relative(sim, touch, h, u), speed = sqrt(drape_i_dot3(u, u));
     double stop = -(touch->gap > 0 ? touch->gap / h : 0) - normal; /* m/s: the change along n */
     double most = touch->friction * (stop > 0 ? stop : 0);
-    memcpy(touch->slip, u, sizeof u);
-    touch->mode = speed <= most && touch->friction > 0 ? DRAPE_I_STICKS : DRAPE_I_SLIDES;
-    if (touch->mode == DRAPE_I_SLIDES) brake(sim->contact, touch, mass * most / h, u);
+    touch->mode = speed <= most && touch->friction > 0 ? DRAPE_I_STICKS : DRAPE_I_RUBS;
+    if (touch->mode == DRAPE_I_STICKS) return DRAPE_OK;
+    double limit = mass * most / h;
+    for (int32_t k = 0; k < 3; k++) u[k] *= -limit / speed;
+    return drape_i_contact_add_rub(sim, touch, limit, u);
 }
 
-/* Friction of mu times the load before. A vertex that slows down, and that this would stop within the step, gets it
- * as that of a fluid, which cannot turn the motion round, and stops together with its neighbours; when it has nearly
- * stopped it sticks. A vertex that speeds up is braked against its motion; the load of an impact is gone in the next
- * step, so that friction then grows from step to step by no more than a factor, beyond what stops the vertex alone.
- */
-static drape_status stay(drape_sim *sim, drape_i_touch *touch, const drape_i_standing *before, double h) {
-    double u[3], mass = drape_cloth_mass(sim->cloth)[touch->vertex], force = touch->friction * before->load;
-    bool torn = drape_i_dot3(before->drag, before->drag) > 0;
-    relative(sim, touch, 0, u);
-    double speed = sqrt(drape_i_dot3(u, u));
-    bool slower = !torn && speed * speed <= drape_i_dot3(before->slip, before->slip);
+static drape_status stay(drape_sim *sim, drape_i_touch *touch, const drape_i_standing *before) {
     touch->mode = (drape_i_touch_mode)before->mode;
-    memcpy(touch->slip, u, sizeof u);
-    if (touch->mode == DRAPE_I_SLIDES && touch->friction > 0 && slower && speed < DRAPE_I_SLOW)
-        touch->mode = DRAPE_I_STICKS;
-    if (touch->mode != DRAPE_I_SLIDES) return DRAPE_OK;
-    if (slower && speed < force * h / mass) {
-        touch->braked = force;
-        return drape_i_contact_add_drag(sim, touch, force / fmax(speed, DRAPE_I_SLOW));
-    }
-    double most = fmax(mass * speed / h, GROWTH * before->braked);
-    for (int32_t k = 0; torn && k < 3; k++) u[k] = -before->drag[k];
-    brake(sim->contact, touch, torn ? force : fmin(force, most), u);
-    return DRAPE_OK;
+    if (touch->mode != DRAPE_I_RUBS) return DRAPE_OK;
+    return drape_i_contact_add_rub(sim, touch, touch->friction * before->load, before->force);
 }
 
 static drape_status choose_modes(drape_sim *sim) {
     drape_i_contact *c = sim->contact;
     drape_status status = DRAPE_OK;
     double h = c->end - c->start;
-    c->slides = false;
-    memset(c->friction_force, 0, (size_t)drape_i_sim_numbers(sim) * sizeof *c->friction_force);
     for (int32_t v = 0; v < sim->vertices && !status; v++) {
         drape_i_touch *touch = c->first[v] >= 0 ? choose(c, v) : NULL;
         const drape_i_standing *before = &c->standing[v];
         if (!touch) continue;
         bool same = before->mode != DRAPE_I_FREE && before->collider == touch->collider;
-        if (same) status = stay(sim, touch, before, h);
-        else arrive(sim, touch, h);
+        status = same ? stay(sim, touch, before) : arrive(sim, touch, h);
         touch->new_mode = !same || touch->mode != (drape_i_touch_mode)before->mode;
     }
     return status;
@@ -423,17 +402,30 @@ int32_t drape_i_contact_release(drape_sim *sim, const double *force, double fact
     return released;
 }
 
-static drape_i_standing standing_of(const drape_i_touch *touch, const double f[3], double push_on, double h) {
-    drape_i_standing s = {
-        .collider = touch->collider, .load = (push_on > 0 ? push_on : 0) / h, .braked = touch->braked};
-    memcpy(s.slip, touch->slip, sizeof s.slip);
-    double t[3], along = drape_i_dot3(f, touch->n);
-    for (int32_t k = 0; k < 3; k++) t[k] = f[k] - along * touch->n[k];
-    double drag = sqrt(drape_i_dot3(t, t));
-    s.mode = push_on > 0 ? touch->mode : DRAPE_I_FREE;
-    if (touch->mode != DRAPE_I_STICKS || !(drag > touch->friction * push_on)) return s;
-    s.mode = push_on > 0 ? DRAPE_I_SLIDES : DRAPE_I_FREE;
-    for (int32_t k = 0; k < 3; k++) s.drag[k] = t[k] / drag;
+/* A vertex that S held by f (N), pressed on by `load` of it. */
+static drape_i_standing after_sticking(const drape_i_touch *touch, const double f[3], double load) {
+    drape_i_standing s = {.mode = DRAPE_I_STICKS, .collider = touch->collider, .load = load};
+    double along = drape_i_dot3(f, touch->n), limit = touch->friction * load;
+    for (int32_t k = 0; k < 3; k++) s.force[k] = f[k] - along * touch->n[k];
+    double drag = sqrt(drape_i_dot3(s.force, s.force));
+    if (!(drag > limit)) return s;
+    s.mode = DRAPE_I_RUBS;
+    for (int32_t k = 0; k < 3; k++) s.force[k] *= limit / drag;
+    return s;
+}
+
+static drape_i_standing after_rubbing(const drape_sim *sim, const drape_i_touch *touch, double load) {
+    const drape_i_contact *c = sim->contact;
+    drape_i_standing s = {.mode = DRAPE_I_RUBS, .collider = touch->collider, .load = load};
+    double u[3], h = c->end - c->start;
+    if (touch->spring < 0) return s;
+    const drape_i_contact_spring *spring = &c->spring[touch->spring];
+    double share = drape_i_contact_friction(sim, spring, c->end, sim->x, s.force);
+    relative(sim, touch, 0, u);
+    double change = spring->stiff * h * sqrt(drape_i_dot3(u, u));
+    bool calm = share <= CALM_FRICTION && change <= CALM_CHANGE * spring->limit;
+    s.calm = calm ? c->standing[touch->vertex].calm + 1 : 0;
+    if (s.calm >= CALM) s.mode = DRAPE_I_STICKS;
     return s;
 }
 
@@ -443,15 +435,19 @@ void drape_i_contact_finish(drape_sim *sim, const double *impulse) {
     c->did.count = c->did.held = c->did.sliding = 0;
     for (int32_t v = 0; v < sim->vertices; v++) {
         drape_i_touch *touch[3];
-        double share[3];
-        int32_t count = c->first[v] >= 0 ? shares_of(c, v, impulse + 3 * (int64_t)v, touch, share) : 0;
-        c->standing[v] = (drape_i_standing){.mode = DRAPE_I_FREE};
+        drape_i_standing now = {.mode = DRAPE_I_FREE};
+        double f[3], share[3];
+        for (int32_t k = 0; k < 3; k++) f[k] = impulse[3 * (int64_t)v + k] / h;
+        int32_t count = c->first[v] >= 0 ? shares_of(c, v, f, touch, share) : 0;
         for (int32_t i = 0; i < count; i++) {
-            if (i > 0 && !(share[i] / h > c->standing[v].load)) continue;
-            c->standing[v] = standing_of(touch[i], impulse + 3 * (int64_t)v, share[i], h);
+            if (!(share[i] > now.load)) continue;
+            now = touch[i]->mode == DRAPE_I_STICKS ? after_sticking(touch[i], f, share[i])
+                                                   : after_rubbing(sim, touch[i], share[i]);
         }
+        c->standing[v] = now;
         c->did.count += count;
-        c->did.held += c->standing[v].mode == DRAPE_I_STICKS;
-        c->did.sliding += c->standing[v].mode == DRAPE_I_SLIDES;
+        c->did.held += now.mode == DRAPE_I_STICKS || now.calm > 0;
+        c->did.sliding += now.mode == DRAPE_I_RUBS && now.calm == 0;
     }
+    drape_i_contact_remember(sim);
 }

@@ -233,11 +233,11 @@ static drape_status take_back(drape_sim *sim, drape_status status) {
 /* A step that failed for want of room, although it was cut, says between what. */
 static drape_status explain_contact(drape_sim *sim, drape_status status) {
     if (status != DRAPE_ERROR_NUMBER || !sim->contact || !sim->contact->no_room) return status;
-    return drape_i_fail(sim->ctx, status,
-                        "step %lld (t = %g s): contact leaves no room between %s, not even in steps of 1/%d; the state "
-                        "is that of before this step",
-                        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, sim->contact->stuck,
-                        1 << DRAPE_I_HALVINGS);
+    return drape_i_fail(
+        sim->ctx, status,
+        "step %lld (t = %g s): contact leaves no room between %s, not even in steps of 1/%d; the state "
+        "is that of before this step",
+        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, sim->contact->stuck, 1 << DRAPE_I_HALVINGS);
 }
 
 /* ---- certify ---- */

@@ -127,7 +127,7 @@ static int free_references(void **state) {
 static void test_something_happens_in_every_scene(void **state) {
     (void)state;
     for (int32_t i = 0; drape_scene_name(i); i++) {
-        if (i % EACH != 0) continue;
+        if (i % EACH != 0 || strcmp(drape_scene_name(i), "slope") == 0) continue; /* which rests where it is */
         int64_t moving = 0, iterations = 0, n = 3 * (int64_t)references[i].vertices;
         for (int64_t k = n; k < 2 * n; k++) moving += references[i].numbers[k] != 0;
         for (int k = 0; k < STEPS; k++) iterations += references[i].certificates[k].linear.iterations;
