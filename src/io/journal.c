@@ -119,8 +119,9 @@ static drape_status sync_to_disk(drape_context *ctx, const frame_log *log) {
 }
 
 /* Opening: both functions hold a lock on the file until it is closed; DRAPE_ERROR_ARGUMENT where another run has it.
- * path must live on. frame_log_create begins anew, whatever was there. frame_log_open checks scene and vertices,
- * where vertices are given, and gets the interval. */
+ * path must live on. frame_log_create starts over where an earlier run left a log, and refuses any other file.
+ * frame_log_open checks scene and vertices, where vertices are given, and gets the interval. Neither follows a link:
+ * what is written and truncated here must be the log itself. */
 
 static void frame_log_close(drape_context *ctx, frame_log *log) {
     if (log->descriptor >= 0) close(log->descriptor);
@@ -137,14 +138,42 @@ static drape_status lock(drape_context *ctx, const frame_log *log) {
     return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: another run is at work on it", log->path);
 }
 
-static drape_status open_file(drape_context *ctx, const char *path, int flags, frame_log *log) {
+static drape_status refuse_link(drape_context *ctx, const frame_log *log) {
+    return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: is a link, and frames are not written through links: remove it",
+                        log->path);
+}
+
+/* A log that is there. O_NONBLOCK: a FIFO would wait for somebody at its other end. */
+static drape_status open_file(drape_context *ctx, const char *path, frame_log *log) {
     struct stat info;
     log->path = path;
-    log->descriptor = open(path, O_RDWR | O_CLOEXEC | flags, 0666);
-    if (log->descriptor < 0) return fail_errno(ctx, log, "open");
+    log->descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (log->descriptor < 0) return errno == ELOOP ? refuse_link(ctx, log) : fail_errno(ctx, log, "open");
     if (fstat(log->descriptor, &info) != 0 || !S_ISREG(info.st_mode))
         return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: not a regular file", path);
+    if (info.st_nlink > 1) return refuse_link(ctx, log);
     return lock(ctx, log);
+}
+
+/* A log of an earlier run, which may have been cut off before its first bytes were written. */
+static drape_status open_leftover(drape_context *ctx, const char *path, frame_log *log) {
+    char magic[sizeof MAGIC];
+    drape_status status = open_file(ctx, path, log);
+    if (status) return status;
+    ssize_t there = pread(log->descriptor, magic, sizeof magic, 0);
+    if (there < 0) return fail_errno(ctx, log, "read");
+    if (there == 0 || (there == sizeof magic && memcmp(magic, MAGIC, sizeof magic) == 0)) return DRAPE_OK;
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                        "%s: is not a file of frames, and would be overwritten: move it, or name another place for "
+                        "the checkpoints",
+                        path);
+}
+
+static drape_status open_new(drape_context *ctx, const char *path, frame_log *log) {
+    log->path = path;
+    log->descriptor = open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
+    if (log->descriptor >= 0) return lock(ctx, log);
+    return errno == EEXIST ? open_leftover(ctx, path, log) : fail_errno(ctx, log, "open");
 }
 
 static drape_status take_record(drape_context *ctx, frame_log *log) {
@@ -163,7 +192,7 @@ static drape_status frame_log_create(drape_context *ctx, const char *path, const
                                      frame_log *out) {
     *out = (frame_log){.kind = *kind, .descriptor = -1};
     drape_status status = take_record(ctx, out); /* first: without memory there is no file either */
-    if (!status) status = open_file(ctx, path, O_CREAT, out);
+    if (!status) status = open_new(ctx, path, out);
     if (!status) {
         status = write_header(ctx, out);
         if (status) unlink(path);
@@ -202,7 +231,7 @@ static drape_status read_header(drape_context *ctx, frame_log *log) {
 
 static drape_status frame_log_open(drape_context *ctx, const char *path, const frame_log_kind *kind, frame_log *out) {
     *out = (frame_log){.kind = *kind, .descriptor = -1};
-    drape_status status = open_file(ctx, path, 0, out);
+    drape_status status = open_file(ctx, path, out);
     if (!status) status = read_header(ctx, out);
     if (!status) status = take_record(ctx, out);
     if (status) frame_log_close(ctx, out);
@@ -365,8 +394,14 @@ drape_status drape_journal_frame(drape_journal *j) {
 
 /* ---- Beginning ---- */
 
+/* A link to nothing is there, too. */
+static bool is_there(const char *path) {
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
 static drape_status refuse_what_is_there(drape_journal *j) {
-    const char *there = access(j->newest, F_OK) == 0 ? j->newest : access(j->before, F_OK) == 0 ? j->before : NULL;
+    const char *there = is_there(j->newest) ? j->newest : is_there(j->before) ? j->before : NULL;
     if (!there) return DRAPE_OK;
     return drape_i_fail(j->ctx, DRAPE_ERROR_ARGUMENT,
                         "%s: there is a checkpoint already, of a run that did not finish: resume that, or remove it",
