@@ -54,15 +54,18 @@ static drape_status write_frame(run *r) {
     return status || !r->journal ? status : drape_journal_frame(r->journal);
 }
 
-/* Also after a failure or Ctrl-C: the frames that there are, are worth seeing. */
-static drape_status close_writers(run *r) {
-    drape_status first = DRAPE_OK;
+/* Also after a failure or Ctrl-C: the frames that there are, are worth seeing. Counts the files that are not whole,
+ * after a complaint about each, which says what is kept of it. */
+static int32_t close_writers(run *r) {
+    int32_t bad = 0;
     for (int32_t i = 0; i < MOST_OUTPUTS; i++) {
-        drape_status status = drape_writer_close(r->writers[i]);
-        if (status && !first) first = status;
+        if (drape_writer_close(r->writers[i])) {
+            complain("%s", drape_message(r->ctx));
+            bad++;
+        }
         r->writers[i] = NULL;
     }
-    return first;
+    return bad;
 }
 
 /* ---- The journal that it can be resumed from ---- */
@@ -259,21 +262,31 @@ static void say_what_was_written(const run *r) {
     if (r->options.report) printf("wrote %s\n", r->options.report);
 }
 
-/* The frames that there are, and where there is a journal that can be gone on from, how. A state that is not finite
- * will not be so the next time either. */
-static void say_what_is_kept(const run *r, const char *outcome, drape_status status) {
+/* The frames that are in the files, `bad` of which are not whole, and where there is a journal that can be gone on
+ * from, how. A state that is not finite will not be so the next time either. */
+static void say_what_is_kept(const run *r, const char *outcome, drape_status status, int32_t bad) {
     char *again = r->journal && status != DRAPE_ERROR_NUMBER ? run_resume_command(&r->options) : NULL;
-    complain("%s; %d frame%s kept%s%s", outcome, r->frames_done + 1, r->frames_done == 0 ? " is" : "s are",
-             again ? "; go on with: " : "", again ? again : "");
+    char kept[80] = "";
+    if (bad < r->output_count)
+        snprintf(kept, sizeof kept, "; %d frame%s kept%s", r->frames_done + 1, r->frames_done == 0 ? " is" : "s are",
+                 bad ? " in the other files" : "");
+    complain("%s%s%s%s", outcome, kept, again ? "; go on with: " : "", again ? again : "");
     free(again);
 }
 
 /* What is complete, or cannot be completed, needs no journal any more. */
-static void close_journal(run *r, drape_status status, drape_status written) {
-    bool over = (status ? status == DRAPE_ERROR_NUMBER : !interrupted) && !written;
+static void close_journal(run *r, drape_status status, bool written) {
+    bool over = (status ? status == DRAPE_ERROR_NUMBER : !interrupted) && written;
     if (over) drape_journal_finish(r->journal);
     else drape_journal_close(r->journal);
     r->journal = NULL;
+}
+
+/* Whatever became of the other files; false after a complaint. */
+static bool write_report(run *r, const char *outcome) {
+    if (!r->report || drape_report_write(r->report, r->options.report, outcome) == DRAPE_OK) return true;
+    complain("%s", drape_message(r->ctx));
+    return false;
 }
 
 static int finish(run *r, drape_status status) {
@@ -281,13 +294,13 @@ static int finish(run *r, drape_status status) {
     if (status) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
     if (interrupted)
         snprintf(outcome, sizeof outcome, "interrupted after frame %d of %d", r->frames_done, r->scene->frames);
-    if (status || interrupted) say_what_is_kept(r, outcome, status);
-    drape_status written = close_writers(r);
-    if (!written && r->report) written = drape_report_write(r->report, r->options.report, outcome);
-    if (written) complain("%s", drape_message(r->ctx));
-    else if (!status) say_what_was_written(r);
+    int32_t bad = close_writers(r);
+    if (!status && !interrupted && bad) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
+    if (status || interrupted) say_what_is_kept(r, outcome, status, bad);
+    bool written = write_report(r, outcome) && !bad;
+    if (written && !status) say_what_was_written(r);
     close_journal(r, status, written);
-    return status || written ? EXIT_RUN_FAILED : interrupted ? EXIT_INTERRUPTED : EXIT_GOOD;
+    return status || !written ? EXIT_RUN_FAILED : interrupted ? EXIT_INTERRUPTED : EXIT_GOOD;
 }
 
 static void release(run *r) {

@@ -224,7 +224,9 @@ DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, c
  * temporary file until they are closed. */
 DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const drape_frame *frame);
 /* Finishes what there is to finish and frees the writer, also on failure. Formats with one file for all frames put it
- * in its place here; where there was no frame, or a frame failed, they leave no file. NULL is fine. */
+ * in its place here; where there was no frame they leave no file. After a frame that failed the file holds the frames
+ * before it. Where it cannot, because the disk is full, the status is an error and the message says how many are kept:
+ * all for .pc2, as many as there is room for in .mdd, .usda and .glb, none in .html. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
 
 /* ---- Queries of continuous collision detection, read: CSV files with what is true (docs/contact.md) ---- */

@@ -67,12 +67,48 @@ void drape_i_file_write(drape_i_file *file, const void *data, size_t bytes) {
     if (bytes && fwrite(data, 1, bytes, file->stream) != bytes && !file->error) file->error = errno;
 }
 
+/* A stream remembers that a write failed, not why. What could not be written may still wait in it; where it does not,
+ * one more byte fails for the same reason. */
+int drape_i_stream_error(FILE *stream) {
+    errno = 0;
+    clearerr(stream);
+    bool failed = fflush(stream) != 0 || write(fileno(stream), "", 1) != 1;
+    return failed && errno ? errno : EIO;
+}
+
+/* A stream on the same file without what waits in the old one; NULL where that fails. */
+static FILE *reopen_cut(FILE *old, int64_t size) {
+    struct stat info;
+    int descriptor = fcntl(fileno(old), F_DUPFD_CLOEXEC, 0);
+    int why = errno;
+    fclose(old); /* may write more of it */
+    errno = why;
+    if (descriptor < 0) return NULL;
+    bool good = fstat(descriptor, &info) == 0 && (int64_t)info.st_size >= size &&
+                ftruncate(descriptor, (off_t)size) == 0 && lseek(descriptor, (off_t)size, SEEK_SET) == (off_t)size;
+    FILE *stream = good ? fdopen(descriptor, "wb") : NULL;
+    if (!stream) close(descriptor);
+    return stream;
+}
+
+drape_status drape_i_file_cut(drape_context *ctx, drape_i_file *file, int64_t size) {
+    file->stream = reopen_cut(file->stream, size);
+    file->error = 0;
+    if (file->stream) return DRAPE_OK;
+    drape_status status = fail_errno(ctx, file->path, "write");
+    unlink(file->temporary);
+    forget(ctx, file);
+    return status;
+}
+
 drape_status drape_i_file_commit(drape_context *ctx, drape_i_file *file) {
     bool written = false;
-    int why = file->error ? file->error : EIO;
+    int why = file->error;
     if (!ferror(file->stream)) {
         written = fflush(file->stream) == 0 && fsync(fileno(file->stream)) == 0;
         why = errno;
+    } else if (!why) {
+        why = drape_i_stream_error(file->stream);
     }
     bool closed = fclose(file->stream) == 0;
     if (written && !closed) why = errno;
@@ -177,6 +213,24 @@ drape_status drape_i_spill_append(drape_context *ctx, drape_i_spill *spill, cons
     spill->reading = false;
     if (bytes && fwrite(data, 1, bytes, spill->stream) != bytes) return fail_spill(ctx, spill, "write");
     spill->size += (int64_t)bytes;
+    return DRAPE_OK;
+}
+
+drape_status drape_i_spill_flush(drape_context *ctx, drape_i_spill *spill) {
+    return fflush(spill->stream) == 0 ? DRAPE_OK : fail_spill(ctx, spill, "write");
+}
+
+drape_status drape_i_spill_cut(drape_context *ctx, drape_i_spill *spill, int64_t size) {
+    DRAPE_ASSERT(size >= 0 && size <= spill->size);
+    /* The stream first: it may hold bytes that would be put behind the end again. They may not fit, but then they are
+     * not wanted either. */
+    clearerr(spill->stream);
+    (void)fflush(spill->stream);
+    clearerr(spill->stream);
+    if (ftruncate(fileno(spill->stream), (off_t)size) != 0) return fail_spill(ctx, spill, "cut");
+    spill->size = size;
+    spill->reading = true; /* so that the next one to write looks for the end */
+    spill->next = -1;
     return DRAPE_OK;
 }
 

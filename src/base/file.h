@@ -21,6 +21,10 @@ drape_status drape_i_file_create(drape_context *ctx, const char *path, drape_i_f
 void drape_i_file_write(drape_i_file *file, const void *data, size_t bytes);
 drape_status drape_i_file_commit(drape_context *ctx, drape_i_file *file);
 void drape_i_file_abandon(drape_context *ctx, drape_i_file *file);
+/* After a write that failed: the file goes on behind its first `size` bytes, and the failure is forgotten. */
+drape_status drape_i_file_cut(drape_context *ctx, drape_i_file *file, int64_t size);
+/* errno of the failure that a stream remembers, as far as it can still be found out. */
+int drape_i_stream_error(FILE *stream);
 
 /* The whole of a file, with a zero byte behind it. Freed by drape_i_free(ctx, data, size + 1, 1). */
 drape_status drape_i_file_read(drape_context *ctx, const char *path, char **data, int64_t *size);
@@ -39,8 +43,12 @@ typedef struct drape_i_spill {
 /* In the folder of path, which must live on: there is the room that the file itself will need. */
 drape_status drape_i_spill_create(drape_context *ctx, const char *path, drape_i_spill *out);
 drape_status drape_i_spill_append(drape_context *ctx, drape_i_spill *spill, const void *data, size_t bytes);
+/* Hands everything to the system, so that a full disk shows now. */
+drape_status drape_i_spill_flush(drape_context *ctx, drape_i_spill *spill);
 /* at + bytes may not go beyond size. */
 drape_status drape_i_spill_read(drape_context *ctx, drape_i_spill *spill, int64_t at, void *data, size_t bytes);
+/* Drops what is behind the first `size` bytes, and gives their room back to the disk. */
+drape_status drape_i_spill_cut(drape_context *ctx, drape_i_spill *spill, int64_t size);
 void drape_i_spill_destroy(drape_i_spill *spill);
 
 /* ---- Checksums ---- */

@@ -273,6 +273,7 @@ static drape_status append_frame(drape_context *ctx, drape_i_recording *r, const
         status = drape_i_spill_append(ctx, &r->spill, r->extra, (size_t)r->extras * sizeof *r->extra);
     }
     if (!status) status = drape_i_spill_append(ctx, &r->spill, &stamp, sizeof stamp);
+    if (!status) status = drape_i_spill_flush(ctx, &r->spill);
     if (status) return status;
     if (r->frames++ == 0) r->first = stamp;
     r->last = stamp;
@@ -293,11 +294,15 @@ drape_status drape_i_recording_frame(drape_context *ctx, void *state, const drap
 
 /* ---- recordings: giving them back ---- */
 
+static int64_t record_bytes(const drape_i_recording *r) {
+    int64_t floats = 3 * (int64_t)r->vertices + r->extras;
+    return floats * (int64_t)sizeof(float) + (int64_t)sizeof(drape_i_stamp);
+}
+
 /* Where the record of a frame begins, in bytes. */
 static int64_t record_at(const drape_i_recording *r, int64_t frame) {
-    int64_t floats = 3 * (int64_t)r->vertices + r->extras;
     DRAPE_ASSERT(frame >= 0 && frame < r->frames);
-    return frame * (floats * (int64_t)sizeof(float) + (int64_t)sizeof(drape_i_stamp));
+    return frame * record_bytes(r);
 }
 
 static drape_status read_range(drape_context *ctx, drape_i_recording *r, int64_t frame, int64_t first,
@@ -346,10 +351,40 @@ static drape_status write_whole(drape_context *ctx, const char *path, drape_i_re
     return status;
 }
 
+/* Keeps the first `frames` frames; their records are whole. */
+static drape_status shorten(drape_context *ctx, drape_i_recording *r, int64_t frames) {
+    drape_status status = drape_i_spill_cut(ctx, &r->spill, frames * record_bytes(r));
+    if (status) return status;
+    r->frames = frames;
+    return frames > 0 ? drape_i_recording_stamp(ctx, r, frames - 1, &r->last) : DRAPE_OK;
+}
+
+/* Frames that wait take room that the file needs: where the disk is full, a quarter of them is given up, again and
+ * again, until the rest fits. What is lost is said. */
+static drape_status write_what_fits(drape_context *ctx, drape_i_recording *r, drape_i_recording_write *write,
+                                    void *user) {
+    int64_t all = r->frames;
+    char why[DRAPE_I_MESSAGE_SIZE];
+    drape_status first = write_whole(ctx, r->path, write, user), status = first;
+    if (first != DRAPE_ERROR_IO) return first;
+    snprintf(why, sizeof why, "%s", drape_message(ctx));
+    while (status == DRAPE_ERROR_IO && r->frames > 1) {
+        status = shorten(ctx, r, r->frames - (r->frames + 3) / 4);
+        if (status) break;
+        status = write_whole(ctx, r->path, write, user);
+    }
+    if (status)
+        return drape_i_fail(ctx, first, "%.*s; none of its %lld frames is kept", DRAPE_I_MESSAGE_SIZE - 64, why,
+                            (long long)all);
+    return drape_i_fail(ctx, first, "%.*s; the first %lld of %lld frames are kept", DRAPE_I_MESSAGE_SIZE - 80, why,
+                        (long long)r->frames, (long long)all);
+}
+
 drape_status drape_i_recording_close(drape_context *ctx, drape_i_recording *r, drape_i_recording_write *write,
                                      void *user) {
-    drape_status status = r->status;
-    if (!status && r->frames > 0) status = write_whole(ctx, r->path, write, user);
+    drape_status status = r->frames > 0 ? DRAPE_OK : r->status;
+    if (r->frames > 0 && r->status) status = shorten(ctx, r, r->frames); /* what there is of the one that failed */
+    if (!status && r->frames > 0) status = write_what_fits(ctx, r, write, user);
     destroy_recording(ctx, r);
     return status;
 }

@@ -135,8 +135,10 @@ drape_status drape_i_recording_frame(drape_context *ctx, void *state, const drap
 /* Writes the whole file. */
 typedef drape_status drape_i_recording_write(drape_context *ctx, void *user, drape_i_file *file);
 
-/* For its `close`: calls write in the locale "C" where there are frames and none failed, gives the file its name, and
- * frees the recording in any case. */
+/* For its `close`: calls write in the locale "C" where there are frames, gives the file its name, and frees the
+ * recording in any case. After a frame that failed the file holds those before it. Where there is no room for all,
+ * write is called again with fewer frames; then the status is DRAPE_ERROR_IO, and the message says how many were
+ * kept. */
 drape_status drape_i_recording_close(drape_context *ctx, drape_i_recording *r, drape_i_recording_write *write,
                                      void *user);
 

@@ -364,6 +364,7 @@ typedef struct page {
     drape_i_spill energy; /* theirs, until the motion is complete */
     objects objects;      /* meshes beside the cloth */
     drape_status status;  /* of the first frame that failed */
+    bool torn;            /* it failed after some of it was written */
     size_t done;          /* bytes of the template */
 } page;
 
@@ -561,7 +562,9 @@ static drape_status check(drape_context *ctx, const page *p, const double *posit
 static drape_status add_frame(drape_context *ctx, page *p, const drape_i_frame *frame) {
     const double *positions = frame->data.positions;
     drape_status status = check(ctx, p, positions);
-    if (!status && p->frames == 0) status = begin(ctx, p, frame);
+    if (status) return status;
+    p->torn = true; /* until the frame is whole */
+    if (p->frames == 0) status = begin(ctx, p, frame);
     if (!status) status = keep_energy(ctx, p, frame->data.energy);
     if (!status) status = objects_frame(ctx, &p->objects, &frame->data, p->motion.origin);
     if (status) return status;
@@ -571,6 +574,7 @@ static drape_status add_frame(drape_context *ctx, page *p, const drape_i_frame *
     if (p->file.error)
         return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot write: %s", p->file.path, strerror(p->file.error));
     p->frames++;
+    p->torn = false;
     return DRAPE_OK;
 }
 
@@ -580,17 +584,25 @@ static drape_status write_frame(drape_context *ctx, void *state, const drape_i_f
     return p->status;
 }
 
+static drape_status finish_page(drape_context *ctx, page *p) {
+    drape_status status = pack_close(&p->pack);
+    end_block(p);
+    if (!status) status = write_objects(ctx, p);
+    if (!status) status = write_energies(ctx, p);
+    fill_until(p, "");
+    return status ? status : drape_i_file_commit(ctx, &p->file);
+}
+
+/* The frames are one compressed stream, and what is lost of that takes all with it. */
 static drape_status close_page(drape_context *ctx, void *state) {
     page *p = state;
-    drape_status status = p->status;
-    if (!status && p->frames > 0) {
-        status = pack_close(&p->pack);
-        end_block(p);
-        if (!status) status = write_objects(ctx, p);
-        if (!status) status = write_energies(ctx, p);
-        fill_until(p, "");
-        if (!status) status = drape_i_file_commit(ctx, &p->file);
-    }
+    bool whole = p->frames > 0 && !p->torn;
+    drape_status status = whole ? finish_page(ctx, p) : p->status;
+    if (whole && status == DRAPE_ERROR_IO)
+        drape_i_fail(ctx, status, "%.*s; none of its frames is kept", DRAPE_I_MESSAGE_SIZE - 40, drape_message(ctx));
+    else if (!whole && p->frames > 0)
+        drape_i_fail(ctx, status, "%s: a frame could not be written, and none of those before it is kept",
+                     p->file.path);
     destroy(ctx, p);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "io/format_tools.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char EXTENSION[] = ".obj", REST_ENDING[] = "_rest.obj";
@@ -133,6 +134,12 @@ static drape_status write_file(drape_context *ctx, drape_i_sequence *s, drape_i_
 }
 
 static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
+    const drape_i_sequence *s = state;
+    const double *x = frame->data.positions;
+    for (int64_t i = 0; i < 3 * (int64_t)drape_cloth_vertices(s->cloth); i++)
+        if (!isfinite(x[i]))
+            return drape_i_fail(ctx, DRAPE_ERROR_NUMBER, "%.*s%s: frame %lld: vertex %lld is not finite",
+                                (int)s->stem, s->path, EXTENSION, (long long)frame->data.number, (long long)(i / 3));
     return drape_i_sequence_frame(ctx, state, frame, write_file);
 }
 

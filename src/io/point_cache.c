@@ -92,11 +92,19 @@ static void write_sample(pc2_writer *c, const double *x) {
     drape_i_binary_end(&out);
 }
 
+static drape_status write_rest(drape_context *ctx, pc2_writer *c, const double *x) {
+    drape_status status = drape_i_rest_mesh_write(ctx, &c->mesh, c->cloth, c->pieces, x);
+    if (status || fflush(c->mesh.stream) == 0) return status;
+    return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot write: %s", c->mesh.path, strerror(errno));
+}
+
 static drape_status add_frame(drape_context *ctx, pc2_writer *c, const double *x) {
     drape_status status = check_sample(ctx, c, x);
-    if (!status && c->samples == 0) status = drape_i_rest_mesh_write(ctx, &c->mesh, c->cloth, c->pieces, x);
+    if (!status && c->samples == 0) status = write_rest(ctx, c, x);
     if (status) return status;
     write_sample(c, x);
+    /* So that a sample that was taken is in the file, and what fails later cannot take it away. */
+    if (!c->file.error && fflush(c->file.stream) != 0) c->file.error = errno;
     if (c->file.error)
         return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot write: %s", c->file.path, strerror(c->file.error));
     c->samples++;
@@ -119,14 +127,19 @@ static drape_status patch_samples(drape_context *ctx, pc2_writer *c) {
     return DRAPE_OK;
 }
 
+/* Where a sample failed, those before it are whole; the file is cut behind them. */
+static drape_status finish_pc2(drape_context *ctx, pc2_writer *c) {
+    int64_t size = PC2_HEAD + 12 * (int64_t)drape_cloth_vertices(c->cloth) * c->samples;
+    drape_status status = c->status ? drape_i_file_cut(ctx, &c->file, size) : DRAPE_OK;
+    if (!status) status = patch_samples(ctx, c);
+    if (!status) status = drape_i_file_commit(ctx, &c->mesh);
+    if (!status) status = drape_i_file_commit(ctx, &c->file);
+    return status;
+}
+
 static drape_status close_pc2(drape_context *ctx, void *state) {
     pc2_writer *c = state;
-    drape_status status = c->status;
-    if (!status && c->samples > 0) {
-        status = patch_samples(ctx, c);
-        if (!status) status = drape_i_file_commit(ctx, &c->mesh);
-        if (!status) status = drape_i_file_commit(ctx, &c->file);
-    }
+    drape_status status = c->samples > 0 ? finish_pc2(ctx, c) : c->status;
     destroy_pc2(ctx, c);
     return status;
 }

@@ -69,7 +69,83 @@ checkpoints_spare_links() {
     [ -L c.1 ]
 }
 
+# ---- Full disks ----
+
+# with_room KILOBYTES COMMAND...: files may not grow beyond that, which stands in for a full disk
+with_room() {
+    local kilobytes=$1
+    shift
+    bash -c 'trap "" XFSZ; ulimit -f "$1"; shift; exec "$@"' - "$kilobytes" "$@"
+}
+
+long_run() { "$program" run pinned --resolution 20 --quiet "$@"; }
+
+# A cache is cut behind its last whole frame: 400 vertices of 12 bytes, 80 kB.
+pc2_keeps_the_frames_before_a_full_disk() {
+    folder pc2
+    ends_with 1 with_room 80 "$program" run pinned --resolution 20 --frames 60 --quiet -o a.pc2
+    says 'a.pc2: cannot write: File too large; 17 frames are kept'
+    [ "$(stat -c %s a.pc2)" -eq $((32 + 17 * 12 * 400)) ]
+    long_run --frames 16 -o b.pc2
+    cmp a.pc2 b.pc2
+}
+
+# The others wait in a temporary file, and then take more room than they had there.
+recordings_keep_what_fits() {
+    folder recordings
+    for format in mdd usda glb; do
+        ends_with 1 with_room 250 "$program" run pinned --resolution 20 --frames 100 --quiet -o "a.$format"
+        # What is said of the file; where all that were taken had room, of the run.
+        kept=$(sed -n 's/.*the first \([0-9]*\) of [0-9]* frames are kept$/\1/p; s/.*; \([0-9]*\) frames are kept$/\1/p' \
+            "$scratch/said" | head -1)
+        [ "$kept" -gt 2 ]
+        long_run --frames $((kept - 1)) -o "b.$format"
+        cmp "a.$format" "b.$format"
+        rm -f a* b*
+    done
+}
+
+# Nothing is promised that is not there, and the report comes whatever becomes of the rest.
+no_promise_without_a_file() {
+    folder promises
+    ends_with 1 with_room 60 "$program" run pinned --resolution 20 --frames 2 --quiet -o a.html --report r.json
+    if grep -q 'frames are kept' "$scratch/said"; then fail "$(cat "$scratch/said")"; fi
+    says 'a.html: cannot write: File too large; none of its frames is kept'
+    [ ! -e a.html ]
+    grep -q '"outcome": "a.html: cannot write' r.json
+    ends_with 1 with_room 80 "$program" run pinned --resolution 20 --frames 60 --quiet -o a.html -o a.obj -o a.pc2
+    says 'a.html: cannot write: File too large; none of its frames is kept'
+    says 'a.pc2: cannot write: File too large; 17 frames are kept in the other files'
+    [ -z "$(find . -name '*.part-*')" ]
+}
+
+# On a real file system, where the process may make one.
+full_file_system() {
+    folder mounted
+    mkdir disk
+    mount -t tmpfs -o size=1m tmpfs disk 2>/dev/null || skip "no file system may be mounted"
+    trap 'umount disk' EXIT
+    for format in pc2 mdd usda glb; do
+        ends_with 1 "$program" run pinned --resolution 20 --frames 300 --quiet -o "disk/a.$format" --report r.json
+        says 'No space left on device'
+        says 'kept'
+        [ -s "disk/a.$format" ] || fail "$format: nothing is there; it said: $(cat "$scratch/said")"
+        [ -s r.json ]
+        [ -z "$(find disk -name '*.part-*')" ]
+        rm -f disk/* r.json
+    done
+    for format in obj ply; do # each frame a file of its own
+        ends_with 1 "$program" run pinned --resolution 20 --frames 300 --quiet -o "disk/a.$format"
+        says 'No space left on device'
+        rm -f disk/*
+    done
+}
+
 run_test frame_log_follows_no_link frame_log_follows_no_link
 run_test frame_log_spares_other_files frame_log_spares_other_files
 run_test checkpoints_spare_links checkpoints_spare_links
+run_test pc2_keeps_the_frames_before_a_full_disk pc2_keeps_the_frames_before_a_full_disk
+run_test recordings_keep_what_fits recordings_keep_what_fits
+run_test no_promise_without_a_file no_promise_without_a_file
+run_test full_file_system full_file_system
 finish_tests
