@@ -18,7 +18,8 @@ static drape_status open_writers(run *r) {
     drape_animation what = {.cloth = drape_sim_cloth(r->sim),
                             .fps = 1 / (r->scene->step * r->scene->steps_per_frame),
                             .title = r->scene->name,
-                            .pieces = r->scene->pieces};
+                            .pieces = r->scene->pieces,
+                            .frames = (int64_t)r->scene->frames + 1};
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < r->output_count && !status; i++)
         status = drape_writer_open(r->ctx, r->outputs[i], &what, &r->writers[i]);

@@ -147,7 +147,10 @@ typedef struct drape_animation {
     /* The pieces that the cloth was made of, for their texture coordinates; must outlive the writer. NULL: files have
      * no texture coordinates. */
     const drape_piece *pieces;
-    uint64_t reserved[8]; /* zero: room for later fields */
+    /* How many frames are to come, >= 0; 0: not known. With it a format that cannot hold so many (.glb ends at 4 GiB)
+     * is refused when it is opened. There may be fewer or more. */
+    int64_t frames;
+    uint64_t reserved[7]; /* zero: room for later fields */
 } drape_animation;
 
 /* A triangle mesh beside the cloth, such as a collider that moves. */

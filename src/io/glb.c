@@ -134,15 +134,28 @@ static drape_status set_up(drape_context *ctx, drape_i_glb *g, const drape_i_ani
     return status;
 }
 
+/* Whether so many frames fit, as far as is known of meshes beside the cloth. */
+static drape_status check_size(drape_context *ctx, const drape_i_glb *g, const char *path, int64_t frames) {
+    static const int64_t FAR_TOO_MANY = 1000000; /* their squares still fit */
+    int64_t accessors = 2 * frames * g->pieces + drape_i_glb_objects_size(g, frames).accessors;
+    int64_t json = JSON_OF_PIECE * (g->pieces + g->objects + 1) + JSON_OF_ACCESSOR * accessors;
+    if (frames <= FAR_TOO_MANY && drape_i_glb_size(g, frames).all + json <= MOST_BYTES) return DRAPE_OK;
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                        "%s: with %lld frames it is larger than 4 GiB, the most that GLB can be; try .usda or .pc2",
+                        path, (long long)frames);
+}
+
 static drape_status open_glb(drape_context *ctx, const char *path, const drape_i_animation *what, void **state) {
     drape_i_glb *g;
     void *recording = NULL;
     *state = NULL;
     if (!DRAPE_NEW(ctx, g, 1)) return DRAPE_ERROR_MEMORY;
     drape_status status = set_up(ctx, g, what);
+    if (!status) status = check_size(ctx, g, path, what->frames);
     if (!status) status = drape_i_recording_open(ctx, path, what, &recording);
     if (status) return destroy(ctx, g, status);
     g->recording = recording;
+    g->expected = what->frames;
     g->recording->keeps_extras = true;
     *state = g;
     return DRAPE_OK;
@@ -150,22 +163,15 @@ static drape_status open_glb(drape_context *ctx, const char *path, const drape_i
 
 /* ---- frames ---- */
 
-/* Said before the frame is taken, not at the end of a long run. */
-static drape_status check_size(drape_context *ctx, const drape_i_glb *g) {
-    int64_t frames = g->recording->frames + 1;
-    int64_t accessors = 2 * frames * g->pieces + drape_i_glb_objects_size(g, frames).accessors;
-    int64_t json = JSON_OF_PIECE * (g->pieces + g->objects + 1) + JSON_OF_ACCESSOR * accessors;
-    if (drape_i_glb_size(g, frames).all + json <= MOST_BYTES) return DRAPE_OK;
-    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                        "%s: with frame %lld it is larger than 4 GiB, the most that GLB can be; try .usda or .pc2",
-                        g->recording->path, (long long)frames - 1);
-}
-
+/* The size is looked at before the frame is taken, not at the end of a long run; with the first one, which brings the
+ * meshes beside the cloth, that of all that are to come. */
 static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
     drape_i_glb *g = state;
-    if (!g->recording->status) g->recording->status = drape_i_glb_objects_frame(ctx, g, &frame->data);
-    if (!g->recording->status) g->recording->status = check_size(ctx, g);
-    return drape_i_recording_frame(ctx, g->recording, frame);
+    drape_i_recording *r = g->recording;
+    int64_t frames = r->frames == 0 && g->expected > 1 ? g->expected : r->frames + 1;
+    if (!r->status) r->status = drape_i_glb_objects_frame(ctx, g, &frame->data);
+    if (!r->status) r->status = check_size(ctx, g, r->path, frames);
+    return drape_i_recording_frame(ctx, r, frame);
 }
 
 /* ---- the binary chunk ---- */

@@ -39,6 +39,7 @@ typedef struct drape_i_glb_object {
  * Positions and normals of the frames behind the first are differences from it: morph targets. */
 typedef struct drape_i_glb {
     drape_i_recording *recording;
+    int64_t expected; /* frames; 0: not known */
     drape_i_arena arena;
     int32_t pieces, textured; /* textured: how many of them have texture coordinates */
     drape_i_glb_piece *piece;

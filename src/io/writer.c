@@ -69,12 +69,15 @@ static drape_status check(drape_context *ctx, const char *path, const drape_anim
     if (!(what->fps >= 0) || !isfinite(what->fps))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: %g frames per second; they must be finite and > 0, or 0",
                             path, what->fps);
+    if (what->frames < 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: %lld frames are to come; 0 stands for not known", path,
+                            (long long)what->frames);
     for (int32_t i = 0; what->pieces && i < drape_cloth_pieces(what->cloth); i++) {
         const drape_piece_range *range = drape_cloth_piece(what->cloth, i);
         if (what->pieces[i].vertices != range->vertices || what->pieces[i].triangles != range->triangles)
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: piece %d is not what the cloth was made of", path, i);
     }
-    return drape_i_check_reserved(ctx, "drape_animation", what->reserved, 8);
+    return drape_i_check_reserved(ctx, "drape_animation", what->reserved, 7);
 }
 
 drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,

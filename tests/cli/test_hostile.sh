@@ -141,6 +141,15 @@ full_file_system() {
     done
 }
 
+# ---- More than a format can hold ----
+
+glb_refuses_too_many_frames_at_the_start() {
+    folder frames
+    ends_with 2 "$program" run pinned --resolution 4 --frames 40000 --quiet -o a.glb
+    says 'a.glb: with 40001 frames it is larger than 4 GiB'
+    [ -z "$(ls)" ]
+}
+
 run_test frame_log_follows_no_link frame_log_follows_no_link
 run_test frame_log_spares_other_files frame_log_spares_other_files
 run_test checkpoints_spare_links checkpoints_spare_links
@@ -148,4 +157,5 @@ run_test pc2_keeps_the_frames_before_a_full_disk pc2_keeps_the_frames_before_a_f
 run_test recordings_keep_what_fits recordings_keep_what_fits
 run_test no_promise_without_a_file no_promise_without_a_file
 run_test full_file_system full_file_system
+run_test glb_refuses_too_many_frames_at_the_start glb_refuses_too_many_frames_at_the_start
 finish_tests

@@ -4,8 +4,10 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 typedef struct glb {
     unsigned char *data;
@@ -325,7 +327,38 @@ static void more_than_the_format_can_hold_is_refused(void **state) {
     assert_int_equal(status, DRAPE_ERROR_ARGUMENT);
     assert_in_range(frames, 32000, 32768);
     assert_non_null(strstr(drape_message(t->ctx), "larger than 4 GiB"));
-    assert_int_equal(drape_writer_close(writer), DRAPE_ERROR_ARGUMENT);
+    /* The file would be as large as it can be; with room for less there are fewer frames in it. */
+    struct rlimit before, little;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    little = before;
+    little.rlim_cur = 1 << 20;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    assert_int_equal(drape_writer_close(writer), DRAPE_ERROR_IO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    assert_non_null(strstr(drape_message(t->ctx), "frames are kept"));
+    glb g = read_glb(t, "a.glb");
+    clear(&g);
+}
+
+/* Who says how many frames are to come learns at once that they are too many. */
+static void too_many_frames_are_refused_at_the_start(void **state) {
+    test_frames *t = *state;
+    drape_animation what = test_frames_animation(t, 2, 1);
+    drape_writer *writer;
+    const char *path = test_frames_path(t, "a.glb");
+    const int64_t too_many[] = {32769, 50000, 1000001, INT64_MAX};
+    for (size_t i = 0; i < sizeof too_many / sizeof *too_many; i++) {
+        what.frames = too_many[i];
+        assert_int_equal(drape_writer_open(t->ctx, path, &what, &writer), DRAPE_ERROR_ARGUMENT);
+        assert_non_null(strstr(drape_message(t->ctx), "larger than 4 GiB"));
+    }
+    what.frames = -1;
+    assert_int_equal(drape_writer_open(t->ctx, path, &what, &writer), DRAPE_ERROR_ARGUMENT);
+    what.frames = 30000;
+    ASSERT_OK(t->ctx, drape_writer_open(t->ctx, path, &what, &writer));
+    ASSERT_OK(t->ctx, drape_writer_close(writer));
     assert_int_equal(test_frames_entries(t), 0);
 }
 
@@ -333,10 +366,15 @@ static void more_than_the_format_can_hold_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_FRAMES(positions_of_every_frame),      WITH_FRAMES(normals_are_units),
-        WITH_FRAMES(texture_coordinates_and_seams), WITH_FRAMES(weights_pick_one_frame_each),
-        WITH_FRAMES(meshes_beside_the_cloth_move),  WITH_FRAMES(one_frame_of_meshes_is_a_still),
-        WITH_FRAMES(one_frame_is_a_still),          WITH_FRAMES(more_than_the_format_can_hold_is_refused),
+        WITH_FRAMES(positions_of_every_frame),
+        WITH_FRAMES(normals_are_units),
+        WITH_FRAMES(texture_coordinates_and_seams),
+        WITH_FRAMES(weights_pick_one_frame_each),
+        WITH_FRAMES(meshes_beside_the_cloth_move),
+        WITH_FRAMES(one_frame_of_meshes_is_a_still),
+        WITH_FRAMES(one_frame_is_a_still),
+        WITH_FRAMES(more_than_the_format_can_hold_is_refused),
+        WITH_FRAMES(too_many_frames_are_refused_at_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
