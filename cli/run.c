@@ -164,7 +164,7 @@ static drape_status load(run *r) {
 static bool check(run *r) {
     int64_t steps = (int64_t)r->scene->frames * r->scene->steps_per_frame;
     return run_parse_export(&r->options, steps) && direct_is_there("solver.method", &r->scene->solve) &&
-           run_name_checkpoint(r) && can_write_all(r);
+           run_name_checkpoint(r) && can_write_all(r) && run_check_names(r);
 }
 
 /* The frame at the start, or all up to the checkpoint; false after a complaint. */

@@ -48,4 +48,9 @@ bool run_name_checkpoint(run *r);
 /* The command that goes on from the checkpoint, for the user to type; to be freed. */
 char *run_resume_command(const run_options *o);
 
+/* ---- run_names.c ---- */
+
+/* Whether no file that the run writes is another one, or one that it reads; false after a complaint. */
+bool run_check_names(const run *r);
+
 #endif

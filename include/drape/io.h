@@ -56,6 +56,9 @@ DRAPE_API const drape_scene *drape_loaded_scene_data(const drape_loaded_scene *l
 /* The same, to be changed in place before it is simulated: numbers, names, the elements of its arrays, or the
  * pointers themselves, whose old arrays are freed with the loaded scene all the same. */
 DRAPE_API drape_scene *drape_loaded_scene_edit(drape_loaded_scene *loaded);
+/* The files that the scene names and that were read for it, without the scene file: NULL past the end. A file that is
+ * named twice may be there twice. */
+DRAPE_API const char *drape_loaded_scene_file(const drape_loaded_scene *loaded, int32_t index);
 DRAPE_API void drape_loaded_scene_destroy(drape_loaded_scene *loaded); /* NULL is fine */
 
 /* Scenes that ship with the library: name, a line about it, its text; NULL past the end. */
@@ -218,6 +221,11 @@ DRAPE_API const char *drape_writer_description(int32_t index);
 
 /* Whether a format is known for this path. */
 DRAPE_API bool drape_writer_knows(const char *path);
+
+/* Name number `index` of the files that a writer of this path makes, as snprintf does: its length without the zero at
+ * the end, cut where there is no room; 0 past the end or where no format is known. A `*` stands for the number of a
+ * frame: "sheet.obj" makes "sheet_*.obj", and "sheet.pc2" makes "sheet.pc2" and "sheet_rest.obj". */
+DRAPE_API size_t drape_writer_makes(const char *path, int32_t index, char *out, size_t size);
 
 /* The format follows from the path's ending. *what is copied, including its title. */
 DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,

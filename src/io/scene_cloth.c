@@ -210,7 +210,9 @@ const char *drape_i_path_beside(reader_t *r, const drape_i_node *node) {
     if (!path) return NULL;
     memcpy(path, r->path, folder);
     memcpy(path + folder, node->text, length);
-    return trust || !drape_i_path_leads_out(r, path) ? path : refuse_path(r, node);
+    if (!trust && drape_i_path_leads_out(r, path)) return refuse_path(r, node);
+    drape_i_note_file(r, path);
+    return path;
 }
 
 static double area_of(const double *x, int32_t dimension, const int32_t (*triangle)[3], int32_t count) {

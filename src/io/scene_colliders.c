@@ -231,6 +231,7 @@ static bool read_one_mesh(reader_t *r, const mesh_source *from, const drape_i_pl
 
 static bool lies_inside(void *user, const char *path) {
     reader_t *r = user;
+    drape_i_note_file(r, path);
     return r->options->trust_paths || !drape_i_path_leads_out(r, path);
 }
 

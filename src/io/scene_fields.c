@@ -247,3 +247,15 @@ bool drape_i_path_leads_out(reader_t *r, const char *path) {
     free(real);
     return there && !inside;
 }
+
+void drape_i_note_file(reader_t *r, const char *path) {
+    size_t length = strlen(path) + 1;
+    struct drape_i_file_read *file = drape_i_scene_get(r, 1, sizeof *file);
+    char *copy = drape_i_scene_get(r, (int64_t)length, 1);
+    if (!file || !copy) return;
+    memcpy(copy, path, length);
+    file->path = copy;
+    file->before = r->last_file;
+    r->last_file = file;
+    r->files++;
+}

@@ -282,6 +282,15 @@ static drape_status report(reader_t *r) {
     return drape_i_fail(r->ctx, r->problems.status, "%s", r->problems.first->text);
 }
 
+/* The files that were read, in their order. */
+static void list_files(reader_t *r) {
+    const char **list = drape_i_scene_get(r, r->files, sizeof *list);
+    int32_t i = r->files;
+    for (const struct drape_i_file_read *f = r->last_file; f && list; f = f->before) list[--i] = f->path;
+    r->out->file = list;
+    r->out->files = list ? r->files : 0;
+}
+
 static drape_status parse(reader_t *r, const char *name, const char *text, int64_t size) {
     drape_i_c_locale locale;
     drape_status status = drape_i_c_locale_enter(r->ctx, &locale);
@@ -296,6 +305,7 @@ static drape_status parse(reader_t *r, const char *name, const char *text, int64
     for (int32_t i = 0; root && i < r->options->set_count; i++)
         drape_i_yaml_override(&r->problems, root, r->options->set[i]);
     if (root) read_root(r, root);
+    list_files(r);
     drape_i_c_locale_leave(&locale);
     return report(r);
 }
@@ -438,6 +448,10 @@ drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t r
     if (!ctx || !name || !out)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_scene_builtin: name or out is NULL");
     return read_shipped(ctx, name, &options, NULL, out);
+}
+
+const char *drape_loaded_scene_file(const drape_loaded_scene *loaded, int32_t index) {
+    return loaded && index >= 0 && index < loaded->files ? loaded->file[index] : NULL;
 }
 
 const drape_scene *drape_loaded_scene_data(const drape_loaded_scene *loaded) {

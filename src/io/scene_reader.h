@@ -17,6 +17,8 @@ struct drape_loaded_scene {
     drape_scene scene;
     drape_i_arena arena;
     const drape_i_node **collider_node; /* where each collider stands, for findings about it */
+    const char **file;                  /* that were read */
+    int32_t files;
 };
 
 /* What a piece was made from, for pins and loads that name places. */
@@ -56,6 +58,11 @@ typedef struct drape_i_scene_reader {
     int32_t vertices;      /* of all pieces so far */
     bool y_up;
     bool *picked; /* scratch of scene_pins.c, one per vertex */
+    struct drape_i_file_read {
+        const char *path;
+        struct drape_i_file_read *before;
+    } * last_file; /* read so far */
+    int32_t files;
 } drape_i_scene_reader;
 
 typedef drape_i_scene_reader reader_t;
@@ -109,6 +116,8 @@ bool drape_i_path_climbs(const char *path);
 /* Whether there is a file of this name, and it lies elsewhere than in the scene's folder or below, by way of a link.
  */
 bool drape_i_path_leads_out(reader_t *r, const char *path);
+/* Remembers a file that is read, for drape_loaded_scene_file. */
+void drape_i_note_file(reader_t *r, const char *path);
 
 /* ---- scene_cloth.c: what colliders have in common with pieces ---- */
 

@@ -53,6 +53,25 @@ static const drape_i_format *find(const char *path) {
 
 bool drape_writer_knows(const char *path) { return path && find(path) != NULL; }
 
+/* Formats that make more than the file of their path, or others. */
+static const struct other_names {
+    const char *extension, *instead, *beside; /* in place of the extension; NULL: nothing */
+} other_names[] = {
+    {".obj", "_*.obj", NULL}, {".ply", "_*.ply", NULL}, {".pc2", NULL, "_rest.obj"}, {".mdd", NULL, "_rest.obj"}};
+
+size_t drape_writer_makes(const char *path, int32_t index, char *out, size_t size) {
+    const drape_i_format *format = path ? find(path) : NULL;
+    const struct other_names *other = NULL;
+    if (out && size > 0) out[0] = 0;
+    if (!format || index < 0 || index > 1) return 0;
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+        if (strcmp(other_names[i].extension, format->extension) == 0) other = &other_names[i];
+    int stem = (int)(strlen(path) - strlen(format->extension));
+    const char *ending = index == 1 ? (other ? other->beside : NULL) : other ? other->instead : NULL;
+    if (index == 1 && !ending) return 0;
+    return (size_t)snprintf(out, size, "%.*s%s", stem, path, ending ? ending : path + stem);
+}
+
 /* ".obj, .html, ..." */
 static void list_endings(char list[LIST_SIZE]) {
     size_t used = 0;

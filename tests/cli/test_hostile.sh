@@ -150,6 +150,49 @@ glb_refuses_too_many_frames_at_the_start() {
     [ -z "$(ls)" ]
 }
 
+# ---- Names of one run ----
+
+# refuses_names COMMAND...: exit code 2 for the names alone, and nothing is written
+refuses_names() {
+    local before after
+    before=$(ls -l --time-style=full-iso)
+    ends_with 2 "$@"
+    says 'choose another name'
+    after=$(ls -l --time-style=full-iso)
+    [ "$before" = "$after" ] || fail "files changed: $after"
+}
+
+outputs_do_not_eat_each_other() {
+    folder names
+    mkdir real
+    ln -s real link
+    refuses_names tiny -o c.html --checkpoint 2 --checkpoint-file c.html
+    refuses_names tiny -o c.html --report c.html
+    refuses_names tiny -o c.html --report ./c.html
+    refuses_names tiny -o real/c.html --report link/c.html
+    refuses_names tiny -o c.html -o c.html
+    refuses_names tiny -o c.pc2 --report c_rest.obj
+    refuses_names tiny -o c.obj --report c_0002.obj
+    refuses_names tiny -o c.html --export-system 1:c.html
+    refuses_names tiny -o c.html --checkpoint 2 --report c.html.ckpt.frames
+    tiny -o c.obj -o c.ply -o c.pc2 -o c.mdd -o c.html --report c_x.obj --checkpoint 2
+    [ -s c_0000.obj ]
+}
+
+outputs_do_not_eat_inputs() {
+    folder inputs
+    tiny -o m.obj
+    mv m_0000.obj m_0001.obj
+    cp m_0001.obj m.html
+    ln -s m_0001.obj alias.obj
+    printf 'drape: 1\ncloth:\n  - mesh: alias.obj\n    material: cotton\ntime: {step: 10 ms, frames: 2}\noutput: m.obj\n' >s.yaml
+    refuses_names "$program" run s.yaml --quiet
+    refuses_names "$program" run s.yaml --quiet -o n.html --report alias.obj
+    refuses_names "$program" run s.yaml --quiet -o n.html --report s.yaml
+    refuses_names "$program" run ./s.yaml --quiet -o n.html --report "$PWD/s.yaml"
+    "$program" run s.yaml --quiet -o n.html
+}
+
 run_test frame_log_follows_no_link frame_log_follows_no_link
 run_test frame_log_spares_other_files frame_log_spares_other_files
 run_test checkpoints_spare_links checkpoints_spare_links
@@ -158,4 +201,6 @@ run_test recordings_keep_what_fits recordings_keep_what_fits
 run_test no_promise_without_a_file no_promise_without_a_file
 run_test full_file_system full_file_system
 run_test glb_refuses_too_many_frames_at_the_start glb_refuses_too_many_frames_at_the_start
+run_test outputs_do_not_eat_each_other outputs_do_not_eat_each_other
+run_test outputs_do_not_eat_inputs outputs_do_not_eat_inputs
 finish_tests

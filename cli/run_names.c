@@ -1,0 +1,139 @@
+/* run_names.c: the files of a run must not eat each other: all that it writes are held against each other and against
+ * all that it reads, before anything starts. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "run.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_WRITTEN = 2 * MOST_OUTPUTS + 8 };
+
+/* A file that the run writes or reads. */
+typedef struct run_file {
+    const char *role; /* "--report": for messages */
+    const char *name; /* as it was given, or made from that */
+    char *place;      /* its folder, without links, and its name */
+    char *target;     /* where a link of that name leads; NULL: nothing is there */
+} run_file;
+
+typedef struct name_list {
+    run_file written[MOST_WRITTEN];
+    int32_t count;
+    char *made[2 * MOST_OUTPUTS + 4]; /* names that were put together */
+    int32_t made_count;
+    bool bad;
+} name_list;
+
+/* The name in its folder, with the folder's links resolved; NULL: there is no such folder, or no memory. */
+static char *place_of(const char *name) {
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    char *folder = slash ? strndup(name, (size_t)(slash - name) + 1) : strdup(".");
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    size_t room = real ? strlen(real) + strlen(last) + 2 : 0;
+    char *place = real ? malloc(room) : NULL;
+    if (place) snprintf(place, room, "%s/%s", real, last);
+    free(folder);
+    free(real);
+    return place;
+}
+
+static run_file look_at(const char *role, const char *name) {
+    return (run_file){.role = role, .name = name, .place = place_of(name), .target = realpath(name, NULL)};
+}
+
+static void forget(run_file *f) {
+    free(f->place);
+    free(f->target);
+}
+
+/* Whether `name` is `pattern`, whose last `*`, if any, stands for the digits of a number. */
+static bool matches(const char *pattern, bool numbered, const char *name) {
+    const char *star = numbered ? strrchr(pattern, '*') : NULL;
+    if (!star) return strcmp(pattern, name) == 0;
+    size_t before = (size_t)(star - pattern);
+    if (strncmp(pattern, name, before) != 0 || !isdigit((unsigned char)name[before])) return false;
+    for (name += before; isdigit((unsigned char)*name);) name++;
+    return strcmp(star + 1, name) == 0;
+}
+
+static bool same(const char *a, bool a_numbered, const char *b, bool b_numbered) {
+    if (!a || !b) return false;
+    return matches(a, a_numbered, b) || matches(b, b_numbered, a) || strcmp(a, b) == 0;
+}
+
+static const char OUTPUT[] = "output", BESIDE[] = "the mesh beside an output";
+
+static bool is_output(const run_file *f) { return f->role == OUTPUT; }
+
+/* By their names, or by where links lead. */
+static bool same_file(const run_file *a, const run_file *b) {
+    bool an = is_output(a), bn = is_output(b);
+    return same(a->place, an, b->place, bn) || same(a->place, an, b->target, false) ||
+           same(a->target, false, b->place, bn) || same(a->target, false, b->target, false);
+}
+
+/* False after a complaint. The meshes beside two caches are the same. */
+static bool apart(const run_file *written, const run_file *other, const char *does) {
+    bool both_meshes = written->role == BESIDE && other->role == BESIDE;
+    if (both_meshes || !same_file(written, other)) return true;
+    complain("%s (%s) is the file that %s (%s) %s: choose another name", written->name, written->role, other->name,
+             other->role, does);
+    return false;
+}
+
+/* One more file that is written; NULL: none. */
+static void add(name_list *l, const char *role, const char *name) {
+    if (!name || l->bad) return;
+    run_file f = look_at(role, name);
+    for (int32_t i = 0; i < l->count && !l->bad; i++) l->bad = !apart(&f, &l->written[i], "writes");
+    l->written[l->count++] = f;
+}
+
+static char *make_name(name_list *l, size_t room) {
+    char *name = malloc(room);
+    if (name) l->made[l->made_count++] = name;
+    else complain("out of memory");
+    l->bad = l->bad || !name;
+    return name;
+}
+
+static void add_output(name_list *l, const char *output) {
+    size_t length;
+    for (int32_t k = 0; (length = drape_writer_makes(output, k, NULL, 0)) > 0 && !l->bad; k++) {
+        char *name = make_name(l, length + 1);
+        if (name) drape_writer_makes(output, k, name, length + 1);
+        add(l, k == 0 ? OUTPUT : BESIDE, name);
+    }
+}
+
+static void add_checkpoints(name_list *l, const char *path) {
+    static const char *const endings[] = {"", ".1", ".frames"};
+    for (size_t i = 0; path && i < sizeof endings / sizeof *endings && !l->bad; i++) {
+        size_t room = strlen(path) + strlen(endings[i]) + 1;
+        char *name = make_name(l, room);
+        if (name) snprintf(name, room, "%s%s", path, endings[i]);
+        add(l, "checkpoint", name);
+    }
+}
+
+static void hold_against(name_list *l, const char *role, const char *input) {
+    run_file read = look_at(role, input);
+    for (int32_t i = 0; i < l->count && !l->bad; i++) l->bad = !apart(&l->written[i], &read, "reads");
+    forget(&read);
+}
+
+bool run_check_names(const run *r) {
+    name_list l = {0};
+    for (int32_t i = 0; i < r->output_count; i++) add_output(&l, r->outputs[i]);
+    add(&l, "--report", r->options.report);
+    add(&l, "--export-system", r->options.export_path);
+    add_checkpoints(&l, r->checkpoint_path);
+    if (!l.bad && access(r->options.scene.name, F_OK) == 0) hold_against(&l, "the scene", r->options.scene.name);
+    for (int32_t i = 0; !l.bad && drape_loaded_scene_file(r->loaded, i); i++)
+        hold_against(&l, "the scene", drape_loaded_scene_file(r->loaded, i));
+    for (int32_t i = 0; i < l.count; i++) forget(&l.written[i]);
+    for (int32_t i = 0; i < l.made_count; i++) free(l.made[i]);
+    return !l.bad;
+}
