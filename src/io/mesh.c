@@ -117,6 +117,12 @@ static int32_t find_twice(const int32_t t[3]) {
     return t[1] == t[2] || t[2] == t[0] ? t[2] : -1;
 }
 
+bool drape_i_mesh_may_cut(drape_i_mesh_face *face, int64_t file_size) {
+    static const int64_t FREE = 200000000, PER_BYTE = 20; /* a corner takes 4 bytes or more */
+    face->work += (int64_t)face->corners * face->corners;
+    return face->work <= FREE + PER_BYTE * file_size;
+}
+
 int32_t drape_i_mesh_add_face(drape_i_mesh *mesh, drape_i_mesh_face *face, int64_t *triangles) {
     drape_i_polygon *p = &face->polygon;
     int32_t twice = -1;

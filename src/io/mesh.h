@@ -76,9 +76,15 @@ void drape_i_polygon_cut(drape_i_polygon *p);
 typedef struct drape_i_mesh_face {
     int32_t corners; /* 3..DRAPE_I_POLYGON_MOST */
     int32_t vertex[DRAPE_I_POLYGON_MOST], uv[DRAPE_I_POLYGON_MOST];
-    bool no_uv; /* a corner has none, in a file that has material-space vertices */
+    bool no_uv;   /* a corner has none, in a file that has material-space vertices */
+    int64_t work; /* squares of the corners so far, which is what cutting takes */
     drape_i_polygon polygon;
 } drape_i_mesh_face;
+
+/* Whether the face may be cut in a file of so many bytes: faces of up to 80 corners always, and some 200 of the
+ * largest. So reading takes time in proportion to the file. */
+bool drape_i_mesh_may_cut(drape_i_mesh_face *face, int64_t file_size);
+#define DRAPE_I_TOO_MUCH_TO_CUT "too many faces with very many corners: divide them, or write triangles"
 
 /* Cuts the face and puts its triangles behind the first *triangles of the mesh, where there is room for them, but for
  * those with a vertex twice. Returns the vertex that stands twice in the first of these, or -1. */

@@ -361,6 +361,7 @@ static drape_status read_vertices(reader *r) {
 static drape_status read_face(reader *r) {
     drape_status status = read_corners(r);
     if (status) return status;
+    if (!drape_i_mesh_may_cut(r->face, r->end - r->data)) return fail(r, DRAPE_I_TOO_MUCH_TO_CUT);
     update_runs(r);
     return add_face(r);
 }

@@ -334,6 +334,7 @@ static drape_status take_corners(reader *r, int64_t next_uv) {
 
 static drape_status add_face(reader *r, int64_t next_uv, int64_t *triangles) {
     drape_status status = take_corners(r, next_uv);
+    if (!status && !drape_i_mesh_may_cut(r->polygon, r->end - r->data)) status = fail(r, DRAPE_I_TOO_MUCH_TO_CUT);
     if (status) return go_on(r, "bad-line", status);
     int32_t twice = drape_i_mesh_add_face(r->mesh, r->polygon, triangles);
     if (twice < 0) return DRAPE_OK;

@@ -4,9 +4,14 @@
 #include "io/scene_reader.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_PINS = 100000 };
+
+/* What pins and loads may cost, whatever the scene says: a few seconds, and memory in proportion to the cloth. */
+static const int64_t MOST_VISITS = 1000000000;                       /* vertices looked at */
+static const int64_t ENTRIES_FREE = 1000000, ENTRIES_PER_VERTEX = 4; /* vertices picked */
 
 #define PICK_KEYS "where", "at", "vertices", "box", "group"
 
@@ -48,8 +53,30 @@ enum { PLACES = sizeof places / sizeof *places, MOST_NAMES = 32 };
 typedef struct picking {
     reader_t *r;
     const drape_i_shape *shape;
-    bool *picked; /* one per vertex of the piece */
+    bool *picked;  /* one per vertex of the piece */
+    int32_t *list; /* those that are picked, in the order in which they were */
+    int32_t count;
+    uint32_t places; /* whose vertices are picked already, a bit each */
 } picking;
+
+static void pick(picking *p, int32_t v) {
+    if (p->picked[v]) return;
+    p->picked[v] = true;
+    p->list[p->count++] = v;
+}
+
+/* False, after a problem, where this many more vertices are more than a scene may go through. */
+static bool may_visit(reader_t *r, const drape_i_node *node, int64_t vertices) {
+    bool before = r->visits > MOST_VISITS;
+    r->visits += vertices;
+    if (r->visits <= MOST_VISITS) return true;
+    if (!before)
+        drape_i_problem_at(
+            &r->problems, node, false,
+            "pins and loads go through more than %lld vertices in all: use fewer of them, or list vertices",
+            (long long)MOST_VISITS);
+    return false;
+}
 
 static const double BOX_SLACK = 1e-9; /* m: rounding must not put a vertex on a box's side outside */
 
@@ -68,10 +95,13 @@ static void pick_place(picking *p, const drape_i_node *node) {
     }
     for (int32_t k = 0; k < PLACES; k++) {
         if (strcmp(places[k].name, node->text) != 0) continue;
+        bool again = p->places & 1u << k;
+        p->places |= 1u << k;
+        if (again || !may_visit(p->r, node, (int64_t)g->nx * g->ny)) return;
         for (int32_t j = 0; j < g->ny; j++)
             for (int32_t i = 0; i < g->nx; i++) {
                 int32_t v = g->number[i + (int64_t)g->nx * j];
-                if (v >= 0 && places[k].test(g, i, j)) p->picked[v] = true;
+                if (v >= 0 && places[k].test(g, i, j)) pick(p, v);
             }
         return;
     }
@@ -109,7 +139,7 @@ static void pick_fractions(picking *p, const drape_i_node *node) {
         int32_t v = g->number[i + (int64_t)g->nx * j];
         if (v < 0)
             drape_i_problem_at(&p->r->problems, n, false, "at: there is no cloth at this place: `cut` leaves it out");
-        else p->picked[v] = true;
+        else pick(p, v);
     }
 }
 
@@ -121,7 +151,7 @@ static void pick_numbers(picking *p, const drape_i_node *node) {
         return;
     }
     for (const drape_i_node *n = node->first; n; n = n->next)
-        if (drape_i_node_whole(p->r, n, 0, p->shape->vertices - 1, &v)) p->picked[v] = true;
+        if (drape_i_node_whole(p->r, n, 0, p->shape->vertices - 1, &v)) pick(p, v);
 }
 
 static void pick_box(picking *p, const drape_i_node *node) {
@@ -135,13 +165,14 @@ static void pick_box(picking *p, const drape_i_node *node) {
         !drape_i_node_vector(p->r, node->first->next, DRAPE_I_LENGTH, DRAPE_I_ANY, high))
         return;
     drape_i_turn_up(p->r, low), drape_i_turn_up(p->r, high);
-    for (int64_t i = 0; i < p->shape->vertices; i++) {
+    if (!may_visit(p->r, node, p->shape->vertices)) return;
+    for (int32_t i = 0; i < p->shape->vertices; i++) {
         bool inside = true;
         for (int32_t k = 0; k < 3; k++) {
-            double x = p->shape->position[3 * i + k];
+            double x = p->shape->position[3 * (int64_t)i + k];
             inside = inside && x >= fmin(low[k], high[k]) - BOX_SLACK && x <= fmax(low[k], high[k]) + BOX_SLACK;
         }
-        if (inside) p->picked[i] = true;
+        if (inside) pick(p, i);
     }
 }
 
@@ -154,10 +185,12 @@ static void pick_group(picking *p, const drape_i_node *node) {
         drape_i_problem_at(&p->r->problems, node, false, "group: the name of a group of the mesh file is wanted");
         return;
     }
+    if (m && !may_visit(p->r, node, m->groups)) return;
     for (int32_t g = 0; m && g < m->groups; g++) {
         if (g < MOST_NAMES) names[g] = m->group[g].name;
         if (strcmp(m->group[g].name, node->text) != 0) continue;
-        for (int32_t i = 0; i < m->group[g].vertices; i++) p->picked[m->group[g].vertex[i]] = true;
+        if (!may_visit(p->r, node, m->group[g].vertices)) return;
+        for (int32_t i = 0; i < m->group[g].vertices; i++) pick(p, m->group[g].vertex[i]);
         return;
     }
     drape_i_join(names, known, sizeof known);
@@ -169,24 +202,43 @@ static void pick_group(picking *p, const drape_i_node *node) {
 }
 
 /* One name or a list of them. */
-static void pick_each(picking *p, const drape_i_node *node, void (*pick)(picking *, const drape_i_node *)) {
+static void pick_each(picking *p, const drape_i_node *node, void (*pick_one)(picking *, const drape_i_node *)) {
     if (!node) return;
     if (node->kind != DRAPE_I_LIST) {
-        pick(p, node);
+        pick_one(p, node);
         return;
     }
-    for (const drape_i_node *n = node->first; n; n = n->next) pick(p, n);
+    for (const drape_i_node *n = node->first; n; n = n->next) pick_one(p, n);
 }
 
-static int32_t list_picked(const picking *p, const int32_t **out) {
-    int32_t count = 0, n = 0;
-    for (int32_t i = 0; i < p->shape->vertices; i++) count += p->picked[i];
-    int32_t *list = drape_i_scene_get(p->r, count, sizeof *list);
+static int compare_vertices(const void *a, const void *b) {
+    int32_t p = *(const int32_t *)a, q = *(const int32_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* Ascending, numbered over all pieces; the marks are taken back. */
+static int32_t list_picked(picking *p, const drape_i_node *map, const int32_t **out) {
+    reader_t *r = p->r;
+    bool ascending = true;
+    for (int32_t i = 0; i < p->count; i++) {
+        p->picked[p->list[i]] = false;
+        ascending = ascending && (i == 0 || p->list[i] > p->list[i - 1]);
+    }
+    int64_t most = ENTRIES_FREE + ENTRIES_PER_VERTEX * r->vertices;
+    r->entries += p->count;
+    if (r->entries > most) {
+        if (r->entries - p->count <= most)
+            drape_i_problem_at(&r->problems, map, false,
+                               "pins and loads hold more than %lld vertices in all, most of them again and again",
+                               (long long)most);
+        return 0;
+    }
+    int32_t *list = drape_i_scene_get(r, p->count, sizeof *list);
     *out = list;
     if (!list) return 0;
-    for (int32_t i = 0; i < p->shape->vertices; i++)
-        if (p->picked[i]) list[n++] = p->shape->first_vertex + i;
-    return count;
+    if (!ascending) qsort(p->list, (size_t)p->count, sizeof *p->list, compare_vertices);
+    for (int32_t i = 0; i < p->count; i++) list[i] = p->shape->first_vertex + p->list[i];
+    return p->count;
 }
 
 /* In the axes of the scene file, so that the numbers can be copied into a box. */
@@ -212,17 +264,18 @@ static int32_t pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece
     const drape_i_shape *shape = &r->shapes[piece];
     int32_t before = r->problems.count, ways = 0;
     if (!r->picked) r->picked = drape_i_scene_get(r, r->vertices, sizeof *r->picked);
-    if (!r->picked) return 0;
-    picking p = {r, shape, r->picked};
-    memset(p.picked, 0, (size_t)shape->vertices * sizeof *p.picked);
+    if (!r->picked_list) r->picked_list = drape_i_scene_get(r, r->vertices, sizeof *r->picked_list);
+    *out = NULL;
+    if (!r->picked || !r->picked_list) return 0;
+    picking p = {.r = r, .shape = shape, .picked = r->picked, .list = r->picked_list};
     pick_each(&p, drape_i_node_find(map, "where"), pick_place);
     pick_fractions(&p, drape_i_node_find(map, "at"));
     pick_numbers(&p, drape_i_node_find(map, "vertices"));
     pick_box(&p, drape_i_node_find(map, "box"));
     pick_each(&p, drape_i_node_find(map, "group"), pick_group);
-    int32_t count = list_picked(&p, out);
+    int32_t count = list_picked(&p, map, out);
     for (int32_t i = 0; keys[i]; i++) ways += drape_i_node_find(map, keys[i]) != NULL;
-    if (count == 0 && r->problems.count == before && ways) say_where_it_is(r, map, shape);
+    if (count == 0 && r->problems.count == before && ways && r->visits <= MOST_VISITS) say_where_it_is(r, map, shape);
     else if (count == 0 && r->problems.count == before)
         drape_i_problem_at(&r->problems, map, false, "which vertices? Say it with where, at, vertices, box or group");
     return count;

@@ -57,7 +57,9 @@ typedef struct drape_i_scene_reader {
     drape_i_shape *shapes; /* one a piece */
     int32_t vertices;      /* of all pieces so far */
     bool y_up;
-    bool *picked; /* scratch of scene_pins.c, one per vertex */
+    bool *picked;            /* scratch of scene_pins.c, one per vertex, all false between its uses */
+    int32_t *picked_list;    /* as many */
+    int64_t visits, entries; /* vertices that pins and loads looked at, and that they hold */
     struct drape_i_file_read {
         const char *path;
         struct drape_i_file_read *before;

@@ -14,7 +14,9 @@ enum {
     PROBLEM_SIZE = 1000,
     MOST_PROBLEMS = 100,
     MOST_DOUBLED = 4,
-    MOST_BRACKETS = 1000
+    MOST_BRACKETS = 1000,
+    MOST_SEPARATORS = 200000, /* commas and colons in a line: libfyaml keeps all words of a line before the first */
+    MOST_NODES = 1500000      /* of which each takes some 250 bytes: 100,000 pins of 15 */
 };
 
 typedef struct reader {
@@ -22,7 +24,8 @@ typedef struct reader {
     const char *file, *text;
     int64_t size;
     struct fy_parser *parser;
-    bool failed;
+    bool failed, ended; /* ended: libfyaml came to the end of the text */
+    int32_t nodes;
     int32_t line; /* the line last asked for, where it begins, and its copy: events come in order */
     const char *line_start, *line_copy;
     int32_t last_line, last_column; /* of the last mark */
@@ -126,6 +129,12 @@ static void fail(reader *r, const struct fy_mark *mark, const char *what) {
 }
 
 static drape_i_node *new_node(reader *r, drape_i_node_kind kind, const struct fy_mark *mark) {
+    if (++r->nodes > MOST_NODES) {
+        char what[80];
+        snprintf(what, sizeof what, "more than %d keys and values", MOST_NODES);
+        fail(r, mark, what);
+        return NULL;
+    }
     drape_i_node *n = drape_i_arena_get(r->problems->ctx, r->problems->arena, 1, sizeof *n);
     if (!n) {
         r->problems->status = DRAPE_ERROR_MEMORY;
@@ -145,18 +154,25 @@ static void refuse_extras(reader *r, struct fy_token *anchor, struct fy_token *t
     if (tag) fail(r, fy_token_start_mark(tag), "tags (!name) are not used here: leave it out");
 }
 
-static drape_i_node *read_scalar(reader *r, struct fy_event *event) {
+/* The text of a scalar, NULL after a failure. */
+static const char *scalar_text(reader *r, struct fy_event *event) {
     struct fy_token *token = event->scalar.value;
     size_t length = 0;
     const char *text = token ? fy_token_get_text(token, &length) : "";
     refuse_extras(r, event->scalar.anchor, event->scalar.tag);
     if (text && memchr(text, 0, length)) fail(r, fy_event_start_mark(event), "a zero byte in a text");
-    drape_i_node *n = r->failed ? NULL : new_node(r, DRAPE_I_SCALAR, fy_event_start_mark(event));
+    return r->failed ? NULL : copy_text(r->problems, text ? text : "", text ? length : 0);
+}
+
+static drape_i_node *read_scalar(reader *r, struct fy_event *event) {
+    const char *text = scalar_text(r, event);
+    drape_i_node *n = text ? new_node(r, DRAPE_I_SCALAR, fy_event_start_mark(event)) : NULL;
     if (!n) return NULL;
-    n->text = copy_text(r->problems, text ? text : "", text ? length : 0);
+    struct fy_token *token = event->scalar.value;
     enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
+    n->text = text;
     n->quoted = style != FYSS_PLAIN;
-    return n->text ? n : NULL;
+    return n;
 }
 
 static struct fy_event *next_event(reader *r) { return r->failed ? NULL : fy_parser_parse(r->parser); }
@@ -169,7 +185,13 @@ static drape_i_node *read_entry(reader *r, struct fy_event *key_event, int32_t d
         fail(r, fy_event_start_mark(key_event), "a key must be a plain word");
         return NULL;
     }
-    drape_i_node *key = read_scalar(r, key_event);
+    int32_t line, column;
+    const char *source, *key = scalar_text(r, key_event);
+    place(r, fy_event_start_mark(key_event), &line, &column, &source);
+    if (key && !*key) {
+        fail(r, fy_event_start_mark(key_event), "a key is missing before the colon");
+        return NULL;
+    }
     struct fy_event *value_event = key ? next_event(r) : NULL;
     drape_i_node *value = value_event ? read_node(r, value_event, depth) : NULL;
     if (value_event) fy_parser_event_free(r->parser, value_event);
@@ -177,8 +199,8 @@ static drape_i_node *read_entry(reader *r, struct fy_event *key_event, int32_t d
         r->failed = true;
         return NULL;
     }
-    value->key = key->text;
-    value->key_line = key->line, value->key_column = key->column, value->key_line_text = key->line_text;
+    value->key = key;
+    value->key_line = line, value->key_column = column, value->key_line_text = source;
     return value;
 }
 
@@ -276,6 +298,8 @@ static void report_syntax(reader *r, struct fy_diag *diag) {
         int32_t line = error->line > 0 ? error->line : 1;
         add_placed(r->problems, r->file, line, error->column > 0 ? error->column : 1, source_line(r, line),
                    plain_words(error->msg));
+    } else if (!r->ended) { /* it stops without a word where it gets no memory */
+        r->problems->status = DRAPE_ERROR_MEMORY;
     } else if (!r->problems->count) {
         add_placed(r->problems, r->file, 1, 1, NULL, "there is nothing in it");
     }
@@ -304,23 +328,26 @@ static int32_t open_brackets(int32_t before, char c) {
 }
 
 /* What libfyaml should not see: bytes that are no text, which it takes for an end or for nothing; many doubled quotes
- * in a line, whose memory its version 0.7.12 does not free; and very many open brackets, of which each takes it some
- * 350 bytes before the first one is told of. */
+ * in a line, whose memory its version 0.7.12 does not free; very many open brackets, of which each takes it some 350
+ * bytes before the first one is told of; and very many words in a line, some 400 bytes each. */
 static bool is_text(reader *r) {
-    int32_t line = 1, column = 1, length, doubled = 0, brackets = 0;
+    int32_t line = 1, column = 1, length, doubled = 0, brackets = 0, separators = 0;
     char what[100] = "";
     for (int64_t i = 0; i < r->size && !*what; i += length, column++) {
         const char *at = r->text + i;
         length = character_length((const unsigned char *)at, r->size - i);
         doubled += *at == '\'' && i > 0 && at[-1] == '\'';
         brackets = open_brackets(brackets, *at);
+        separators += *at == ',' || *at == ':';
         if (!length)
             snprintf(what, sizeof what, "the byte 0x%02x is no UTF-8 text; is this a scene file?",
                      (unsigned char)*at);
         else if (doubled > MOST_DOUBLED)
             snprintf(what, sizeof what, "more than %d doubled quotes in a line", MOST_DOUBLED);
         else if (brackets > MOST_BRACKETS) snprintf(what, sizeof what, "nested too deeply");
-        else if (*at == '\n') line++, column = 0, doubled = 0;
+        else if (separators > MOST_SEPARATORS)
+            snprintf(what, sizeof what, "more than %d commas and colons in a line: break it", MOST_SEPARATORS);
+        else if (*at == '\n') line++, column = 0, doubled = 0, separators = 0;
         if (*what) add_placed(r->problems, r->file, line, column, NULL, what);
     }
     return !*what;
@@ -335,6 +362,7 @@ static drape_i_node *read_stream(reader *r) {
         if (event->type == FYET_SCALAR || event->type == FYET_MAPPING_START || event->type == FYET_SEQUENCE_START ||
             event->type == FYET_ALIAS)
             root = read_node(r, event, 0);
+        r->ended = event->type == FYET_STREAM_END;
         fy_parser_event_free(r->parser, event);
     }
     return r->failed ? NULL : root;

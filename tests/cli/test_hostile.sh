@@ -193,6 +193,70 @@ outputs_do_not_eat_inputs() {
     "$program" run s.yaml --quiet -o n.html
 }
 
+# ---- Memory and time in proportion to the file ----
+
+sanitized() { nm "$program" 2>/dev/null | grep -q '__asan_\|__tsan_'; }
+
+# repeat COUNT TEXT
+repeat() { awk -v n="$1" -v text="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%s", text }'; }
+
+head_of_scene() { printf 'drape: 1\ntime: {step: 10 ms, fps: 100, duration: 10 ms}\ncloth:\n  - material: cotton\n    grid: {width: 1 m, resolution: %s}\n' "$1"; }
+
+# refuses_cheaply FILE MESSAGE: exit code 2 with that message, in 300 MB and 20 s of processor time
+refuses_cheaply() {
+    if sanitized; then
+        ends_with 2 "$program" check "$1"
+    else
+        ends_with 2 bash -c 'ulimit -v 300000; ulimit -t 20; exec "$@"' - "$program" check "$1"
+    fi
+    grep -qF -- "$2" "$scratch/out" "$scratch/said" || fail "it does not say '$2', but: $(head -c 500 "$scratch/out" "$scratch/said")"
+}
+
+yaml_takes_little() {
+    folder yaml
+    { printf '['; repeat 1000000 ':,'; } >empty.yaml
+    refuses_cheaply empty.yaml 'more than 200000 commas and colons in a line'
+    { printf '['; repeat 1000 "$(repeat 1000 ':,')"$'\n'; } >keys.yaml
+    refuses_cheaply keys.yaml 'a key is missing before the colon'
+    { printf 'a:\n'; repeat 1600000 $'- b\n'; } >values.yaml
+    ends_with 2 "$program" check values.yaml
+    grep -q 'more than 1500000 keys and values' "$scratch/out"
+}
+
+# libfyaml gets no memory, and says nothing about it.
+lack_of_memory_is_named() {
+    if sanitized; then skip "sanitizers take all addresses"; fi
+    folder memory
+    { printf '['; repeat 90000 'a:,'; printf ']\n'; } >line.yaml
+    for kilobytes in 45000 60000 70000; do
+        ends_with 2 bash -c 'ulimit -v "$1"; shift; exec "$@"' - $kilobytes "$program" check line.yaml
+        grep -q 'out of memory' "$scratch/out" "$scratch/said" || fail "$kilobytes kB: $(cat "$scratch/out" "$scratch/said")"
+    done
+}
+
+pins_cost_what_they_hold() {
+    folder pins
+    { head_of_scene 150; printf '    pins:\n      - where: ['; repeat 4000 'all, '; printf 'all]\n'; } >names.yaml
+    ends_with 0 "$program" check names.yaml
+    { head_of_scene 150; printf '    pins:\n'; repeat 60000 $'      - {where: corners}\n'; } >visits.yaml
+    refuses_cheaply visits.yaml 'pins and loads go through more than 1000000000 vertices in all'
+    { head_of_scene 150; printf '    pins:\n'; repeat 60 $'      - {where: all}\n'; } >entries.yaml
+    refuses_cheaply entries.yaml 'pins and loads hold more than 1090000 vertices in all'
+}
+
+# 260 faces of 999 corners, which are cut in the square of that each.
+polygons_cost_what_they_hold() {
+    folder polygons
+    awk 'BEGIN { for (i = 0; i < 999; i++) printf "v %.9f %.9f 0\n", cos(i / 159), sin(i / 159)
+                 for (k = 0; k < 260; k++) { printf "f"; for (i = 1; i < 1000; i++) printf " %d", i; printf "\n" } }' >p.obj
+    refuses_cheaply p.obj 'too many faces with very many corners'
+    awk 'BEGIN { printf "ply\nformat ascii 1.0\nelement vertex 999\nproperty float x\nproperty float y\nproperty float z\n"
+                 printf "element face 260\nproperty list int int vertex_indices\nend_header\n"
+                 for (i = 0; i < 999; i++) printf "%.9f %.9f 0\n", cos(i / 159), sin(i / 159)
+                 for (k = 0; k < 260; k++) { printf "999"; for (i = 0; i < 999; i++) printf " %d", i; printf "\n" } }' >p.ply
+    refuses_cheaply p.ply 'too many faces with very many corners'
+}
+
 run_test frame_log_follows_no_link frame_log_follows_no_link
 run_test frame_log_spares_other_files frame_log_spares_other_files
 run_test checkpoints_spare_links checkpoints_spare_links
@@ -203,4 +267,8 @@ run_test full_file_system full_file_system
 run_test glb_refuses_too_many_frames_at_the_start glb_refuses_too_many_frames_at_the_start
 run_test outputs_do_not_eat_each_other outputs_do_not_eat_each_other
 run_test outputs_do_not_eat_inputs outputs_do_not_eat_inputs
+run_test yaml_takes_little yaml_takes_little
+run_test lack_of_memory_is_named lack_of_memory_is_named
+run_test pins_cost_what_they_hold pins_cost_what_they_hold
+run_test polygons_cost_what_they_hold polygons_cost_what_they_hold
 finish_tests
