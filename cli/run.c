@@ -146,9 +146,31 @@ static void interrupt(int signal_number) {
     signal(signal_number, SIG_DFL); /* a second one ends the program at once */
 }
 
+/* A scene from the standard input. Names of files in it are those of the present folder. */
+static drape_status load_standard_input(run *r, const drape_scene_options *how) {
+    enum { PART = 1 << 16, MOST = 64 << 20 }; /* more is too much for a scene, as the message says then */
+    char *text = NULL;
+    size_t size = 0, more = 1;
+    while (more > 0 && size <= MOST) {
+        char *longer = realloc(text, size + PART);
+        if (!longer) {
+            free(text);
+            return DRAPE_ERROR_MEMORY;
+        }
+        text = longer;
+        more = fread(text + size, 1, PART, stdin);
+        size += more;
+    }
+    drape_status status = drape_scene_parse(r->ctx, "standard input", text, (int64_t)size, how, &r->loaded);
+    free(text);
+    return status;
+}
+
 static drape_status load(run *r) {
     drape_scene_options how = scene_options(&r->options.scene);
-    drape_status status = drape_scene_load(r->ctx, r->options.scene.name, &how, &r->loaded);
+    const char *name = r->options.scene.name;
+    drape_status status =
+        strcmp(name, "-") == 0 ? load_standard_input(r, &how) : drape_scene_load(r->ctx, name, &how, &r->loaded);
     if (status) return status;
     r->scene = drape_loaded_scene_edit(r->loaded);
     r->scene->solve.direct = direct_solver();

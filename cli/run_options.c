@@ -34,15 +34,15 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
         {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &o->quiet, 0, 0}};
     o->output.hint = WORDS_FORMATS;
     scene_option_table(&o->scene, options + OWN_OPTIONS);
-    command_line line = {.usage = "drape run SCENE.yaml|NAME [options]",
-                         .about =
-                             "Simulates a scene file, or a scene that ships (`drape scenes` lists them). Shows time, "
-                             "iterations of the\nlinear solver, energy (kinetic, elastic and weight together), "
-                             "largest stretch and seconds of each frame.",
-                         .options = options,
-                         .positional = &o->scene.name,
-                         .positional_count = 1,
-                         .names = WORDS_SCENES};
+    command_line line = {
+        .usage = "drape run SCENE.yaml|NAME [options]",
+        .about = "Simulates a scene file, `-` for the standard input, or a scene that ships (`drape scenes` "
+                 "lists them).\nShows time, iterations of the linear solver, energy (kinetic, elastic "
+                 "and weight together), largest stretch\nand seconds of each frame.",
+        .options = options,
+        .positional = &o->scene.name,
+        .positional_count = 1,
+        .names = WORDS_SCENES};
     o->argc = argc;
     o->argv = argv;
     parse_result parsed = parse_arguments(&line, argc, argv);

@@ -1,10 +1,13 @@
 /* solve_input.c: a linear system from a system file or a Matrix Market file, told apart by how they begin. */
 #include "solve.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char SYSTEM[] = "DRAPESY1", MARKET[] = "%%MatrixMarket";
 static const double ASYMMETRY = 1e-8; /* of what is no rounding, relative to the diagonal */
@@ -18,10 +21,12 @@ static bool refuse(const drape_context *ctx) {
 
 /* A file that cannot be read has an empty head: the library's reader says why. */
 static size_t read_head(const char *path, char head[HEAD]) {
-    FILE *file = fopen(path, "rb");
-    size_t size = file ? fread(head, 1, HEAD, file) : 0;
-    if (file) fclose(file);
-    return size;
+    struct stat info;
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    bool readable = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+    ssize_t size = readable ? read(file, head, HEAD) : 0;
+    if (file >= 0) close(file);
+    return size > 0 ? (size_t)size : 0;
 }
 
 /* ---- System files ---- */

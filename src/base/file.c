@@ -136,23 +136,36 @@ static drape_status read_stream(drape_context *ctx, const char *path, FILE *stre
     return DRAPE_OK;
 }
 
-drape_status drape_i_file_read(drape_context *ctx, const char *path, char **data, int64_t *size) {
+drape_status drape_i_file_open(drape_context *ctx, const char *path, FILE **out, int64_t *size) {
     struct stat info;
+    *out = NULL;
+    *size = 0;
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return fail_errno(ctx, path, "open");
+    drape_status status = DRAPE_OK;
+    if (fstat(descriptor, &info) != 0) status = fail_errno(ctx, path, "inspect");
+    else if (!S_ISREG(info.st_mode)) status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: not a regular file", path);
+    else if (!(*out = fdopen(descriptor, "rb"))) status = fail_errno(ctx, path, "open");
+    if (status) close(descriptor);
+    else *size = (int64_t)info.st_size;
+    return status;
+}
+
+drape_status drape_i_file_read(drape_context *ctx, const char *path, char **data, int64_t *size) {
+    FILE *stream;
+    int64_t bytes;
     *data = NULL;
     *size = 0;
-    FILE *stream = fopen(path, "rb");
-    if (!stream) return fail_errno(ctx, path, "open");
-    drape_status status = DRAPE_OK;
-    if (fstat(fileno(stream), &info) != 0) status = fail_errno(ctx, path, "inspect");
-    else if (!S_ISREG(info.st_mode)) status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: not a regular file", path);
-    else if (!DRAPE_NEW(ctx, *data, (int64_t)info.st_size + 1)) status = DRAPE_ERROR_MEMORY;
-    if (!status) status = read_stream(ctx, path, stream, *data, (int64_t)info.st_size);
+    drape_status status = drape_i_file_open(ctx, path, &stream, &bytes);
+    if (status) return status;
+    if (!DRAPE_NEW(ctx, *data, bytes + 1)) status = DRAPE_ERROR_MEMORY;
+    if (!status) status = read_stream(ctx, path, stream, *data, bytes);
     fclose(stream);
     if (status && *data) {
-        DRAPE_FREE(ctx, *data, (int64_t)info.st_size + 1);
+        DRAPE_FREE(ctx, *data, bytes + 1);
         *data = NULL;
     }
-    if (!status) *size = (int64_t)info.st_size;
+    if (!status) *size = bytes;
     return status;
 }
 

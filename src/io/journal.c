@@ -220,11 +220,12 @@ static drape_status check_header(drape_context *ctx, const frame_log *log, const
 static drape_status read_header(drape_context *ctx, frame_log *log) {
     struct stat info;
     header head;
+    if (fstat(log->descriptor, &info) != 0) return fail_errno(ctx, log, "inspect");
+    if (!S_ISREG(info.st_mode)) return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: not a regular file", log->path);
     drape_status status = read_at(ctx, log, 0, &head, sizeof head);
     if (!status) status = check_header(ctx, log, &head);
     if (status) return status;
     log->kind = head.kind;
-    if (fstat(log->descriptor, &info) != 0) return fail_errno(ctx, log, "inspect");
     log->count = ((int64_t)info.st_size - (int64_t)sizeof head) / record_bytes(log);
     return DRAPE_OK;
 }
@@ -292,7 +293,8 @@ drape_status drape_i_frame_log_open(drape_context *ctx, const char *path, drape_
     drape_i_frame_log *l;
     *out = NULL;
     if (!DRAPE_NEW(ctx, l, 1)) return DRAPE_ERROR_MEMORY;
-    *l = (drape_i_frame_log){.ctx = ctx, .log = {.path = path, .descriptor = open(path, O_RDONLY | O_CLOEXEC)}};
+    *l = (drape_i_frame_log){.ctx = ctx,
+                             .log = {.path = path, .descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)}};
     drape_status status = l->log.descriptor < 0 ? fail_errno(ctx, &l->log, "open") : read_header(ctx, &l->log);
     if (!status) status = count_frames(ctx, &l->log);
     if (!status && (l->log.count < 1 || l->log.count > INT32_MAX))

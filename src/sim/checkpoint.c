@@ -17,10 +17,8 @@
 #include "base/file.h"
 #include "sim/contact.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "checkpoints are copied to and from memory, which wants a little-endian host"
@@ -301,18 +299,14 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     return sim->integrator && !stands_here(sim) ? drape_i_integrator_start(sim) : DRAPE_OK;
 }
 
-/* All of a regular file whose size is that of a checkpoint of this simulation; of another only the header. */
+/* All of a file whose size is that of a checkpoint of this simulation; of another only the header. */
 static drape_status read_file(drape_sim *sim, const char *path, char **data, int64_t *have, int64_t *size) {
     drape_context *ctx = sim->ctx;
-    struct stat info;
-    FILE *stream = fopen(path, "rb");
-    if (!stream) return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
-    drape_status status = DRAPE_OK;
-    if (fstat(fileno(stream), &info) != 0 || !S_ISREG(info.st_mode))
-        status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: not a regular file", path);
-    else *size = (int64_t)info.st_size;
+    FILE *stream;
+    drape_status status = drape_i_file_open(ctx, path, &stream, size);
+    if (status) return status;
     *have = rubs_in(sim, *size) >= 0 || *size < (int64_t)sizeof(header) ? *size : (int64_t)sizeof(header);
-    if (!status && !DRAPE_NEW_RAW(ctx, *data, *have)) status = DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW_RAW(ctx, *data, *have)) status = DRAPE_ERROR_MEMORY;
     if (!status && fread(*data, 1, (size_t)*have, stream) != (size_t)*have)
         status = drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot read: the size changed or the disk failed", path);
     fclose(stream);

@@ -257,6 +257,45 @@ polygons_cost_what_they_hold() {
     refuses_cheaply p.ply 'too many faces with very many corners'
 }
 
+# ---- FIFOs and devices ----
+
+# refuses_at_once COMMAND...: does not wait for the other end
+refuses_at_once() {
+    ends_with 2 timeout 20 "$@"
+    says 'not a regular file'
+}
+
+readers_do_not_wait() {
+    folder fifos
+    for name in s.yaml m.obj m.ply m.pc2 m.mdd a.sys a.mtx b.mtx q.csv c c.frames d.ckpt.frames; do mkfifo "$name"; done
+    refuses_at_once "$program" run s.yaml
+    refuses_at_once "$program" run /dev/zero
+    refuses_at_once "$program" check-frames d.ckpt.frames
+    refuses_at_once "$program" check-frames m.pc2 --mesh m.obj
+    refuses_at_once "$program" solve a.sys
+    refuses_at_once "$program" solve a.mtx
+    refuses_at_once "$program" ccd q.csv
+    ends_with 2 timeout 20 "$program" run pinned --resolution 4 --frames 1 -o a.pc2 --checkpoint-file c --resume
+    for name in s.yaml m.obj m.ply; do
+        ends_with 2 timeout 20 "$program" check "$name"
+        grep -q 'not a regular file' "$scratch/out" "$scratch/said"
+    done
+    head_of_scene 4 >t.yaml
+    sed 's/grid: .*/mesh: m.obj/' t.yaml >u.yaml
+    refuses_at_once "$program" run u.yaml
+    printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n' >i.mtx
+    refuses_at_once "$program" solve i.mtx --rhs b.mtx
+}
+
+scenes_come_through_pipes() {
+    folder pipes
+    head_of_scene 4 | "$program" run - --quiet -o a.pc2
+    head_of_scene 4 >s.yaml
+    "$program" run s.yaml --quiet -o b.pc2
+    cmp a.pc2 b.pc2
+    expect_failure 'standard input:1:1: there is nothing in it' "$program" run - --quiet </dev/null
+}
+
 run_test frame_log_follows_no_link frame_log_follows_no_link
 run_test frame_log_spares_other_files frame_log_spares_other_files
 run_test checkpoints_spare_links checkpoints_spare_links
@@ -271,4 +310,6 @@ run_test yaml_takes_little yaml_takes_little
 run_test lack_of_memory_is_named lack_of_memory_is_named
 run_test pins_cost_what_they_hold pins_cost_what_they_hold
 run_test polygons_cost_what_they_hold polygons_cost_what_they_hold
+run_test readers_do_not_wait readers_do_not_wait
+run_test scenes_come_through_pipes scenes_come_through_pipes
 finish_tests
