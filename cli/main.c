@@ -1,6 +1,7 @@
 /* main.c: the program `drape`: finds the command. */
 #include "cli.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +42,8 @@ static int finish_output(int code) {
 }
 
 int main(int argc, char **argv) {
+    signal(SIGXFSZ,
+           SIG_IGN); /* a limit on the size of files is like a full disk: the write fails, and a message says so */
     if (argc < 2) {
         print_help(stderr);
         return EXIT_BAD_INPUT;

@@ -5,6 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- Signals ---- */
+
+/* Set by Ctrl-C; looked at between steps and between frames of a journal. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number) {
+    interrupted = 1;
+    signal(signal_number, SIG_DFL); /* a second one ends the program at once */
+}
+
+/* From the moment on that there may be temporary files to remove. */
+static void watch_signals(void) {
+    signal(SIGINT, interrupt);
+    signal(SIGTERM, interrupt);
+    if (signal(SIGHUP, interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup */
+    signal(SIGPIPE, SIG_IGN); /* nobody reads on: no reason to lose the files */
+}
+
 /* ---- What a run writes as it goes ---- */
 
 /* Whether everything that will be written can be, as far as one can tell; false after a complaint. */
@@ -88,19 +106,19 @@ static bool journal_suits(const run *r) {
     return true;
 }
 
-/* Every frame of the journal goes to the new files. */
+/* Every frame of the journal goes to the new files, or those before an interruption. */
 static drape_status replay(run *r) {
-    int64_t frames = drape_journal_frames(r->journal);
+    int64_t frames = drape_journal_frames(r->journal), done = 0;
     drape_certificate_energy energy;
     double *x = malloc(3 * (size_t)drape_cloth_vertices(drape_sim_cloth(r->sim)) * sizeof *x);
     drape_status status = x ? DRAPE_OK : DRAPE_ERROR_MEMORY;
-    for (int64_t i = 0; i < frames && !status; i++) {
-        status = drape_journal_read(r->journal, i, x);
-        if (!status) status = drape_journal_read_energy(r->journal, i, &energy);
-        if (!status) status = write_state(r, i, x, &energy);
+    for (; done < frames && !status && !(interrupted && done > 0); done++) {
+        status = drape_journal_read(r->journal, done, x);
+        if (!status) status = drape_journal_read_energy(r->journal, done, &energy);
+        if (!status) status = write_state(r, done, x, &energy);
     }
     free(x);
-    r->frames_done = (int32_t)frames - 1;
+    r->frames_done = (int32_t)done - 1;
     return status;
 }
 
@@ -118,7 +136,8 @@ static bool resume_journal(run *r) {
         complain("%s", status == DRAPE_ERROR_MEMORY ? "out of memory" : drape_message(r->ctx));
         return false;
     }
-    if (!r->options.quiet) printf("going on after frame %d of %d\n", r->frames_done, r->scene->frames);
+    if (!r->options.quiet && !interrupted)
+        printf("going on after frame %d of %d\n", r->frames_done, r->scene->frames);
     return true;
 }
 
@@ -137,14 +156,6 @@ static bool begin_journal(run *r) {
 static bool open_journal(run *r) { return r->options.resume ? resume_journal(r) : begin_journal(r); }
 
 /* ---- The run ---- */
-
-/* Set by Ctrl-C; looked at between steps. */
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number) {
-    interrupted = 1;
-    signal(signal_number, SIG_DFL); /* a second one ends the program at once */
-}
 
 /* A scene from the standard input. Names of files in it are those of the present folder. */
 static drape_status load_standard_input(run *r, const drape_scene_options *how) {
@@ -213,6 +224,7 @@ static bool prepare(run *r) {
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
     bool no_cloth = read && status == DRAPE_ERROR_ARGUMENT;
     if (!status && !o->no_colliders) status = drape_collider_meshes_create(r->ctx, r->scene, &r->colliders);
+    watch_signals();
     if (!status) status = open_writers(r);
     if (status) complain("%s%s", drape_message(r->ctx), no_cloth ? " (`drape check` lists all that is wrong)" : "");
     if (status || !write_first_frames(r)) return false;
@@ -262,10 +274,6 @@ static drape_status simulate(run *r) {
     progress shown = progress_begin(r->frames_done, r->scene->frames, r->options.quiet);
     drape_certificate c = {0};
     drape_status status = DRAPE_OK;
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
-    if (signal(SIGHUP, interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup */
-    signal(SIGPIPE, SIG_IGN); /* nobody reads on: no reason to lose the files */
     while (r->frames_done < r->scene->frames && !status && !interrupted) {
         frame_summary summary = {.last = &c};
         double begin = seconds_now();
@@ -298,8 +306,8 @@ static void say_what_is_kept(const run *r, const char *outcome, drape_status sta
 }
 
 /* What is complete, or cannot be completed, needs no journal any more. */
-static void close_journal(run *r, drape_status status, bool written) {
-    bool over = (status ? status == DRAPE_ERROR_NUMBER : !interrupted) && written;
+static void close_journal(run *r, drape_status status, bool stopped, bool written) {
+    bool over = (status ? status == DRAPE_ERROR_NUMBER : !stopped) && written;
     if (over) drape_journal_finish(r->journal);
     else drape_journal_close(r->journal);
     r->journal = NULL;
@@ -314,16 +322,18 @@ static bool write_report(run *r, const char *outcome) {
 
 static int finish(run *r, drape_status status) {
     char outcome[2000] = "finished";
+    bool stopped =
+        interrupted && r->frames_done < r->scene->frames; /* a signal after the last frame changes nothing */
     if (status) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
-    if (interrupted)
+    if (stopped)
         snprintf(outcome, sizeof outcome, "interrupted after frame %d of %d", r->frames_done, r->scene->frames);
     int32_t bad = close_writers(r);
-    if (!status && !interrupted && bad) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
-    if (status || interrupted) say_what_is_kept(r, outcome, status, bad);
+    if (!status && !stopped && bad) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
+    if (status || stopped) say_what_is_kept(r, outcome, status, bad);
     bool written = write_report(r, outcome) && !bad;
     if (written && !status) say_what_was_written(r);
-    close_journal(r, status, written);
-    return status || !written ? EXIT_RUN_FAILED : interrupted ? EXIT_INTERRUPTED : EXIT_GOOD;
+    close_journal(r, status, stopped, written);
+    return status || !written ? EXIT_RUN_FAILED : stopped ? EXIT_INTERRUPTED : EXIT_GOOD;
 }
 
 static void release(run *r) {

@@ -296,6 +296,61 @@ scenes_come_through_pipes() {
     expect_failure 'standard input:1:1: there is nothing in it' "$program" run - --quiet </dev/null
 }
 
+# ---- Signals at bad moments ----
+
+# signalled_when PATTERN COMMAND...: starts it, sends SIGTERM as soon as a file of that name is there; exit code in $code
+signalled_when() {
+    local pattern=$1 run
+    shift
+    "$@" >"$scratch/out" 2>"$scratch/said" &
+    run=$!
+    until compgen -G "$pattern" >/dev/null; do
+        kill -0 "$run" 2>/dev/null || fail "it ended before $pattern was there: $(cat "$scratch/said")"
+    done
+    kill -TERM "$run"
+    code=0
+    wait "$run" || code=$?
+}
+
+leaves_no_temporary_file() { [ -z "$(find . -name '*.part-*')" ] || fail "left behind: $(ls)"; }
+
+# Frame 0 as text takes a while, and the temporary file of the cache is there before it.
+signal_before_the_first_step() {
+    folder early
+    signalled_when 'a.pc2.part-*' "$program" run pinned --resolution 200 --frames 5 -o a.pc2 -o b.obj -o c.ply
+    [ "$code" -eq 130 ] || fail "exit code $code: $(cat "$scratch/said")"
+    leaves_no_temporary_file
+}
+
+# The cache of the new run is begun before the frames of the old one are written again.
+signal_while_resuming() {
+    folder resuming
+    run=("$program" run pinned --resolution 40 --frames 30 -o a.pc2 -o b.obj --checkpoint 5)
+    signalled_when b_0020.obj "${run[@]}"
+    [ "$code" -eq 130 ] || fail "exit code $code: $(cat "$scratch/said")"
+    rm -f a.pc2 b_*.obj
+    signalled_when 'a.pc2.part-*' "${run[@]}" --resume
+    [ "$code" -eq 130 ] || fail "exit code $code: $(cat "$scratch/said")"
+    leaves_no_temporary_file
+    [ ! -e b_0020.obj ] || fail "all frames were written before it ended"
+    "${run[@]}" --resume --quiet
+    "$program" run pinned --resolution 40 --frames 30 --quiet -o whole.pc2 --checkpoint 5
+    cmp a.pc2 whole.pc2
+}
+
+signal_while_the_last_file_is_written() {
+    folder late
+    signalled_when 'a.usda.part-*' "$program" run pinned --resolution 40 --frames 40 -o a.usda --checkpoint 50
+    [ "$code" -eq 0 ] || fail "exit code $code: $(cat "$scratch/said")"
+    [ "$(ls)" = a.usda ] || fail "left behind: $(ls)"
+}
+
+size_limit_is_a_message() {
+    folder limit
+    ends_with 1 bash -c 'ulimit -f 80; exec "$@"' - "$program" run pinned --resolution 20 --frames 60 --quiet -o a.pc2
+    says 'a.pc2: cannot write: File too large'
+}
+
 run_test frame_log_follows_no_link frame_log_follows_no_link
 run_test frame_log_spares_other_files frame_log_spares_other_files
 run_test checkpoints_spare_links checkpoints_spare_links
@@ -312,4 +367,8 @@ run_test pins_cost_what_they_hold pins_cost_what_they_hold
 run_test polygons_cost_what_they_hold polygons_cost_what_they_hold
 run_test readers_do_not_wait readers_do_not_wait
 run_test scenes_come_through_pipes scenes_come_through_pipes
+run_test signal_before_the_first_step signal_before_the_first_step
+run_test signal_while_resuming signal_while_resuming
+run_test signal_while_the_last_file_is_written signal_while_the_last_file_is_written
+run_test size_limit_is_a_message size_limit_is_a_message
 finish_tests
