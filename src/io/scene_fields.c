@@ -215,7 +215,7 @@ void drape_i_turn_up(const reader_t *r, double v[3]) {
  *
  * Somebody else may have written the scene. It may read meshes in its own folder and below, and name outputs in the
  * present folder and below. The words of a name are looked at first; then, of a mesh that is there, where it really
- * lies, since a link in the folder may lead anywhere. */
+ * lies, since a link in the folder may lead anywhere; of an output, where its folder lies. */
 
 bool drape_i_path_climbs(const char *path) {
     if (path[0] == '/') return true;
@@ -237,15 +237,27 @@ static char *real_folder(reader_t *r, const char *file) {
     return realpath(folder, NULL);
 }
 
+/* Whether a path without links is the folder's or lies below it. */
+static bool lies_in(const char *real, const char *folder) {
+    size_t length = strlen(folder);
+    bool root = length == 1; /* "/": everything is below it */
+    return strncmp(real, folder, length) == 0 && (root || real[length] == '/' || !real[length]);
+}
+
 bool drape_i_path_leads_out(reader_t *r, const char *path) {
     char *folder = real_folder(r, r->path), *real = realpath(path, NULL);
-    size_t length = folder ? strlen(folder) : 0;
-    bool root = length == 1; /* "/": everything is below it */
-    bool inside = folder && real && strncmp(real, folder, length) == 0 && (root || real[length] == '/');
-    bool there = real != NULL;
+    bool out = real && !(folder && lies_in(real, folder));
     free(folder);
     free(real);
-    return there && !inside;
+    return out;
+}
+
+bool drape_i_output_leads_out(reader_t *r, const char *path) {
+    char *present = realpath(".", NULL), *real = real_folder(r, path);
+    bool out = real && !(present && lies_in(real, present));
+    free(present);
+    free(real);
+    return out;
 }
 
 void drape_i_note_file(reader_t *r, const char *path) {

@@ -198,7 +198,8 @@ static void read_output(reader_t *r, const drape_i_node *node) {
             drape_i_problem_at(&r->problems, n, false, "output: the name of a file is wanted, as in flag.html");
         } else if (!drape_writer_knows(n->text)) {
             unknown_format(r, n);
-        } else if (n->line > 0 && !r->options->trust_paths && drape_i_path_climbs(n->text)) { /* 0: of --set */
+        } else if (n->line > 0 && !r->options->trust_paths && /* 0: of --set */
+                   (drape_i_path_climbs(n->text) || drape_i_output_leads_out(r, n->text))) {
             drape_i_problem_at(&r->problems, n, false,
                                "output: %s leads out of the present folder; --trust-paths allows it, or name it "
                                "with -o",

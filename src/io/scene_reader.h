@@ -118,6 +118,9 @@ bool drape_i_path_climbs(const char *path);
 /* Whether there is a file of this name, and it lies elsewhere than in the scene's folder or below, by way of a link.
  */
 bool drape_i_path_leads_out(reader_t *r, const char *path);
+/* Whether there is a folder for an output of this name, and it is neither the present one nor below that, by way of a
+ * link. */
+bool drape_i_output_leads_out(reader_t *r, const char *path);
 /* Remembers a file that is read, for drape_loaded_scene_file. */
 void drape_i_note_file(reader_t *r, const char *path);
 

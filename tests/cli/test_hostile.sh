@@ -351,6 +351,24 @@ size_limit_is_a_message() {
     says 'a.pc2: cannot write: File too large'
 }
 
+# ---- Outputs through links ----
+
+output_of_a_scene_stays_in_the_folder() {
+    folder outside
+    folder inside
+    mkdir below
+    ln -s ../outside link
+    ln -s below alias
+    { head_of_scene 4; echo 'output: link/a.html'; } >s.yaml
+    ends_with 2 "$program" run s.yaml --quiet
+    says 'output: link/a.html leads out of the present folder'
+    [ -z "$(ls ../outside)" ]
+    "$program" run s.yaml --quiet --trust-paths
+    { head_of_scene 4; echo 'output: alias/a.html'; } >t.yaml
+    "$program" run t.yaml --quiet
+    [ -s below/a.html ]
+}
+
 run_test frame_log_follows_no_link frame_log_follows_no_link
 run_test frame_log_spares_other_files frame_log_spares_other_files
 run_test checkpoints_spare_links checkpoints_spare_links
@@ -371,4 +389,5 @@ run_test signal_before_the_first_step signal_before_the_first_step
 run_test signal_while_resuming signal_while_resuming
 run_test signal_while_the_last_file_is_written signal_while_the_last_file_is_written
 run_test size_limit_is_a_message size_limit_is_a_message
+run_test output_of_a_scene_stays_in_the_folder output_of_a_scene_stays_in_the_folder
 finish_tests
