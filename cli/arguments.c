@@ -5,18 +5,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-void complain(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("drape: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-}
 
 /* ---- Words of tables ---- */
 
@@ -117,7 +107,9 @@ static bool take_word(const option *o, const char *text) {
         *c->value = text;
         return true;
     }
-    fprintf(stderr, "drape: %s %s: ", o->name, text);
+    fprintf(stderr, "drape: %s ", o->name);
+    print_text(stderr, text);
+    fputs(": ", stderr);
     print_words(stderr, c, 0, INT_MAX);
     fprintf(stderr, " is wanted\n");
     return false;

@@ -93,9 +93,6 @@ typedef enum parse_result { PARSE_GOOD, PARSE_HELP, PARSE_BAD } parse_result;
  * one per line (PARSE_HELP); or one line that says what is wrong (PARSE_BAD). */
 parse_result parse_arguments(const command_line *line, int argc, char **argv);
 
-/* "drape: " and the text, on the error stream. */
-void complain(const char *format, ...);
-
 /* Options that `run` and `check` share. */
 
 /* How a scene is read, from the command line. */
@@ -145,8 +142,16 @@ typedef struct output_file {
 bool output_begin(output_file *file, const char *path);
 bool output_end(output_file *file);
 
-/* Text in the quotes of JSON; names of files may hold anything, and what is no text becomes question marks. */
+/* Text of others: what a terminal would obey is escaped (ESC becomes \x1b), but for the end of a line. Everything
+ * that holds a name from a scene, a file or the command line goes through one of these. */
+void print_text(FILE *to, const char *text);
+/* "drape: ", the text and the end of the line, on the error stream. */
+void complain(const char *format, ...);
+void say(const char *format, ...); /* printf */
+/* Text in the quotes of JSON; what is no text becomes question marks. */
 void print_json_text(const char *text);
+/* JSON has no infinity and no NaN: null stands for them. */
+void print_json_number(double number);
 
 /* How a run comes on. */
 

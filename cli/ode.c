@@ -115,11 +115,17 @@ static const char *control_name(drape_ode_control control) {
     return names[control];
 }
 
-static void json_text(const char *key, const char *value) { printf("  \"%s\": \"%s\",\n", key, value); }
+static void json_text(const char *key, const char *value) {
+    printf("  \"%s\": ", key);
+    print_json_text(value);
+    printf(",\n");
+}
 static void json_whole(const char *key, int64_t value) { printf("  \"%s\": %lld,\n", key, (long long)value); }
 static void json_real(const char *key, double value) {
-    printf("  \"%s\": %.17g,\n", key, value);
-} /* all are finite */
+    printf("  \"%s\": ", key);
+    print_json_number(value);
+    printf(",\n");
+}
 
 static void print_json(const ode_report *r) {
     const drape_ode_settings *s = &r->options->settings;
@@ -151,7 +157,7 @@ static void print_json(const ode_report *r) {
     printf("  \"linear_iterations\": %lld\n}\n", (long long)c.linear_iterations);
 }
 
-static void print_text(const ode_report *r) {
+static void print_words(const ode_report *r) {
     drape_ode_counts c = drape_ode_count(r->run.ode);
     printf("example %s: %s\n", r->example->name, r->example->about);
     printf("%s to t = %g s; last step %.4g s\n", r->options->settings.method, r->result.t, r->result.step);
@@ -196,7 +202,7 @@ static int run_example(drape_context *ctx, const ode_options *o, const ode_examp
         ode_example_end(&r.run);
         return EXIT_BAD_INPUT;
     }
-    (o->json ? print_json : print_text)(&r);
+    (o->json ? print_json : print_words)(&r);
     int code = EXIT_GOOD;
     if (r.result.reason) {
         const char *why = drape_ode_explain(r.run.ode);

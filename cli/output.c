@@ -1,10 +1,12 @@
 /* output.c: what commands put out: files that are complete or absent, written under a temporary name beside their own
- * and then renamed; and how a run comes on, as a bar that stays in its line on a terminal, or a line per frame in a
- * pipe. */
+ * and then renamed; how a run comes on, as a bar that stays in its line on a terminal, or a line per frame in a pipe;
+ * and texts that may hold anything. */
 #include "cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,7 +57,14 @@ bool output_begin(output_file *file, const char *path) {
 }
 
 bool output_end(output_file *file) {
-    bool good = !ferror(file->stream) && fflush(file->stream) == 0 && fsync(fileno(file->stream)) == 0;
+    bool failed = ferror(file->stream) != 0;
+    if (failed) clearerr(file->stream); /* it does not know why; what waits in it, or one more byte, fails alike */
+    bool good = fflush(file->stream) == 0 && fsync(fileno(file->stream)) == 0;
+    if (good && failed) {
+        errno = EIO;
+        good = false;
+        (void)!write(fileno(file->stream), "", 1);
+    }
     int why = errno;
     if (fclose(file->stream) != 0 && good) {
         good = false;
@@ -138,27 +147,77 @@ void progress_end(const progress *p) {
     fflush(stdout);
 }
 
-/* ---- Text of JSON ---- */
+/* ---- Text for a terminal, and of JSON ----
+ *
+ * Names in scenes and of files may hold anything, also what makes a terminal do something. */
 
-/* Bytes of the character that begins here; 0 where it is no UTF-8. Long ways to write short ones pass: who reads them
- * decides. */
-static size_t character(const unsigned char *c) {
+/* Bytes of the character that begins here, its number in *code; 0 where it is no UTF-8. Long ways to write short ones
+ * pass: who reads them decides. */
+static size_t character(const unsigned char *c, uint32_t *code) {
     size_t size = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
-    for (size_t i = 1; i < size; i++)
+    *code = size == 1 ? c[0] : c[0] & (0xffu >> (size + 1));
+    for (size_t i = 1; i < size; i++) {
         if ((c[i] & 0xc0) != 0x80) return 0;
+        *code = *code << 6 | (c[i] & 0x3f);
+    }
     return size;
 }
 
+/* Control characters, and those that turn the direction of text around. */
+static bool is_command(uint32_t code) {
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+void print_text(FILE *to, const char *text) {
+    for (const unsigned char *c = (const unsigned char *)text; *c;) {
+        uint32_t code;
+        size_t size = character(c, &code);
+        if (size && (!is_command(code) || code == '\n')) fwrite(c, 1, size, to);
+        else if (size && code > 0xff) fprintf(to, "\\u%04x", code);
+        else fprintf(to, "\\x%02x", size ? code : *c);
+        c += size ? size : 1;
+    }
+}
+
+/* As printf, then print_text; what is longer is cut. */
+static void print_clean(FILE *to, const char *format, va_list arguments) {
+    static char text[1 << 15];
+    vsnprintf(text, sizeof text, format, arguments);
+    print_text(to, text);
+}
+
+void say(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_clean(stdout, format, arguments);
+    va_end(arguments);
+}
+
+void complain(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("drape: ", stderr);
+    print_clean(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
 void print_json_text(const char *text) {
-    const unsigned char *c = (const unsigned char *)text;
     putchar('"');
-    while (*c) {
-        size_t size = character(c);
+    for (const unsigned char *c = (const unsigned char *)text; *c;) {
+        uint32_t code;
+        size_t size = character(c, &code);
         if (*c == '"' || *c == '\\') printf("\\%c", *c);
-        else if (*c < ' ') printf("\\u%04x", *c);
+        else if (size && is_command(code)) printf("\\u%04x", code);
         else if (size) fwrite(c, 1, size, stdout);
         else putchar('?');
         c += size ? size : 1;
     }
     putchar('"');
+}
+
+void print_json_number(double number) {
+    if (isfinite(number)) printf("%.17g", number);
+    else printf("null");
 }

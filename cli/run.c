@@ -289,8 +289,8 @@ static drape_status simulate(run *r) {
 
 static void say_what_was_written(const run *r) {
     if (r->options.quiet) return;
-    for (int32_t i = 0; i < r->output_count; i++) printf("wrote %s\n", r->outputs[i]);
-    if (r->options.report) printf("wrote %s\n", r->options.report);
+    for (int32_t i = 0; i < r->output_count; i++) say("wrote %s\n", r->outputs[i]);
+    if (r->options.report) say("wrote %s\n", r->options.report);
 }
 
 /* The frames that are in the files, `bad` of which are not whole, and where there is a journal that can be gone on

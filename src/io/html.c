@@ -551,17 +551,10 @@ static drape_status begin(drape_context *ctx, page *p, const drape_i_frame *fram
     return status;
 }
 
-static drape_status check(drape_context *ctx, const page *p, const double *positions) {
-    for (int64_t i = 0; i < 3 * (int64_t)drape_cloth_vertices(p->cloth); i++)
-        if (!isfinite(positions[i]))
-            return drape_i_fail(ctx, DRAPE_ERROR_NUMBER, "%s: frame %lld: vertex %lld is not finite", p->file.path,
-                                (long long)p->frames, (long long)(i / 3));
-    return DRAPE_OK;
-}
-
 static drape_status add_frame(drape_context *ctx, page *p, const drape_i_frame *frame) {
     const double *positions = frame->data.positions;
-    drape_status status = check(ctx, p, positions);
+    drape_status status =
+        drape_i_check_floats(ctx, p->file.path, p->frames, drape_cloth_vertices(p->cloth), positions);
     if (status) return status;
     p->torn = true; /* until the frame is whole */
     if (p->frames == 0) status = begin(ctx, p, frame);

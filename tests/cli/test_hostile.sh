@@ -369,6 +369,50 @@ output_of_a_scene_stays_in_the_folder() {
     [ -s below/a.html ]
 }
 
+# ---- What a terminal would obey ----
+
+# shows_no_command COMMAND...: neither ESC, BEL, DEL nor a C1 control, as a byte or as a character, nor a turn of direction
+shows_no_command() {
+    exit_code "$@"
+    cat "$scratch/out" "$scratch/said" >"$scratch/both"
+    [ -s "$scratch/both" ] || fail "it says nothing: $*"
+    if LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|(?<![\x80-\xff])[\x80-\x9f]|\xe2\x80[\xaa-\xae]' "$scratch/both"; then
+        fail "$*: $(cat -v "$scratch/both")"
+    fi
+}
+
+terminal_gets_no_commands() {
+    folder terminal
+    local bad=$'\e]0;x\a\x7f\xc2\x9b31m\xe2\x80\xae\x9b2J'
+    shows_no_command "$program" run "$bad"
+    shows_no_command "$program" run "$bad.yaml"
+    shows_no_command "$program" check "$bad.obj"
+    shows_no_command "$program" check "$bad.yaml" --json
+    shows_no_command "$program" run pinned --set "$bad=1"
+    shows_no_command "$program" run pinned --integrator "$bad"
+    shows_no_command "$program" run pinned --resolution 4 --frames 0 -o "$bad.pc2"
+    shows_no_command "$program" solve "$bad"
+    shows_no_command "$program" check-frames "$bad.pc2" --mesh "$bad.obj"
+    shows_no_command "$program" "$bad"
+    shows_no_command "$program" run pinned "--$bad"
+    for key in name material mesh; do
+        { head_of_scene 4; printf '  - %s: "\\e[2J\\x7f\\u009b31m\\u202e"\n' $key; } >s.yaml
+        shows_no_command "$program" run s.yaml
+        shows_no_command "$program" check s.yaml
+        shows_no_command "$program" check s.yaml --json
+    done
+    printf 'v 0 0 0\nf 1 \e[2J\x7f\xc2\x9b 2\n\e]0;\a 1\n' >m.obj
+    shows_no_command "$program" check m.obj
+    # A piece with such a name, in what is said of its vibrations.
+    head_of_scene 5 | sed 's/- material/- name: "\\u009b31m\\x7f"\n    material/' >t.yaml
+    shows_no_command "$program" check t.yaml
+}
+
+json_has_no_infinity() {
+    ends_with 1 "$program" ode stiff --method euler --step 1e10 --until 1e300 --json
+    if grep -qE ': -?(inf|nan)' "$scratch/out"; then fail "$(cat "$scratch/out")"; fi
+}
+
 run_test frame_log_follows_no_link frame_log_follows_no_link
 run_test frame_log_spares_other_files frame_log_spares_other_files
 run_test checkpoints_spare_links checkpoints_spare_links
@@ -390,4 +434,5 @@ run_test signal_while_resuming signal_while_resuming
 run_test signal_while_the_last_file_is_written signal_while_the_last_file_is_written
 run_test size_limit_is_a_message size_limit_is_a_message
 run_test output_of_a_scene_stays_in_the_folder output_of_a_scene_stays_in_the_folder
+run_test terminal_gets_no_commands terminal_gets_no_commands
 finish_tests
