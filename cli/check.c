@@ -25,13 +25,13 @@ typedef struct printer {
 } printer;
 
 static void print_advice(printer *p) {
-    if (p->advice[0]) say("    to do: %s\n", p->advice);
+    if (p->advice[0]) tell("    to do: %s\n", p->advice);
     p->advice[0] = 0;
 }
 
 static void print_place(const drape_finding *f) {
     if (!f->file) return;
-    say("%s:", f->file);
+    tell("%s:", f->file);
     if (f->line > 0) printf("%d:", f->line);
     if (f->column > 0) printf("%d:", f->column);
     putchar(' ');
@@ -42,8 +42,8 @@ static void print_finding(void *user, const drape_finding *f) {
     bool same_place = p->line == f->line && p->column == f->column;
     if (strcmp(p->code, f->code) != 0) print_advice(p);
     print_place(f);
-    say("%s: %s [%s]\n", drape_severity_name(f->severity), f->message, f->code);
-    if (f->source && !(same_place && strcmp(p->code, f->code) == 0)) say("    %s\n", f->source);
+    tell("%s: %s [%s]\n", drape_severity_name(f->severity), f->message, f->code);
+    if (f->source && !(same_place && strcmp(p->code, f->code) == 0)) tell("    %s\n", f->source);
     snprintf(p->code, sizeof p->code, "%s", f->code);
     snprintf(p->advice, sizeof p->advice, "%s", f->advice ? f->advice : "");
     p->line = f->line, p->column = f->column;
@@ -63,7 +63,7 @@ static void print_vibration(void *user, const drape_check_vibration *v) {
     if (!p->vibrates)
         printf("slowest vibrations, damping ratio by the fabric + by the integrator at steps of %g s:",
                p->summary->step);
-    if (!p->vibrates || v->piece != p->piece || v->vibration <= p->vibration) say("\n    %s: ", v->piece);
+    if (!p->vibrates || v->piece != p->piece || v->vibration <= p->vibration) tell("\n    %s: ", v->piece);
     else printf("; ");
     printf("%s of %.3g m %.3g Hz, %.2g + %.2g %%", drape_vibration_name(v->vibration), v->length,
            v->frequency / two_pi, 100 * v->fabric, 100 * without_noise(v->integrator));

@@ -211,7 +211,7 @@ static bool start_search(check *c) {
 
 static const char *behind(const check *c, int32_t body) { return body == 0 ? NULL : c->other[body - 1].name; }
 
-static void print_part(const char *what, const char *of) { say("%s%s%s", what, of ? " of " : "", of ? of : ""); }
+static void print_part(const char *what, const char *of) { tell("%s%s%s", what, of ? " of " : "", of ? of : ""); }
 
 static void print_crossing(const check *c, const drape_crossing *x) {
     char first[64], second[64];

@@ -147,7 +147,7 @@ bool output_end(output_file *file);
 void print_text(FILE *to, const char *text);
 /* "drape: ", the text and the end of the line, on the error stream. */
 void complain(const char *format, ...);
-void say(const char *format, ...); /* printf */
+void tell(const char *format, ...); /* printf */
 /* Text in the quotes of JSON; what is no text becomes question marks. */
 void print_json_text(const char *text);
 /* JSON has no infinity and no NaN: null stands for them. */

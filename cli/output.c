@@ -187,7 +187,7 @@ static void print_clean(FILE *to, const char *format, va_list arguments) {
     print_text(to, text);
 }
 
-void say(const char *format, ...) {
+void tell(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     print_clean(stdout, format, arguments);

@@ -230,6 +230,7 @@ static bool prepare(run *r) {
     if (status || !write_first_frames(r)) return false;
     if (!o->report) return true;
     status = drape_report_create(r->ctx, r->scene, r->sim, &r->report);
+    if (!status) status = drape_report_spill(r->report, o->report);
     if (!status) status = drape_sim_check_energy(r->sim, o->check_energy);
     if (status) complain("%s", drape_message(r->ctx));
     return status == DRAPE_OK;
@@ -289,8 +290,8 @@ static drape_status simulate(run *r) {
 
 static void say_what_was_written(const run *r) {
     if (r->options.quiet) return;
-    for (int32_t i = 0; i < r->output_count; i++) say("wrote %s\n", r->outputs[i]);
-    if (r->options.report) say("wrote %s\n", r->options.report);
+    for (int32_t i = 0; i < r->output_count; i++) tell("wrote %s\n", r->outputs[i]);
+    if (r->options.report) tell("wrote %s\n", r->options.report);
 }
 
 /* The frames that are in the files, `bad` of which are not whole, and where there is a journal that can be gone on

@@ -211,8 +211,8 @@ static bool write_files(const solving *s, const drape_solve_result *result) {
     bool x = o->output && is_worth_writing(result->reason);
     if (x && !write_doubles(o->output, s->x, s->system.unknowns)) return false;
     if (o->history && !write_history(o->history, result)) return false;
-    if (x && !o->json) say("wrote %s\n", o->output);
-    if (o->history && !o->json) say("wrote %s\n", o->history);
+    if (x && !o->json) tell("wrote %s\n", o->output);
+    if (o->history && !o->json) tell("wrote %s\n", o->history);
     return true;
 }
 

@@ -61,8 +61,8 @@ drape_status drape_i_check_floats(drape_context *ctx, const char *path, int64_t 
 
 static bool is_tail(unsigned char c) { return (c & 0xc0) == 0x80; }
 
-/* Bytes of the well-formed UTF-8 letter at s, 0 where there is none (Unicode 15, table 3-7). */
-static size_t letter_bytes(const unsigned char *s) {
+/* Unicode 15, table 3-7. */
+size_t drape_i_letter_bytes(const unsigned char *s) {
     if (s[0] < 0x80) return 1;
     if (s[0] < 0xc2 || s[0] > 0xf4 || !is_tail(s[1])) return 0;
     if (s[0] < 0xe0) return 2;
@@ -77,7 +77,7 @@ static bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
 static void put_escaped(drape_i_file *file, const char *words, bool (*special)(unsigned char c), const char *format) {
     const unsigned char *s = (const unsigned char *)words;
     for (size_t bytes; *s; s += bytes ? bytes : 1) {
-        bytes = letter_bytes(s);
+        bytes = drape_i_letter_bytes(s);
         if (bytes == 0) drape_i_file_write(file, "\xef\xbf\xbd", 3);
         else if (bytes == 1 && special(*s)) fprintf(file->stream, format, (unsigned)*s);
         else drape_i_file_write(file, s, bytes);

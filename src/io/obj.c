@@ -20,10 +20,10 @@ typedef struct obj_mesh {
     bool as_one; /* all pieces in one object, for what counts vertices over all of them; else an object a piece */
 } obj_mesh;
 
-/* An object's name is one word. */
+/* An object's name is one word. A backslash would continue the line, and a # begin a comment. */
 static void write_object(const char *name, FILE *to) {
     fputs("o ", to);
-    for (; *name; name++) fputc((unsigned char)*name > ' ' ? *name : '_', to);
+    for (; *name; name++) fputc((unsigned char)*name > ' ' && !strchr("\\#\x7f", *name) ? *name : '_', to);
     fputc('\n', to);
 }
 

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct drape_report {
@@ -12,6 +13,9 @@ struct drape_report {
     json_t *root;  /* owns all below */
     json_t *steps; /* borrowed from root */
     bool contact;  /* something in the scene can touch something */
+
+    char *path;          /* owned: where the spill is beside; NULL: steps are kept in root */
+    drape_i_spill spill; /* the text of the steps, with commas between them */
 };
 
 static drape_status no_memory(drape_context *ctx) {
@@ -145,6 +149,50 @@ drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, d
     return DRAPE_OK;
 }
 
+/* jansson 2.14 does not look whether a key could be written, and json_dumps leaves it out where there is no memory
+ * for it. So the buffer is our own, and remembers. */
+typedef struct dumped {
+    char *text;
+    size_t used, room;
+    bool failed;
+} dumped;
+
+static int take_text(const char *text, size_t size, void *user) {
+    dumped *d = user;
+    if (d->failed) return -1;
+    if (d->used + size + 1 > d->room) {
+        size_t room = 2 * (d->used + size + 1);
+        char *larger = realloc(d->text, room);
+        d->failed = !larger;
+        if (!larger) return -1;
+        d->text = larger;
+        d->room = room;
+    }
+    memcpy(d->text + d->used, text, size);
+    d->used += size;
+    d->text[d->used] = 0;
+    return 0;
+}
+
+/* To be freed; NULL: no memory. */
+static char *dump(const json_t *value, size_t flags) {
+    dumped d = {0};
+    if (json_dump_callback(value, take_text, &d, flags | JSON_PRESERVE_ORDER) == 0 && !d.failed) return d.text;
+    free(d.text);
+    return NULL;
+}
+
+drape_status drape_report_spill(drape_report *r, const char *path) {
+    if (!r || !path)
+        return drape_i_fail(r ? r->ctx : NULL, DRAPE_ERROR_ARGUMENT, "drape_report_spill: report or path is NULL");
+    if (r->path || json_array_size(r->steps) > 0)
+        return drape_i_fail(r->ctx, DRAPE_ERROR_ARGUMENT, "drape_report_spill: after the first step, or twice");
+    int64_t room = (int64_t)strlen(path) + 1;
+    if (!DRAPE_NEW(r->ctx, r->path, room)) return DRAPE_ERROR_MEMORY;
+    memcpy(r->path, path, (size_t)room);
+    return drape_i_spill_create(r->ctx, r->path, &r->spill);
+}
+
 drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
     if (!r || !c)
         return drape_i_fail(r ? r->ctx : NULL, DRAPE_ERROR_ARGUMENT,
@@ -165,12 +213,43 @@ drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
         json_decref(step);
         step = NULL;
     }
-    return step && json_array_append_new(r->steps, step) == 0 ? DRAPE_OK : no_memory(r->ctx);
+    if (!step) return no_memory(r->ctx);
+    if (!r->spill.stream) return json_array_append_new(r->steps, step) == 0 ? DRAPE_OK : no_memory(r->ctx);
+    char *text = dump(step, JSON_COMPACT);
+    json_decref(step);
+    drape_status status = text ? DRAPE_OK : no_memory(r->ctx);
+    const char *before = r->spill.size > 0 ? ",\n  " : "\n  ";
+    if (!status) status = drape_i_spill_append(r->ctx, &r->spill, before, strlen(before));
+    if (!status) status = drape_i_spill_append(r->ctx, &r->spill, text, strlen(text));
+    free(text);
+    return status;
 }
 
-static int write_text(const char *text, size_t size, void *file) {
-    drape_i_file_write(file, text, size);
-    return 0;
+static drape_status copy_spill(drape_report *r, drape_i_file *file) {
+    char part[1 << 14];
+    drape_status status = DRAPE_OK;
+    for (int64_t at = 0; at < r->spill.size && !status;) {
+        int64_t left = r->spill.size - at, bytes = left < (int64_t)sizeof part ? left : (int64_t)sizeof part;
+        status = drape_i_spill_read(r->ctx, &r->spill, at, part, (size_t)bytes);
+        if (!status) drape_i_file_write(file, part, (size_t)bytes);
+        at += bytes;
+    }
+    return status;
+}
+
+/* The whole report; the steps that wait on the disk go between the brackets of an empty list. */
+static drape_status write_all(drape_report *r, drape_i_file *file) {
+    static const char list[] = "\n \"steps\": [";
+    char *text = dump(r->root, JSON_INDENT(1));
+    if (!text) return no_memory(r->ctx);
+    char *steps = r->spill.size > 0 ? strstr(text, list) : NULL; /* a text of the report holds no end of a line */
+    size_t head = steps ? (size_t)(steps - text) + strlen(list) : strlen(text);
+    drape_i_file_write(file, text, head);
+    drape_status status = steps ? copy_spill(r, file) : DRAPE_OK;
+    drape_i_file_write(file, text + head, strlen(text + head));
+    drape_i_file_write(file, "\n", 1);
+    free(text);
+    return status;
 }
 
 drape_status drape_report_write(drape_report *r, const char *path, const char *outcome) {
@@ -181,16 +260,16 @@ drape_status drape_report_write(drape_report *r, const char *path, const char *o
     if (json_object_set_new(r->root, "outcome", utf8(outcome)) != 0) return no_memory(r->ctx);
     drape_status status = drape_i_file_create(r->ctx, path, &file);
     if (status) return status;
-    if (json_dump_callback(r->root, write_text, &file, JSON_INDENT(1) | JSON_PRESERVE_ORDER) != 0) {
-        drape_i_file_abandon(r->ctx, &file);
-        return no_memory(r->ctx);
-    }
-    drape_i_file_write(&file, "\n", 1);
-    return drape_i_file_commit(r->ctx, &file);
+    status = write_all(r, &file);
+    if (status) drape_i_file_abandon(r->ctx, &file);
+    else status = drape_i_file_commit(r->ctx, &file);
+    return status;
 }
 
 void drape_report_destroy(drape_report *r) {
     if (!r) return;
     json_decref(r->root);
+    drape_i_spill_destroy(&r->spill);
+    if (r->path) DRAPE_FREE(r->ctx, r->path, (int64_t)strlen(r->path) + 1);
     DRAPE_FREE(r->ctx, r, 1);
 }

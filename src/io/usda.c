@@ -72,11 +72,16 @@ static drape_status find_whether_numbered(layer *l) {
     return DRAPE_OK;
 }
 
+/* Bytes that are no UTF-8 become U+FFFD. */
 static void write_string(const char *words, FILE *to) {
     fputc('"', to);
-    for (; *words; words++) {
-        if (*words == '"' || *words == '\\') fputc('\\', to);
-        fputc((unsigned char)*words >= ' ' ? *words : ' ', to);
+    for (const unsigned char *c = (const unsigned char *)words; *c;) {
+        size_t bytes = drape_i_letter_bytes(c);
+        if (*c == '"' || *c == '\\') fputc('\\', to);
+        if (bytes == 0) fputs("\xef\xbf\xbd", to);
+        else if (*c < ' ' || *c == 0x7f) fputc(' ', to);
+        else fwrite(c, 1, bytes, to);
+        c += bytes ? bytes : 1;
     }
     fputc('"', to);
 }

@@ -408,9 +408,57 @@ terminal_gets_no_commands() {
     shows_no_command "$program" check t.yaml
 }
 
+# ---- Numbers, names and bytes that formats do not know ----
+
 json_has_no_infinity() {
-    ends_with 1 "$program" ode stiff --method euler --step 1e10 --until 1e300 --json
+    ends_with 0 "$program" ode 1a --method implicit-euler --step 1 --until 400 --json
     if grep -qE ': -?(inf|nan)' "$scratch/out"; then fail "$(cat "$scratch/out")"; fi
+    python3 -m json.tool <"$scratch/out" >/dev/null
+}
+
+# A name that ends in a backslash would take the next line, a vertex, into its own.
+object_names_end_their_line() {
+    folder backslash
+    head_of_scene 4 | sed 's/- material/- name: "sheet\\\\"\n    material/' >s.yaml
+    grep -qF '"sheet\\"' s.yaml
+    "$program" run s.yaml --quiet -o a.obj
+    "$program" check a_0000.obj >checked || true
+    grep -q '16 vertices' checked || fail "$(cat checked)"
+}
+
+# Names of files are bytes; JSON and USDA are UTF-8.
+names_that_are_no_text() {
+    folder bytes
+    local bad=$'a\xff\xfeb'
+    head_of_scene 4 >"$bad.yaml"
+    "$program" run "$bad.yaml" --quiet -o "$bad.usda" -o "$bad.html" -o "$bad.glb" --report r.json
+    for file in r.json "$bad.usda" "$bad.html"; do
+        python3 -c 'import sys; open(sys.argv[1], "rb").read().decode("utf-8")' "$file" || fail "$file is no UTF-8"
+    done
+    python3 -m json.tool <r.json >/dev/null
+    "$program" run "$bad.yaml" --quiet -o "$bad.obj"
+    exit_code "$program" check "$(ls "$bad"_0000.obj)" --json
+    python3 -m json.tool <"$scratch/out" >/dev/null
+    exit_code "$program" check "$bad.yaml" --json
+    python3 -m json.tool <"$scratch/out" >/dev/null
+}
+
+# The report of a long run does not wait in memory: 4 kB per step were 12 MB more here.
+report_takes_no_memory() {
+    if sanitized; then skip "sanitizers keep what was freed"; fi
+    folder report
+    head_of_scene 3 >s.yaml
+    resident() { /usr/bin/env python3 -c '
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"; }
+    without=$(resident "$program" run s.yaml --frames 3000 --quiet)
+    with=$(resident "$program" run s.yaml --frames 3000 --quiet --report r.json)
+    [ $((with - without)) -lt 4000 ] || fail "$with kB with a report, $without kB without"
+    python3 -c '
+import json
+steps = json.load(open("r.json"))["steps"]
+assert [s["step"] for s in steps] == list(range(1, 3001)), len(steps)'
 }
 
 run_test frame_log_follows_no_link frame_log_follows_no_link
@@ -435,4 +483,8 @@ run_test signal_while_the_last_file_is_written signal_while_the_last_file_is_wri
 run_test size_limit_is_a_message size_limit_is_a_message
 run_test output_of_a_scene_stays_in_the_folder output_of_a_scene_stays_in_the_folder
 run_test terminal_gets_no_commands terminal_gets_no_commands
+run_test json_has_no_infinity json_has_no_infinity
+run_test object_names_end_their_line object_names_end_their_line
+run_test names_that_are_no_text names_that_are_no_text
+run_test report_takes_no_memory report_takes_no_memory
 finish_tests
