@@ -137,8 +137,8 @@ drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, d
     if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
     r->ctx = ctx;
     r->contact = sim->contact != NULL;
-    r->root = json_pack("{s:o, s:o, s:o, s:o, s:I, s:[]}", "scene", utf8(scene->name), "machine", machine(ctx),
-                        "cloth", cloth(sim), "settings", settings(scene), "resumed_after",
+    r->root = json_pack("{s:o, s:o, s:o, s:o, s:I, s:[]}", "scene", utf8(scene->name ? scene->name : ""), "machine",
+                        machine(ctx), "cloth", cloth(sim), "settings", settings(scene), "resumed_after",
                         (json_int_t)drape_sim_steps(sim), "steps");
     r->steps = json_object_get(r->root, "steps");
     if (!r->steps) {

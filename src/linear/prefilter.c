@@ -109,6 +109,16 @@ static drape_status add_couplings(drape_context *ctx, const drape_problem *p, dr
     return status;
 }
 
+static drape_status check_columns(drape_context *ctx, const drape_bsr3 *A) {
+    if (A->rows < 0 || (A->rowptr[A->rows] > 0 && !A->col))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: %d rows, or no columns", A->rows);
+    for (int64_t k = 0; k < A->rowptr[A->rows]; k++)
+        if (A->col[k] < 0 || A->col[k] >= A->rows)
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: block %lld is in column %d of %d",
+                                (long long)k, A->col[k], A->rows);
+    return DRAPE_OK;
+}
+
 drape_status drape_prefilter(drape_context *ctx, const drape_problem *p, double *val, double *rhs) {
     if (!ctx || !p) return drape_i_missing(ctx, "prefilter", "problem");
     if (!p->A || !p->A->val || !p->A->rowptr || !val || (rhs && !p->b))
@@ -116,8 +126,10 @@ drape_status drape_prefilter(drape_context *ctx, const drape_problem *p, double 
     if (p->constraints && p->constraints->vertices != p->A->rows)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: constraints for %d vertices, matrix of %d rows",
                             p->constraints->vertices, p->A->rows);
+    drape_status status = check_columns(ctx, p->A);
+    if (status) return status;
     drape_bsr3 sum = *p->A;
-    drape_status status = p->couplings.count == 0 ? DRAPE_OK : add_couplings(ctx, p, &sum);
+    if (p->couplings.count > 0) status = add_couplings(ctx, p, &sum);
     if (status) return status;
     filtering f = {p, &sum, val, rhs};
     drape_i_loop(ctx, p->A->rows, ROW_GRAIN, filter_chunk, &f);

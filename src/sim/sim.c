@@ -42,6 +42,8 @@ static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the time step is %g s; it must be above 0", s->step);
     if (s->collider_count < 0 || (s->collider_count > 0 && !s->colliders))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "no list of %d colliders", s->collider_count);
+    if (s->pin_count < 0 || (s->pin_count > 0 && !s->pins))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "no list of %d pins", s->pin_count);
     if (s->steps_per_frame < 1 || s->frames < 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%d steps a frame and %d frames: at least 1 and 0 wanted",
                             s->steps_per_frame, s->frames);
@@ -72,6 +74,14 @@ static drape_status choose_integrator(drape_sim *sim, const drape_scene *scene) 
     return status ? status : drape_i_integrator_create(sim, scene);
 }
 
+static drape_status check_finite(drape_sim *sim, const double *values, const char *name) {
+    for (int64_t i = 0; values && i < drape_i_sim_numbers(sim); i++)
+        if (!isfinite(values[i]))
+            return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "%s of vertex %lld is %g; it must be finite", name,
+                                (long long)(i / 3), values[i]);
+    return DRAPE_OK;
+}
+
 static void place(drape_sim *sim, const drape_scene *scene) {
     double *x = sim->x;
     for (int32_t p = 0; p < scene->piece_count; p++) {
@@ -100,6 +110,7 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
     if (!status) status = drape_solver_create(ctx, &solve, &sim->solver);
     if (!status) status = drape_constraints_create(ctx, sim->vertices, &sim->constraints);
     if (!status) status = drape_i_sim_hold(sim, scene);
+    if (!status) status = check_finite(sim, scene->velocity, "velocity at the start");
     if (!status) place(sim, scene);
     if (!status) status = drape_i_contact_create(sim, scene);
     if (!status) sim->scene = drape_i_scene_hash(scene);
@@ -146,14 +157,6 @@ int64_t drape_sim_steps(const drape_sim *sim) { return sim ? sim->steps : 0; }
 const double *drape_sim_positions(const drape_sim *sim) { return sim ? sim->x : NULL; }
 const double *drape_sim_velocities(const drape_sim *sim) { return sim ? sim->v : NULL; }
 const double *drape_sim_constraint_forces(const drape_sim *sim) { return sim ? sim->constraint_force : NULL; }
-
-static drape_status check_finite(drape_sim *sim, const double *values, const char *name) {
-    for (int64_t i = 0; values && i < drape_i_sim_numbers(sim); i++)
-        if (!isfinite(values[i]))
-            return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "%s of vertex %lld is %g; it must be finite", name,
-                                (long long)(i / 3), values[i]);
-    return DRAPE_OK;
-}
 
 drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
