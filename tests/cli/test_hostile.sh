@@ -461,6 +461,21 @@ steps = json.load(open("r.json"))["steps"]
 assert [s["step"] for s in steps] == list(range(1, 3001)), len(steps)'
 }
 
+# ---- Libraries that are not asked for ----
+
+# CHOLMOD and its BLAS come with the method direct alone: OpenBLAS does not let a program end that has little memory.
+cholmod_comes_when_asked_for() {
+    if ldd "$program" | grep -iE 'cholmod|blas'; then fail "every command loads these"; fi
+    if ! sanitized; then
+        ends_with 0 timeout 20 bash -c 'ulimit -v 100000; exec "$@"' - "$program" --version
+    fi
+    folder direct
+    printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 2\n2 2 2\n3 3 2\n' >a.mtx
+    exit_code "$program" solve a.mtx --method direct
+    if grep -q 'built without CHOLMOD' "$scratch/said"; then skip "there is no CHOLMOD"; fi
+    [ "$code" -eq 0 ] || fail "$(cat "$scratch/said")"
+}
+
 run_test frame_log_follows_no_link frame_log_follows_no_link
 run_test frame_log_spares_other_files frame_log_spares_other_files
 run_test checkpoints_spare_links checkpoints_spare_links
@@ -487,4 +502,5 @@ run_test json_has_no_infinity json_has_no_infinity
 run_test object_names_end_their_line object_names_end_their_line
 run_test names_that_are_no_text names_that_are_no_text
 run_test report_takes_no_memory report_takes_no_memory
+run_test cholmod_comes_when_asked_for cholmod_comes_when_asked_for
 finish_tests
