@@ -374,7 +374,7 @@ typedef struct drape_report drape_report;
 /* A simulation that was restored from a checkpoint before gets a report from there on, which says so. */
 DRAPE_API drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, drape_sim *sim,
                                            drape_report **out);
-/* From now on the records of steps, some 2 kB each, wait in a file without a name in the folder of `path`, not in memory.
+/* From now on the records of steps, some 4 kB each, wait in a file without a name in the folder of `path`, not in memory.
  * Before the first step. */
 DRAPE_API drape_status drape_report_spill(drape_report *report, const char *path);
 DRAPE_API drape_status drape_report_step(drape_report *report, const drape_certificate *certificate);

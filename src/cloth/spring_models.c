@@ -19,7 +19,7 @@ drape_status drape_i_spring_model_create(drape_context *ctx, const drape_i_model
         m->straight_count = arcs ? s->in_plane : s->count;
         m->arc_count = s->count - m->straight_count;
         m->straight = (drape_i_spring_data){s->node[0], NULL};
-        m->arcs = (drape_i_spring_data){s->node[0] + 2 * (int64_t)m->straight_count, NULL};
+        m->arcs = (drape_i_spring_data){s->node[m->straight_count], NULL};
         if (!DRAPE_NEW(ctx, m->straight.records, (int64_t)SPRING_SIZE * m->straight_count) ||
             !DRAPE_NEW(ctx, m->arcs.records, (int64_t)ARC_SIZE * m->arc_count))
             status = DRAPE_ERROR_MEMORY;

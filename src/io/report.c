@@ -193,6 +193,20 @@ drape_status drape_report_spill(drape_report *r, const char *path) {
     return drape_i_spill_create(r->ctx, r->path, &r->spill);
 }
 
+/* As it stands in the list of steps: a line below the other, with two spaces more before each. */
+static drape_status append_step(drape_report *r, const char *text) {
+    const char *before = r->spill.size > 0 ? ",\n  " : "\n  ";
+    drape_status status = DRAPE_OK;
+    while (*text && !status) {
+        size_t line = strcspn(text, "\n");
+        status = drape_i_spill_append(r->ctx, &r->spill, before, strlen(before));
+        if (!status) status = drape_i_spill_append(r->ctx, &r->spill, text, line);
+        text += line + (text[line] == '\n');
+        before = "\n  ";
+    }
+    return status;
+}
+
 drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
     if (!r || !c)
         return drape_i_fail(r ? r->ctx : NULL, DRAPE_ERROR_ARGUMENT,
@@ -215,12 +229,9 @@ drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
     }
     if (!step) return no_memory(r->ctx);
     if (!r->spill.stream) return json_array_append_new(r->steps, step) == 0 ? DRAPE_OK : no_memory(r->ctx);
-    char *text = dump(step, JSON_COMPACT);
+    char *text = dump(step, JSON_INDENT(1));
     json_decref(step);
-    drape_status status = text ? DRAPE_OK : no_memory(r->ctx);
-    const char *before = r->spill.size > 0 ? ",\n  " : "\n  ";
-    if (!status) status = drape_i_spill_append(r->ctx, &r->spill, before, strlen(before));
-    if (!status) status = drape_i_spill_append(r->ctx, &r->spill, text, strlen(text));
+    drape_status status = text ? append_step(r, text) : no_memory(r->ctx);
     free(text);
     return status;
 }
@@ -246,6 +257,7 @@ static drape_status write_all(drape_report *r, drape_i_file *file) {
     size_t head = steps ? (size_t)(steps - text) + strlen(list) : strlen(text);
     drape_i_file_write(file, text, head);
     drape_status status = steps ? copy_spill(r, file) : DRAPE_OK;
+    if (steps) drape_i_file_write(file, "\n ", 2);
     drape_i_file_write(file, text + head, strlen(text + head));
     drape_i_file_write(file, "\n", 1);
     free(text);

@@ -40,7 +40,7 @@ stop_at() {
     local frame=$1 pid code=0
     shift
     mkfifo "$scratch/pipe"
-    "$program" "${scene[@]}" --frames 100000 "$@" >"$scratch/pipe" 2>"$scratch/err" &
+    "$program" "${scene[@]}" --frames 20000 "$@" >"$scratch/pipe" 2>"$scratch/err" &
     pid=$!
     exec 9<"$scratch/pipe"
     grep -qm 1 "^frame *$frame/" <&9

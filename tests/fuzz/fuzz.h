@@ -13,7 +13,7 @@ static void demand(int condition) {
 }
 
 /* One for the process, one thread: inputs are small. */
-static drape_context *shared_context(void) {
+static inline drape_context *shared_context(void) {
     static drape_context *ctx;
     drape_context_settings settings = drape_context_defaults();
     settings.threads = 1;
