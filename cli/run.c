@@ -74,12 +74,12 @@ static drape_status write_frame(run *r) {
 }
 
 /* Also after a failure or Ctrl-C: the frames that there are, are worth seeing. Counts the files that are not whole,
- * after a complaint about each, which says what is kept of it. */
-static int32_t close_writers(run *r) {
+ * after a complaint about each that says what is kept of it; without one where the run never began. */
+static int32_t close_writers(run *r, bool aloud) {
     int32_t bad = 0;
     for (int32_t i = 0; i < MOST_OUTPUTS; i++) {
         if (drape_writer_close(r->writers[i])) {
-            complain("%s", drape_message(r->ctx));
+            if (aloud) complain("%s", drape_message(r->ctx));
             bad++;
         }
         r->writers[i] = NULL;
@@ -328,7 +328,7 @@ static int finish(run *r, drape_status status) {
     if (status) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
     if (stopped)
         snprintf(outcome, sizeof outcome, "interrupted after frame %d of %d", r->frames_done, r->scene->frames);
-    int32_t bad = close_writers(r);
+    int32_t bad = close_writers(r, true);
     if (!status && !stopped && bad) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
     if (status || stopped) say_what_is_kept(r, outcome, status, bad);
     bool written = write_report(r, outcome) && !bad;
@@ -338,7 +338,7 @@ static int finish(run *r, drape_status status) {
 }
 
 static void release(run *r) {
-    close_writers(r);
+    close_writers(r, false);
     drape_journal_close(r->journal);
     drape_report_destroy(r->report);
     drape_collider_meshes_destroy(r->colliders);

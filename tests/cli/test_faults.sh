@@ -135,7 +135,7 @@ full_disk() {
             exit_code "$program" run pinned --resolution 30 --frames 3 --quiet -o "a.$format"
             [ $code -eq 1 ] || fail "$format: exit code $code"
         )
-        grep -q "a.*\.$format: cannot write\|a.$format: cannot .* its temporary file" "$scratch/said" || fail "$format: $(cat "$scratch/said")"
+        grep -q "a.*\.$format: cannot write\|a.$format: cannot .* its temporary file\|a_rest.obj: cannot write" "$scratch/said" || fail "$format: $(cat "$scratch/said")"
         [ "$(cat "a.$format")" = old ]
     done
     [ "$(ls | wc -l)" -eq ${#formats[@]} ]
