@@ -28,6 +28,9 @@ says() { grep -qF -- "$1" "$scratch/said" || fail "it does not say '$1', but: $(
 
 tiny() { "$program" run pinned --resolution 4 --frames 3 --quiet "$@"; }
 
+head_of_scene() { printf 'drape: 1\ntime: {step: 10 ms, fps: 100, duration: 10 ms}\ncloth:\n  - material: cotton\n    grid: {width: 1 m, resolution: %s}\n' "$1"; }
+head_of_scene 20 >"$scratch/sheet.yaml" # one step per frame
+
 # ---- The log of the frames ----
 
 frame_log_follows_no_link() {
@@ -78,12 +81,12 @@ with_room() {
     bash -c 'trap "" XFSZ; ulimit -f "$1"; shift; exec "$@"' - "$kilobytes" "$@"
 }
 
-long_run() { "$program" run pinned --resolution 20 --quiet "$@"; }
+long_run() { "$program" run "$scratch/sheet.yaml" --quiet "$@"; }
 
 # A cache is cut behind its last whole frame: 400 vertices of 12 bytes, 80 kB.
 pc2_keeps_the_frames_before_a_full_disk() {
     folder pc2
-    ends_with 1 with_room 80 "$program" run pinned --resolution 20 --frames 60 --quiet -o a.pc2
+    ends_with 1 with_room 80 "$program" run "$scratch/sheet.yaml" --frames 60 --quiet -o a.pc2
     says 'a.pc2: cannot write: File too large; 17 frames are kept'
     [ "$(stat -c %s a.pc2)" -eq $((32 + 17 * 12 * 400)) ]
     long_run --frames 16 -o b.pc2
@@ -94,7 +97,7 @@ pc2_keeps_the_frames_before_a_full_disk() {
 recordings_keep_what_fits() {
     folder recordings
     for format in mdd usda glb; do
-        ends_with 1 with_room 250 "$program" run pinned --resolution 20 --frames 100 --quiet -o "a.$format"
+        ends_with 1 with_room 250 "$program" run "$scratch/sheet.yaml" --frames 100 --quiet -o "a.$format"
         # What is said of the file; where all that were taken had room, of the run.
         kept=$(sed -n 's/.*the first \([0-9]*\) of [0-9]* frames are kept$/\1/p; s/.*; \([0-9]*\) frames are kept$/\1/p' \
             "$scratch/said" | head -1)
@@ -108,14 +111,14 @@ recordings_keep_what_fits() {
 # Nothing is promised that is not there, and the report comes whatever becomes of the rest.
 no_promise_without_a_file() {
     folder promises
-    ends_with 1 with_room 60 "$program" run pinned --resolution 20 --frames 2 --quiet -o a.html --report r.json
+    ends_with 1 with_room 60 "$program" run "$scratch/sheet.yaml" --frames 2 --quiet -o a.html --report r.json
     if grep -q 'frames are kept' "$scratch/said"; then fail "$(cat "$scratch/said")"; fi
     says 'a.html: cannot write: File too large; none of its frames is kept'
     [ ! -e a.html ]
     grep -q '"outcome": "a.html: cannot write' r.json
-    ends_with 1 with_room 80 "$program" run pinned --resolution 20 --frames 60 --quiet -o a.html -o a.obj -o a.pc2
+    ends_with 1 with_room 65 "$program" run "$scratch/sheet.yaml" --frames 60 --quiet -o a.html -o a.obj -o a.pc2
     says 'a.html: cannot write: File too large; none of its frames is kept'
-    says 'a.pc2: cannot write: File too large; 17 frames are kept in the other files'
+    says 'a.pc2: cannot write: File too large; 13 frames are kept in the other files'
     [ -z "$(find . -name '*.part-*')" ]
 }
 
@@ -123,10 +126,10 @@ no_promise_without_a_file() {
 full_file_system() {
     folder mounted
     mkdir disk
-    mount -t tmpfs -o size=1m tmpfs disk 2>/dev/null || skip "no file system may be mounted"
+    mount -t tmpfs -o size=512k tmpfs disk 2>/dev/null || skip "no file system may be mounted"
     trap 'umount disk' EXIT
     for format in pc2 mdd usda glb; do
-        ends_with 1 "$program" run pinned --resolution 20 --frames 300 --quiet -o "disk/a.$format" --report r.json
+        ends_with 1 "$program" run "$scratch/sheet.yaml" --frames 150 --quiet -o "disk/a.$format" --report r.json
         says 'No space left on device'
         says 'kept'
         [ -s "disk/a.$format" ] || fail "$format: nothing is there; it said: $(cat "$scratch/said")"
@@ -135,7 +138,7 @@ full_file_system() {
         rm -f disk/* r.json
     done
     for format in obj ply; do # each frame a file of its own
-        ends_with 1 "$program" run pinned --resolution 20 --frames 300 --quiet -o "disk/a.$format"
+        ends_with 1 "$program" run "$scratch/sheet.yaml" --frames 150 --quiet -o "disk/a.$format"
         says 'No space left on device'
         rm -f disk/*
     done
@@ -199,8 +202,6 @@ sanitized() { nm "$program" 2>/dev/null | grep -q '__asan_\|__tsan_'; }
 
 # repeat COUNT TEXT
 repeat() { awk -v n="$1" -v text="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%s", text }'; }
-
-head_of_scene() { printf 'drape: 1\ntime: {step: 10 ms, fps: 100, duration: 10 ms}\ncloth:\n  - material: cotton\n    grid: {width: 1 m, resolution: %s}\n' "$1"; }
 
 # refuses_cheaply FILE MESSAGE: exit code 2 with that message, in 300 MB and 20 s of processor time
 refuses_cheaply() {
@@ -340,14 +341,14 @@ signal_while_resuming() {
 
 signal_while_the_last_file_is_written() {
     folder late
-    signalled_when 'a.usda.part-*' "$program" run pinned --resolution 40 --frames 40 -o a.usda --checkpoint 50
+    signalled_when 'a.usda.part-*' "$program" run pinned --resolution 40 --frames 20 -o a.usda --checkpoint 50
     [ "$code" -eq 0 ] || fail "exit code $code: $(cat "$scratch/said")"
     [ "$(ls)" = a.usda ] || fail "left behind: $(ls)"
 }
 
 size_limit_is_a_message() {
     folder limit
-    ends_with 1 bash -c 'ulimit -f 80; exec "$@"' - "$program" run pinned --resolution 20 --frames 60 --quiet -o a.pc2
+    ends_with 1 bash -c 'ulimit -f 80; exec "$@"' - "$program" run "$scratch/sheet.yaml" --frames 60 --quiet -o a.pc2
     says 'a.pc2: cannot write: File too large'
 }
 
