@@ -116,7 +116,7 @@ no_promise_without_a_file() {
     says 'a.html: cannot write: File too large; none of its frames is kept'
     [ ! -e a.html ]
     grep -q '"outcome": "a.html: cannot write' r.json
-    ends_with 1 with_room 65 "$program" run "$scratch/sheet.yaml" --frames 60 --quiet -o a.html -o a.obj -o a.pc2
+    ends_with 1 with_room 65 "$program" run "$scratch/sheet.yaml" --frames 60 --quiet -o a.html -o a.pc2
     says 'a.html: cannot write: File too large; none of its frames is kept'
     says 'a.pc2: cannot write: File too large; 13 frames are kept in the other files'
     [ -z "$(find . -name '*.part-*')" ]
