@@ -2,6 +2,7 @@
  * they carry the place where a map or list begins. */
 #include "io/yaml.h"
 
+#include <errno.h>
 #include <libfyaml.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ typedef struct reader {
     const char *file, *text;
     int64_t size;
     struct fy_parser *parser;
-    bool failed, ended; /* ended: libfyaml came to the end of the text */
+    bool failed, ended; /* ended: libfyaml came to the end of the text; it may stop before without a word */
+    int error;          /* errno then: where it gets no memory that is all it tells */
     int32_t nodes;
     int32_t line; /* the line last asked for, where it begins, and its copy: events come in order */
     const char *line_start, *line_copy;
@@ -298,8 +300,10 @@ static void report_syntax(reader *r, struct fy_diag *diag) {
         int32_t line = error->line > 0 ? error->line : 1;
         add_placed(r->problems, r->file, line, error->column > 0 ? error->column : 1, source_line(r, line),
                    plain_words(error->msg));
-    } else if (!r->ended) { /* it stops without a word where it gets no memory */
+    } else if (!r->ended && r->error == ENOMEM) {
         r->problems->status = DRAPE_ERROR_MEMORY;
+    } else if (!r->ended) { /* as with a %YAML line that it does not know */
+        add_placed(r->problems, r->file, r->last_line, r->last_column, source_line(r, r->last_line), "not YAML");
     } else if (!r->problems->count) {
         add_placed(r->problems, r->file, 1, 1, NULL, "there is nothing in it");
     }
@@ -380,7 +384,9 @@ drape_i_node *drape_i_yaml_parse(drape_i_problems *problems, const char *name, c
     struct fy_parse_cfg settings = {.flags = FYPCF_QUIET | FYPCF_DISABLE_RECYCLING, .diag = diag};
     r.parser = diag ? fy_parser_create(&settings) : NULL;
     if (r.parser && fy_parser_set_string(r.parser, text, (size_t)size) == 0) {
+        errno = 0;
         root = read_stream(&r);
+        r.error = errno;
         if (!root || fy_parser_get_stream_error(r.parser)) {
             if (problems->count == before && !problems->status) report_syntax(&r, diag);
             root = NULL;
