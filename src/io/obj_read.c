@@ -436,7 +436,8 @@ static drape_status parse(reader *r, drape_i_arena *arena, drape_i_arena *scratc
     if (!status) status = allocate(r, arena, scratch);
     if (!status) status = read_in_c_locale(r);
     if (!status && !r->total.triangles) status = fail(r, "the file ends without a face (f)");
-    if (!status) status = drape_i_groups_build(r->ctx, arena, scratch, r->total.runs, r->run, r->mesh);
+    /* Fewer than were counted where a listener let faces go. */
+    if (!status) status = drape_i_groups_build(r->ctx, arena, scratch, r->now.runs, r->run, r->mesh);
     if (!status) status = drape_i_mesh_finish(r->ctx, scratch, r->name, r->mesh);
     if (!status) warn(r);
     return status;

@@ -29,7 +29,7 @@ LIMIT = 60  # s, of a run: sanitizers on a busy machine
 MEMORY = 2000  # MB
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CORPUS = os.path.join(ROOT, "fuzz", "corpus")
-KINDS = ("mutation", "mutation", "mutation", "mutation", "link", "disk", "kill", "kill")
+KINDS = ("mutation",) * 12 + ("link", "disk", "kill", "kill")
 EXTREMES = [b"0", b"-1", b"1e999", b"nan", b"inf", b"2147483648", b"9223372036854775807", b"-9223372036854775808", b"1e-320",
             b"\x00", b"\xff" * 8, b"\x7f\xff\xff\xff", b"\x00\x00\x00\x80", b"[" * 40, b"{", b"*a", b"&a", b"\r", b"\n", b"\t"]
 

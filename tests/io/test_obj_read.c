@@ -570,6 +570,27 @@ static void a_garment_has_its_material_space(void **state) {
     reading_end(&r);
 }
 
+static void count_problem(void *user, int64_t line, const char *code, const char *what) {
+    (void)line, (void)code, (void)what;
+    ++*(int *)user;
+}
+
+/* A face that is wrong is let go where somebody listens, and with it the names that hold for it alone. */
+static void groups_of_faces_that_are_let_go(void **state) {
+    static const char text[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\no a\nf 1 2 9\ng b\nf 1 2 3\ng c\nf 1 2 x\n";
+    int problems = 0;
+    const drape_i_mesh_listener listener = {count_problem, &problems};
+    reading r;
+    (void)state;
+    reading_begin(&r);
+    ASSERT_OK(r.ctx, drape_i_obj_parse(r.ctx, &r.arena, "test.obj", text, sizeof text - 1, &listener, &r.mesh));
+    assert_int_equal(problems, 2);
+    assert_int_equal(r.mesh.groups, 2);
+    assert_string_equal(r.mesh.group[0].name, "a");
+    assert_string_equal(r.mesh.group[1].name, "b");
+    reading_end(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_dialect_is_read),
@@ -591,6 +612,7 @@ int main(void) {
         cmocka_unit_test(what_was_written_is_read),
         cmocka_unit_test(outside_files_are_read),
         cmocka_unit_test(a_garment_has_its_material_space),
+        cmocka_unit_test(groups_of_faces_that_are_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
