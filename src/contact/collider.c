@@ -14,6 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double TWO_PI = 6.28318530717958647692;
+
 const char *drape_collider_shape_name(drape_collider_shape shape) {
     static const char *const names[] = {"plane", "sphere", "capsule", "box", "cylinder", "box_with_hole", "mesh"};
     return (int)shape >= 0 && (size_t)shape < sizeof names / sizeof *names ? names[shape] : NULL;
@@ -288,6 +290,27 @@ void drape_i_collider_carry(const drape_i_colliders *all, int32_t collider, doub
     }
     placement before = place_at(all->motion + collider, t0), after = place_at(all->motion + collider, t1);
     put(&after, turn(&before, -1, vec3_sub(vec3_at(from), before.position)), to);
+}
+
+/* The solid angle under which p sees the triangles (van Oosterom and Strackee 1983) is 4 pi or -4 pi inside a closed
+ * mesh and 0 outside; of an open one it is anything between. */
+bool drape_i_collider_encloses(const drape_i_colliders *all, int32_t collider, const double *points,
+                               const double p[3]) {
+    const drape_i_collider *c = &all->item[collider];
+    double halves = 0;
+    for (int32_t t = c->first_triangle; t < c->first_triangle + c->triangles; t++) {
+        vec3 r[3];
+        double length[3];
+        for (int32_t k = 0; k < 3; k++) {
+            r[k] = vec3_sub(vec3_at(points + 3 * (int64_t)all->triangle[t][k]), vec3_at(p));
+            length[k] = vec3_length(r[k]);
+        }
+        double volume = vec3_dot(r[0], vec3_cross(r[1], r[2]));
+        double rest = length[0] * length[1] * length[2];
+        for (int32_t k = 0; k < 3; k++) rest += vec3_dot(r[k], r[(k + 1) % 3]) * length[(k + 2) % 3];
+        halves += drape_i_atan2(volume, rest);
+    }
+    return fabs(halves) > 0.9 * TWO_PI;
 }
 
 /* ---- Surfaces ---- */

@@ -50,6 +50,10 @@ void drape_i_collider_normal(const drape_i_colliders *colliders, int32_t collide
 /* Where what is at `from` at time t0, fixed to a collider that does not deform, is at time t1. */
 void drape_i_collider_carry(const drape_i_colliders *colliders, int32_t collider, double t0, double t1,
                             const double from[3], double to[3]);
+/* Whether the triangles of a collider, whose points are at `points`, enclose the point p: they do where they are
+ * closed and it is inside, whichever way they run. */
+bool drape_i_collider_encloses(const drape_i_colliders *colliders, int32_t collider, const double *points,
+                               const double p[3]);
 
 /* One collider by itself: whether it is valid. number: its place in the list, for one without a name; -1: none. */
 drape_status drape_i_collider_check(drape_context *ctx, const drape_collider *collider, int32_t number);

@@ -4,21 +4,17 @@
  * Planes, spheres and capsules are tested vertex by vertex, exactly. For the others the exact search of crossings
  * decides: where nothing crosses a closed mesh, each connected part of the cloth is inside or outside as a whole, and
  * one vertex of it tells which, by the solid angle under which it sees the mesh. */
-#include "base/elementary.h"
 #include "base/vec3.h"
 #include "contact/collider.h"
 #include "drape/crossings.h"
 #include "io/doctor.h"
 #include "io/scene_reader.h"
-#include "sim/sim.h"
+#include "sim/contact.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TIMES = 1000 }; /* at which a motion is looked at */
-
 static const char APART[] = "move them apart, or let them come apart by themselves: contact: {allow_crossings: true}";
-static const double FOUR_PI = 12.566370614359172954;
 
 /* The cloth of a scene as one mesh. */
 typedef struct patient {
@@ -32,7 +28,7 @@ typedef struct patient {
     int32_t *first;         /* first vertex of each piece */
     int32_t *part;          /* of each vertex: the lowest vertex that it is connected with */
     drape_i_colliders *all; /* the scene's colliders: where they are */
-    double *points;         /* of all of them, at the time of interest */
+    double *points;         /* of all of them, at the start */
 } patient;
 
 static void *get(patient *p, int64_t count, size_t size) {
@@ -40,17 +36,6 @@ static void *get(patient *p, int64_t count, size_t size) {
 }
 
 /* ---- the cloth ---- */
-
-static int32_t root(int32_t *part, int32_t v) {
-    while (part[v] != v) v = part[v] = part[part[v]];
-    return v;
-}
-
-static void join(int32_t *part, int32_t a, int32_t b) {
-    a = root(part, a), b = root(part, b);
-    if (a < b) part[b] = a;
-    else part[a] = b;
-}
 
 static drape_status gather(patient *p) {
     const drape_scene *s = p->scene;
@@ -64,7 +49,6 @@ static drape_status gather(patient *p) {
     p->first = get(p, s->piece_count + 1, sizeof *p->first);
     p->part = get(p, vertices, sizeof *p->part);
     if (!p->x || !p->triangle || !p->first || !p->part) return DRAPE_ERROR_MEMORY;
-    for (int32_t i = 0; i < vertices; i++) p->part[i] = i;
     for (int32_t i = 0; i < s->piece_count; i++) {
         const drape_piece *piece = &s->pieces[i];
         p->first[i] = p->vertices;
@@ -72,12 +56,11 @@ static drape_status gather(patient *p) {
         for (int32_t t = 0; t < piece->triangles; t++) {
             int32_t *corner = p->triangle[p->triangles++];
             for (int32_t k = 0; k < 3; k++) corner[k] = p->vertices + piece->triangle[3 * (int64_t)t + k];
-            join(p->part, corner[0], corner[1]);
-            join(p->part, corner[0], corner[2]);
         }
         p->vertices += piece->vertices;
     }
     p->first[s->piece_count] = p->vertices;
+    drape_i_find_parts(p->vertices, p->triangles, p->triangles > 0 ? p->triangle[0] : NULL, p->part);
     return DRAPE_OK;
 }
 
@@ -120,41 +103,23 @@ static bool is_exact(const drape_i_collider *c) {
            c->shape == DRAPE_COLLIDER_CAPSULE;
 }
 
-/* How deep a point is inside a plane, sphere or capsule; below 0: outside. */
-static double depth_in(const patient *p, int32_t k, double time, const double *point) {
+/* How deep a point is at the start inside a plane, sphere or capsule; below 0: outside. */
+static double depth_in(const patient *p, int32_t k, const double *point) {
     const drape_i_collider *c = &p->all->item[k];
     const double *at = p->points + 3 * (int64_t)c->first_point;
     vec3 x = vec3_at(point);
     if (c->shape == DRAPE_COLLIDER_PLANE) {
         double n[3];
-        drape_i_collider_normal(p->all, k, time, n);
+        drape_i_collider_normal(p->all, k, 0, n);
         return -vec3_dot(vec3_at(n), vec3_sub(x, vec3_at(at)));
     }
     vec3 near = c->points == 1 ? vec3_at(at) : nearest_on_segment(x, vec3_at(at), vec3_at(at + 3));
     return c->radius - vec3_length(vec3_sub(x, near));
 }
 
-/* Twice the solid angle's half tangent (van Oosterom and Strackee 1983), summed over the triangles. */
-static double solid_angle(const patient *p, int32_t k, const double *point) {
-    const drape_i_collider *c = &p->all->item[k];
-    vec3 x = vec3_at(point);
-    double sum = 0;
-    for (int32_t t = c->first_triangle; t < c->first_triangle + c->triangles; t++) {
-        vec3 a = vec3_sub(vec3_at(p->points + 3 * (int64_t)p->all->triangle[t][0]), x);
-        vec3 b = vec3_sub(vec3_at(p->points + 3 * (int64_t)p->all->triangle[t][1]), x);
-        vec3 d = vec3_sub(vec3_at(p->points + 3 * (int64_t)p->all->triangle[t][2]), x);
-        double la = vec3_length(a), lb = vec3_length(b), ld = vec3_length(d);
-        double volume = vec3_dot(a, vec3_cross(b, d));
-        sum +=
-            2 * drape_i_atan2(volume, la * lb * ld + vec3_dot(a, b) * ld + vec3_dot(b, d) * la + vec3_dot(d, a) * lb);
-    }
-    return sum;
-}
-
-/* Inside a closed mesh the solid angle is 4 pi or -4 pi, outside 0; of an open one anything between. */
-static bool is_inside(const patient *p, int32_t k, double time, const double *point) {
-    if (is_exact(&p->all->item[k])) return depth_in(p, k, time, point) > 0;
-    return fabs(solid_angle(p, k, point)) > 0.9 * FOUR_PI;
+static bool is_inside(const patient *p, int32_t k, const double *point) {
+    if (is_exact(&p->all->item[k])) return depth_in(p, k, point) > 0;
+    return drape_i_collider_encloses(p->all, k, p->points, point);
 }
 
 static void tell_inside(patient *p, drape_i_ailment *kind, int32_t k, int32_t vertex, const char *what) {
@@ -173,7 +138,7 @@ static int64_t look_inside(patient *p, int32_t k, bool crossed) {
     if (!exact && crossed) return 0;
     for (int32_t v = 0; v < p->vertices; v++) {
         if (!exact && p->part[v] != v) continue; /* the others are where the first one of the part is */
-        if (!is_inside(p, k, 0, p->x + 3 * (int64_t)v)) continue;
+        if (!is_inside(p, k, p->x + 3 * (int64_t)v)) continue;
         tell_inside(p, &kind, k, v, exact ? "vertex" : "all that is connected with vertex");
     }
     drape_i_found_all(p->d, &kind);
@@ -300,139 +265,15 @@ static void look_at_thickness(patient *p) {
 
 /* ---- motion ---- */
 
-/* The smallest size that cloth could be carried through in one jump; infinite where there is no other side. */
-static double smallest_extent(const patient *p, int32_t k) {
-    const drape_collider *c = &p->scene->colliders[k];
-    const drape_i_collider *item = &p->all->item[k];
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    switch (c->shape) {
-    case DRAPE_COLLIDER_PLANE: return INFINITY;
-    case DRAPE_COLLIDER_SPHERE:
-    case DRAPE_COLLIDER_CAPSULE: return 2 * c->radius;
-    case DRAPE_COLLIDER_CYLINDER: return fmin(2 * c->radius, c->length);
-    case DRAPE_COLLIDER_BOX: return fmin(fmin(c->size[0], c->size[1]), c->size[2]);
-    case DRAPE_COLLIDER_BOX_WITH_HOLE:
-        return fmin(fmin(0.5 * (c->size[0] - c->hole[0]), 0.5 * (c->size[1] - c->hole[1])), c->size[2]);
-    case DRAPE_COLLIDER_MESH: break;
-    }
-    for (int64_t i = 0; i < item->points; i++)
-        for (int32_t d = 0; d < 3; d++) {
-            double x = p->points[3 * (item->first_point + i) + d];
-            low[d] = fmin(low[d], x), high[d] = fmax(high[d], x);
-        }
-    double smallest = fmin(fmin(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
-    return smallest > 0 ? smallest : INFINITY; /* a flat mesh has no inside */
-}
-
-static double run_time(const drape_scene *s) { return s->step * s->steps_per_frame * s->frames; }
-
-/* How far the points of a collider go at most in a step that begins at this time. */
-static double way_of(const patient *p, const drape_collider_surface *surface, double time, double *x0, double *x1) {
-    double most = 0;
-    drape_collider_surface_at(surface, time, x0);
-    drape_collider_surface_at(surface, time + p->scene->step, x1);
-    for (int64_t i = 0; i < drape_collider_surface_vertices(surface); i++)
-        most = fmax(most, vec3_length(vec3_sub(vec3_at(x1 + 3 * i), vec3_at(x0 + 3 * i))));
-    return most;
-}
-
-/* Motion is even between keys and frames: it is enough to look at their beginnings, and half way. */
-static drape_status look_at_speed(patient *p, int32_t k) {
-    const drape_collider *c = &p->scene->colliders[k];
-    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "fast-collider",
-                            "let it move more slowly, take shorter steps (time.step), or make it larger", 0};
-    double extent = smallest_extent(p, k), fastest = 0, when = 0;
-    if (!p->all->item[k].moves || !isfinite(extent)) return DRAPE_OK;
-    drape_collider_surface *surface;
-    drape_status status = drape_collider_surface_create(p->d->ctx, c, 0, &surface);
-    if (status) return status;
-    int64_t numbers = 3 * (int64_t)drape_collider_surface_vertices(surface);
-    double *x0 = get(p, numbers, sizeof *x0), *x1 = get(p, numbers, sizeof *x1);
-    int32_t count = c->key_count + c->frames;
-    for (int32_t i = 0; x0 && x1 && i < count && i < MOST_TIMES; i++) {
-        bool is_key = i < c->key_count, is_last = i == c->key_count - 1 || i == count - 1;
-        double begin = is_key ? c->key[i].time : c->frame_time[i - c->key_count];
-        double end = is_last ? begin : is_key ? c->key[i + 1].time : c->frame_time[i + 1 - c->key_count];
-        for (int32_t half = 0; half < 2; half++) {
-            double time = begin + 0.5 * half * (end - begin);
-            double way = time <= run_time(p->scene) ? way_of(p, surface, fmax(time, 0), x0, x1) : 0;
-            if (way > fastest) fastest = way, when = time;
-        }
-    }
-    drape_collider_surface_destroy(surface);
-    if (!x0 || !x1) return DRAPE_ERROR_MEMORY;
-    set_place(p, k);
-    if (fastest > extent)
-        drape_i_found(
-            p->d, &kind, NULL,
-            "the collider '%s' moves %.4g m in the step at t = %.4g s, more than its smallest extent, %.4g m: it "
-            "may jump over the cloth",
-            p->all->item[k].name, fastest, when, extent);
-    return DRAPE_OK;
-}
-
-/* ---- pins ---- */
-
-/* Where a pin wants its vertex; false where that is not known beforehand. */
-static bool wanted_place(const drape_motion *m, double t, const double start[3], double out[3]) {
-    double turned[3] = {0};
-    if (m->kind == DRAPE_MOTION_TURN) drape_i_turned(m, t, start, turned);
-    for (int32_t k = 0; k < 3; k++) {
-        double d = turned[k];
-        if (m->kind == DRAPE_MOTION_CALLBACK) return false;
-        if (m->kind == DRAPE_MOTION_LINEAR) d = m->velocity[k] * t;
-        if (m->kind == DRAPE_MOTION_SINE)
-            d = m->amplitude[k] *
-                (drape_i_sin(0.5 * FOUR_PI * (m->frequency * t + m->phase)) - drape_i_sin(0.5 * FOUR_PI * m->phase));
-        if (m->kind == DRAPE_MOTION_KEYS) {
-            int32_t i = 0;
-            while (i < m->key_count && m->key[i].time <= t) i++;
-            const drape_motion_key *a = m->key + (i > 0 ? i - 1 : 0), *b = m->key + (i < m->key_count ? i : i - 1);
-            double share = b->time > a->time ? (t - a->time) / (b->time - a->time) : 0;
-            d = a->offset[k] + share * (b->offset[k] - a->offset[k]);
-        }
-        out[k] = start[k] + d;
-    }
-    return true;
-}
-
-/* The first vertex of a pin that is led into a collider at this time; -1: none. */
-static int32_t led_into(const patient *p, const drape_pin *pin, int32_t k, double t, double place[3]) {
-    for (int32_t i = 0; i < pin->count; i++) {
-        if (!wanted_place(&pin->motion, t, p->x + 3 * (int64_t)pin->vertices[i], place)) return -1;
-        if (is_inside(p, k, t, place)) return pin->vertices[i];
-    }
-    return -1;
-}
-
-/* Pins that hold in all directions from the start on; those that take hold later do so where the cloth is then. What
- * starts inside is told above, so looking begins with the first frame after the start. */
-static void look_at_pins(patient *p) {
-    const drape_scene *s = p->scene;
-    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "pin-in-collider",
-                            "let the pin end before (until:), or lead it around the collider", 0};
-    int32_t every = s->frames / MOST_TIMES + 1;
-    for (int32_t n = 0; n < s->pin_count; n++) {
-        const drape_pin *pin = &s->pins[n];
-        bool found = pin->from > 0 || pin->directions < 3;
-        for (int32_t f = 1; f <= s->frames && !found; f += every) {
-            double t = (double)f * s->steps_per_frame * s->step, place[3];
-            if (pin->until > 0 && t > pin->until) break;
-            drape_i_colliders_at(p->all, t, p->points);
-            for (int32_t k = 0; k < p->all->count && !found; k++) {
-                int32_t vertex = led_into(p, pin, k, t, place);
-                if (vertex < 0) continue;
-                int32_t piece = piece_of(p, vertex), local = vertex - p->first[piece];
-                found = true;
-                set_place(p, k);
-                p->d->place.piece = s->pieces[piece].name;
-                drape_i_found(p->d, &kind, &(drape_i_about){.vertices = 1, .vertex = &local},
-                              "pin %d holds vertex %d of '%s' inside the collider '%s' at t = %.4g s", n, local,
-                              piece_name(p, piece), p->all->item[k].name, t);
-            }
-        }
-    }
-    drape_i_found_all(p->d, &kind);
+static void tell_motion(void *user, const drape_i_motion_trouble *t) {
+    patient *p = user;
+    bool pin = t->kind == DRAPE_I_MOTION_PIN;
+    drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, pin ? "pin-in-collider" : "fast-collider", t->advice, 0};
+    const drape_i_about about = {.vertices = pin ? 1 : 0, .vertex = &t->vertex};
+    set_place(p, t->collider);
+    if (pin) p->d->place.piece = p->scene->pieces[t->piece].name;
+    drape_i_found(p->d, &kind, &about, "%s", t->what);
+    p->d->place.piece = NULL;
 }
 
 /* ---- all of it ---- */
@@ -448,10 +289,9 @@ static drape_status examine(patient *p) {
     for (int32_t k = 0; k < p->all->count && !status; k++) {
         status = look_at_start(p, k);
         if (!status) status = look_at_itself(p, k);
-        if (!status) status = look_at_speed(p, k);
     }
-    if (!status) look_at_pins(p);
-    return status;
+    if (status) return status;
+    return drape_i_check_motions(p->d->ctx, p->scene, &(drape_i_motion_listener){.tell = tell_motion, .user = p});
 }
 
 drape_status drape_i_examine_contact(drape_i_doctor *d, const drape_loaded_scene *loaded) {

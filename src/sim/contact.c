@@ -178,8 +178,8 @@ static drape_status refuse_crossing(drape_sim *sim, const drape_crossing *c, int
     }
     return drape_i_fail(
         sim->ctx, DRAPE_ERROR_ARGUMENT,
-        "contact: at the start %s and %s cross (%lld crossings in all); move them apart (`drape check` "
-        "lists all)",
+        "contact: at the start %s and %s cross (%lld crossings in all); move them apart, or let them come apart by "
+        "themselves (allow_crossings)",
         side[0], side[1], (long long)count);
 }
 
@@ -247,6 +247,45 @@ static drape_status check_crossings(drape_sim *sim, drape_i_start *s) {
     return first ? refuse_crossing(sim, first, count) : status;
 }
 
+static int32_t root(int32_t *part, int32_t v) {
+    while (part[v] != v) v = part[v] = part[part[v]];
+    return v;
+}
+
+void drape_i_find_parts(int32_t vertices, int64_t triangles, const int32_t *triangle, int32_t *part) {
+    for (int32_t v = 0; v < vertices; v++) part[v] = v;
+    for (int64_t t = 0; t < triangles; t++)
+        for (int32_t k = 1; k < 3; k++) {
+            int32_t a = root(part, triangle[3 * t]), b = root(part, triangle[3 * t + k]);
+            if (a < b) part[b] = a;
+            else part[a] = b;
+        }
+    for (int32_t v = 0; v < vertices; v++) part[v] = root(part, v);
+}
+
+/* Nothing crosses: so a part of the cloth that is connected is inside a mesh as a whole, or outside. */
+static drape_status check_inside(drape_sim *sim) {
+    const drape_i_contact *c = sim->contact;
+    const drape_i_colliders *all = c->world->colliders;
+    int32_t *part = c->stamp; /* is free at this time */
+    if (!all || all->triangles == 0) return DRAPE_OK;
+    drape_i_find_parts(sim->vertices, drape_cloth_triangles(sim->cloth), drape_cloth_triangle(sim->cloth), part);
+    int32_t vertex = -1, collider = -1;
+    for (int32_t k = 0; k < all->count && vertex < 0; k++)
+        for (int32_t v = 0; v < sim->vertices && all->item[k].triangles > 0 && vertex < 0; v++) {
+            if (part[v] != v) continue;
+            if (drape_i_collider_encloses(all, k, c->world->start + 3 * (int64_t)sim->vertices,
+                                          sim->x + 3 * (int64_t)v))
+                vertex = v, collider = k;
+        }
+    memset(part, 0, (size_t)sim->vertices * sizeof *part);
+    if (vertex < 0) return DRAPE_OK;
+    return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                        "contact: vertex %d of the cloth and all that is connected with it start inside collider %d "
+                        "(%s); move them out, or allow it (allow_crossings)",
+                        vertex, collider, all->item[collider].name);
+}
+
 /* What is nearer than the floor. */
 static drape_status check_gate(drape_sim *sim) {
     drape_i_contact *c = sim->contact;
@@ -271,7 +310,8 @@ static drape_status check_start(drape_sim *sim, const drape_scene *scene) {
     }
     if (!status) status = check_crossings(sim, s);
     free_start(s);
-    return status ? status : check_gate(sim);
+    if (!status) status = check_gate(sim);
+    return status ? status : check_inside(sim);
 }
 
 /* ---- Creating and destroying ---- */
@@ -296,7 +336,8 @@ drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene) {
     if (!status) status = allocate(sim, scene);
     if (!status) status = create_world(sim, scene);
     if (!status) status = check_thickness(sim, edge);
-    return status ? status : check_start(sim, scene);
+    if (!status) status = check_start(sim, scene);
+    return status ? status : drape_i_refuse_motions(sim->ctx, scene);
 }
 
 void drape_i_contact_destroy(drape_sim *sim) {

@@ -113,6 +113,9 @@ bool drape_i_contact_acts(const drape_scene *scene);
 drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene);
 void drape_i_contact_destroy(drape_sim *sim);
 
+/* part[v]: the lowest vertex that v is connected with by triangles. */
+void drape_i_find_parts(int32_t vertices, int64_t triangles, const int32_t *triangle, int32_t *part);
+
 /* What is found next depends on nothing but the state: for checkpoints. */
 void drape_i_contact_forget(drape_i_contact *contact);
 /* Whether the bytes of a checkpoint may be the standings of so many vertices, or so many pairs with friction. */
@@ -126,6 +129,29 @@ drape_status drape_i_contact_exempt(drape_sim *sim, double t);
 void drape_i_contact_start(drape_sim *sim);
 /* The state at the beginning of the part under way stands again, if it failed for want of room; whether it did. */
 bool drape_i_contact_take_back(drape_sim *sim);
+
+/* ---- contact_motion.c ---- */
+
+/* A motion that no step can follow. */
+typedef struct drape_i_motion_trouble {
+    enum { DRAPE_I_MOTION_JUMP, DRAPE_I_MOTION_PIN } kind;
+    int32_t collider;
+    int32_t pin, piece, vertex; /* DRAPE_I_MOTION_PIN; vertex: numbered in its piece */
+    double time;                /* s */
+    char what[400], advice[160];
+} drape_i_motion_trouble;
+
+typedef struct drape_i_motion_listener {
+    void (*tell)(void *user, const drape_i_motion_trouble *trouble);
+    void *user;
+} drape_i_motion_listener;
+
+/* Over the length of the scene, whose pieces, pins and colliders are valid: at most one trouble of each collider, and
+ * the first one of pins. */
+drape_status drape_i_check_motions(drape_context *ctx, const drape_scene *scene,
+                                   const drape_i_motion_listener *listener);
+/* DRAPE_ERROR_ARGUMENT with the first of them. */
+drape_status drape_i_refuse_motions(drape_context *ctx, const drape_scene *scene);
 
 /* ---- contact_touch.c ---- */
 

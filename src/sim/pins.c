@@ -40,7 +40,7 @@ static double scripted(const drape_motion *m, double t, int32_t k) {
 }
 
 /* sin a (n x r) + (1 - cos a) n x (n x r), with r from the centre to p. */
-void drape_i_turned(const drape_motion *m, double t, const double p[3], double d[3]) {
+static void turned(const drape_motion *m, double t, const double p[3], double d[3]) {
     const double *w = m->velocity;
     double speed = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), n[3], r[3], across[3];
     for (int32_t k = 0; k < 3; k++) {
@@ -54,6 +54,13 @@ void drape_i_turned(const drape_motion *m, double t, const double p[3], double d
             sine * across[k] + rest * (n[(k + 1) % 3] * across[(k + 2) % 3] - n[(k + 2) % 3] * across[(k + 1) % 3]);
 }
 
+void drape_i_motion_at(const drape_motion *m, double t, const double p[3], double d[3]) {
+    DRAPE_ASSERT(m->kind != DRAPE_MOTION_CALLBACK);
+    if (m->kind == DRAPE_MOTION_TURN) turned(m, t, p, d);
+    else
+        for (int32_t k = 0; k < 3; k++) d[k] = scripted(m, t, k);
+}
+
 /* anchor: of this vertex in its pin. */
 static void displacement(const drape_sim *sim, const drape_motion *m, int32_t vertex, double t,
                          const double anchor[3], double d[3]) {
@@ -63,18 +70,18 @@ static void displacement(const drape_sim *sim, const drape_motion *m, int32_t ve
         memcpy(start, sim->start + 3 * (int64_t)vertex, sizeof start);
         d[0] = d[1] = d[2] = NAN; /* a callback that writes nothing is found out */
         m->function(m->user, vertex, t, start, d);
-    } else if (m->kind == DRAPE_MOTION_TURN) {
-        drape_i_turned(m, t, anchor, d);
     } else {
-        for (int32_t k = 0; k < 3; k++) d[k] = scripted(m, t, k);
+        drape_i_motion_at(m, t, anchor, d);
     }
 }
 
 /* Times within a millionth of a step of each other are the same: k h is not exact. */
-static bool holds(const drape_sim *sim, const drape_pin *pin, double t) {
-    double slack = 1e-6 * sim->h;
-    return t > pin->from + slack && t <= pin->until + slack;
+bool drape_i_pin_holds(const drape_pin *pin, double t, double h) {
+    double slack = 1e-6 * h;
+    return t > pin->from + slack && (t <= pin->until + slack || pin->until == 0);
 }
+
+static bool holds(const drape_sim *sim, const drape_pin *pin, double t) { return drape_i_pin_holds(pin, t, sim->h); }
 
 /* Pins whose time begins with this step take hold of their vertices where these are. */
 static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, double t) {
@@ -82,7 +89,7 @@ static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, doubl
     for (int32_t i = first; i < first + pin->count; i++) {
         const double *x = sim->x + 3 * (int64_t)sim->pinned[i].vertex;
         double d[3];
-        if (pin->motion.kind == DRAPE_MOTION_TURN) drape_i_turned(&pin->motion, -t, x, d);
+        if (pin->motion.kind == DRAPE_MOTION_TURN) turned(&pin->motion, -t, x, d);
         else displacement(sim, &pin->motion, sim->pinned[i].vertex, t, x, d);
         for (int32_t k = 0; k < 3; k++)
             sim->anchor[3 * (int64_t)i + k] = pin->motion.kind == DRAPE_MOTION_TURN ? x[k] + d[k] : x[k] - d[k];

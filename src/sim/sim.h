@@ -133,8 +133,10 @@ bool drape_i_sim_update_active_pins(drape_sim *sim);
 /* Which pins held in the step that led to the present time; for a state that was restored. */
 void drape_i_sim_restore_active_pins(drape_sim *sim);
 
-/* By how much a motion of kind DRAPE_MOTION_TURN has moved at t what was at p at 0, m. */
-void drape_i_turned(const drape_motion *motion, double t, const double p[3], double d[3]);
+/* By how much a motion that is no callback has moved at t what was at p at 0, m. */
+void drape_i_motion_at(const drape_motion *motion, double t, const double p[3], double d[3]);
+/* Whether a pin holds at the end of a step of length h that ends at t. */
+bool drape_i_pin_holds(const drape_pin *pin, double t, double h);
 
 /* Where what is held must be: anchor + displacement at t. */
 typedef struct drape_i_aim {

@@ -228,6 +228,61 @@ static void test_cloth_sticks_to_a_plate_that_turns(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* ---- Pins that are led into an object ---- */
+
+static void downward(void *user, int32_t vertex, double t, const double start[3], double displacement[3]) {
+    (void)user, (void)vertex, (void)start;
+    displacement[0] = displacement[1] = 0;
+    displacement[2] = -t;
+}
+
+/* A sheet 1 cm above the ground, one corner of which is led down at 1 m/s. */
+static test_drop led_down(drape_context *ctx, const drape_collider *plane) {
+    test_drop d = {.cells = 3,
+                   .width = 0.3,
+                   .height = 0.01,
+                   .step = 4e-3,
+                   .method = DRAPE_LINEARISED_EULER,
+                   .colliders = plane,
+                   .collider_count = 1};
+    test_drop_scene(ctx, &d);
+    test_strip_pin(d.strip, 0, 0, 0, 0);
+    d.strip->scene.frames = 10;
+    d.strip->scene.steps_per_frame = 1;
+    return d;
+}
+
+static void test_pin_into_an_object_is_refused_where_its_path_is_known(void **state) {
+    drape_context *ctx = test_context(1);
+    static const drape_collider plane = {.name = "ground", .shape = DRAPE_COLLIDER_PLANE};
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        test_drop d = led_down(ctx, &plane);
+        drape_scene *scene = &d.strip->scene;
+        drape_motion *m = &d.strip->pins[0].motion;
+        scene->contact = &d.contact; /* d has moved */
+        *m = (drape_motion){.kind = DRAPE_MOTION_LINEAR, .velocity = {0, 0, -1}};
+        if (kind == 1) *m = (drape_motion){.kind = DRAPE_MOTION_CALLBACK, .function = downward};
+        if (kind == 2) scene->frames = 2; /* it ends before */
+        if (kind == 3) d.contact.allow_crossings = true;
+        drape_sim *sim;
+        drape_status status = drape_sim_create(ctx, scene, &sim);
+        if (kind == 0) {
+            assert_int_equal(status, DRAPE_ERROR_ARGUMENT);
+            assert_non_null(strstr(drape_message(ctx), "pin 0 leads vertex 0 of"));
+            assert_non_null(strstr(drape_message(ctx), "into the collider 'ground' at t = 0.01 s"));
+        } else {
+            ASSERT_OK(ctx, status);
+            for (int step = 0; step < 4 && !status; step++) status = drape_sim_step(sim, NULL);
+            assert_int_equal(status, DRAPE_ERROR_NUMBER);
+            assert_non_null(strstr(drape_message(ctx), "no room between vertex 0 of the cloth and the plane"));
+        }
+        drape_sim_destroy(sim);
+        test_strip_destroy(d.strip);
+    }
+    drape_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plane_carries_the_weight),
@@ -237,6 +292,7 @@ int main(void) {
         cmocka_unit_test(test_friction_between_sheets),
         cmocka_unit_test(test_objects_that_rise_carry_cloth),
         cmocka_unit_test(test_cloth_sticks_to_a_plate_that_turns),
+        cmocka_unit_test(test_pin_into_an_object_is_refused_where_its_path_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
