@@ -400,7 +400,7 @@ static const struct entry {
     {"drop-vertical", "a sheet falls edge-on on a box with a hole, and folds", drape_i_scene_drop_vertical_yaml},
     {"funnel", "three sheets are pushed through a funnel", drape_i_scene_funnel_yaml},
     {"stack", "ten sheets fall on each other, and a ball is thrown into them", drape_i_scene_stack_yaml},
-    {"rollers", "a sheet is drawn between two rollers", drape_i_scene_rollers_yaml},
+    {"rollers", "a sheet is drawn through a narrow gap between two rollers", drape_i_scene_rollers_yaml},
     {"twist", "a tube whose ends turn against each other", drape_i_scene_twist_yaml},
     {"pinch", "two balls close on a sheet until there is no room for it: fails", drape_i_scene_pinch_yaml},
     {"chen", "a small sheet held at its corners, pushed in the middle (Chen's MPCG report)", drape_i_scene_chen_yaml},
