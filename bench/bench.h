@@ -163,5 +163,7 @@ void bench_ascher_boxerman(const bench_options *options);
 void bench_newton(const bench_options *options);
 void bench_ccd(const bench_options *options);
 void bench_contact(const bench_options *options);
+/* Part of it: a step of whole simulations by stages, at these sizes. */
+void bench_contact_stages(const bench_options *options, const int32_t *side, int32_t sizes);
 
 #endif

@@ -167,7 +167,7 @@ static void claim(const result (*r)[2], const int32_t *side, int32_t sizes) {
 }
 
 void bench_contact(const bench_options *options) {
-    static const int32_t own[] = {101, 201, 401}, quick[] = {21, 31};
+    static const int32_t own[] = {101, 201, 401}, quick[] = {21, 41};
     int32_t side[BENCH_MOST_SIZES];
     int32_t sizes = options->quick ? bench_sizes(options, quick, 2, side) : bench_sizes(options, own, 3, side);
     result at_rest[BENCH_MOST_SIZES][2];
@@ -178,4 +178,5 @@ void bench_contact(const bench_options *options) {
            "candidates", "pairs", "build", "refit", "boxes", "query", "multiplies");
     for (int32_t i = 0; i < sizes; i++) run_size(side[i], at_rest[i]);
     claim((const result(*)[2])at_rest, side, sizes);
+    bench_contact_stages(options, side, sizes);
 }

@@ -89,8 +89,8 @@ static const struct bench {
     {"newton", "kinds of Newton's method and Jacobians on mass-spring cloth", bench_newton,
      BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0},
     {"ccd", "pairs per second of collision detection's narrow phase", bench_ccd, BENCH_THREADS | BENCH_QUICK, 0},
-    {"contact", "the broad phase of a sheet against itself, in multiplies, by size and threads", bench_contact,
-     BENCH_SIZES | BENCH_QUICK, 0},
+    {"contact", "the broad phase and all stages of contact in a step, in multiplies, by size and threads",
+     bench_contact, BENCH_SIZES | BENCH_QUICK, 0},
 };
 
 enum { COUNT = sizeof benches / sizeof *benches };

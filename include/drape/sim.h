@@ -218,8 +218,10 @@ typedef struct drape_certificate_contact {
     int64_t hits;                   /* of them, that met before the response */
     int64_t moved;                  /* vertices that the response moved */
     int64_t truncated;              /* of them, those that had to stop before the end of the step */
-    double broad, narrow, response; /* s: wall-clock time */
-    uint64_t reserved[5];
+    double broad, narrow, response; /* s: wall-clock time: finding pairs, testing them, keeping them apart */
+    double touch;                   /* s: choosing what is held, and finding springs, at the beginning of the step */
+    double gate;                    /* s: proving all pairs apart at its end */
+    uint64_t reserved[3];
 } drape_certificate_contact;
 
 /* Where the time of the step went. */

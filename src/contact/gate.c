@@ -29,9 +29,7 @@ static drape_status judge_pairs(drape_i_response *r, drape_ccd_kind kind) {
                                    .pairs = p->count,
                                    .vertex = p->count > 0 ? p->vertex[0] : NULL,
                                    .separation = v->floor};
-    double begin = drape_i_seconds();
     drape_i_ccd_times(r->ctx, &pairs, &settings, v->time);
-    r->counts.seconds_narrow += drape_i_seconds() - begin;
     for (int64_t i = 0; i < p->count; i++) {
         if (v->time[i] > 1) continue;
         drape_status status =
@@ -43,12 +41,14 @@ static drape_status judge_pairs(drape_i_response *r, drape_ccd_kind kind) {
 }
 
 drape_status drape_i_response_judge(drape_i_response *r, bool *kept) {
+    double begin = drape_i_seconds();
     *kept = false;
     r->hits = 0;
-    if (!drape_i_response_finite(r) || !drape_i_response_above(r)) return DRAPE_OK;
     drape_status status = DRAPE_OK;
-    for (int32_t k = 0; k < 2 && !status && !r->proved; k++) status = judge_pairs(r, (drape_ccd_kind)k);
-    if (status) return status;
+    bool good = drape_i_response_finite(r) && drape_i_response_above(r);
+    for (int32_t k = 0; k < 2 && !status && good && !r->proved; k++) status = judge_pairs(r, (drape_ccd_kind)k);
+    r->counts.seconds_gate += drape_i_seconds() - begin;
+    if (status || !good) return status;
     if (r->hits > 0) drape_i_response_blame_pair(r, &r->hit[0]);
     *kept = r->hits == 0;
     return DRAPE_OK;

@@ -445,7 +445,8 @@ drape_status drape_i_response_run(drape_i_response *r, const drape_i_response_re
     if (drape_i_response_finite(r)) status = respond(r, kept);
     DRAPE_ASSERT(status || *kept == (r->trouble.kind == DRAPE_I_TROUBLE_NONE));
     count_moved(r);
-    r->counts.seconds_response = drape_i_seconds() - begin - r->counts.seconds_find - r->counts.seconds_narrow;
+    r->counts.seconds_response =
+        drape_i_seconds() - begin - r->counts.seconds_find - r->counts.seconds_narrow - r->counts.seconds_gate;
     if (counts) *counts = r->counts;
     return status;
 }

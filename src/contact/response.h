@@ -43,7 +43,7 @@ typedef struct drape_i_response_counts {
     int64_t moved;       /* vertices whose end differs from the one given */
     int64_t lowered;     /* pairs that began nearer than their floor, and had to keep 63/64 of that only */
     int32_t searches;    /* calls of drape_i_world_find */
-    double seconds_find, seconds_narrow, seconds_response;
+    double seconds_find, seconds_narrow, seconds_gate, seconds_response;
 } drape_i_response_counts;
 
 /* *kept false: no positions were found that are free of contacts; world->end is then of no use. counts may be NULL.

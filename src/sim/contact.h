@@ -125,6 +125,9 @@ bool drape_i_contact_are_rubs(const drape_i_contact *contact, const char *bytes,
 /* Before every step: what crossed at the start, where that is allowed, stays exempt until it is apart. */
 drape_status drape_i_contact_exempt(drape_sim *sim, double t);
 
+/* Finds what touches in the step, or its part, from t0 to t1: drape_i_contact_begin with its time taken. */
+drape_status drape_i_contact_look(drape_sim *sim, double t0, double t1);
+
 /* Before every step of the scene. */
 void drape_i_contact_start(drape_sim *sim);
 /* The state at the beginning of the part under way stands again, if it failed for want of room; whether it did. */

@@ -136,6 +136,7 @@ static void count(drape_certificate_contact *did, const drape_i_response_counts 
     did->broad += n->seconds_find;
     did->narrow += n->seconds_narrow;
     did->response += n->seconds_response;
+    did->gate += n->seconds_gate;
 }
 
 drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const double *x0, double *x, double *v,

@@ -218,7 +218,7 @@ void drape_i_integrator_take_back(drape_sim *sim, drape_status status) {
 static drape_status hold(drape_sim *sim, bool other_pins) {
     double end = (double)(sim->steps + 1) * sim->h;
     drape_i_aim aim = {.t = end, .c = sim->h, .x = sim->x, .v = sim->v, .factor = 1};
-    drape_status status = sim->contact ? drape_i_contact_begin(sim, drape_sim_time(sim), end) : DRAPE_OK;
+    drape_status status = sim->contact ? drape_i_contact_look(sim, drape_sim_time(sim), end) : DRAPE_OK;
     if (!status) status = drape_i_sim_constrain(sim, &aim);
     if (!status) status = drape_i_sim_hold_still(sim);
     if (sim->contact) sim->integrator->same_matrix = false;

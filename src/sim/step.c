@@ -261,7 +261,7 @@ static void certify(drape_sim *sim, double began, drape_certificate *c) {
 
 /* A part of the step, mostly all of it, from where it begins. */
 static drape_status step_part(drape_sim *sim) {
-    drape_status status = sim->contact ? drape_i_contact_begin(sim, sim->until - sim->dt, sim->until) : DRAPE_OK;
+    drape_status status = sim->contact ? drape_i_contact_look(sim, sim->until - sim->dt, sim->until) : DRAPE_OK;
     if (!status) status = constrain(sim);
     if (!status) status = assemble(sim);
     if (!status) status = solve(sim);

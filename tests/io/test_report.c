@@ -142,6 +142,8 @@ static void check_contact(const json_t *contact, const drape_certificate_contact
     assert_true(number_at(seconds, "broad") == c->broad);
     assert_true(number_at(seconds, "narrow") == c->narrow);
     assert_true(number_at(seconds, "response") == c->response);
+    assert_true(number_at(seconds, "touch") == c->touch);
+    assert_true(number_at(seconds, "gate") == c->gate);
 }
 
 static void check_step(const json_t *step, const drape_certificate *c) {
@@ -204,7 +206,9 @@ static void test_every_number_of_contact_has_its_key(void **state) {
                                             .truncated = 12,
                                             .broad = 0.25,
                                             .narrow = 0.5,
-                                            .response = 0.75};
+                                            .response = 0.75,
+                                            .touch = 0.875,
+                                            .gate = 1};
     ASSERT_OK(f->ctx, drape_report_step(f->report, &c));
     json_t *root = write_and_read(f, "finished");
     check_step(json_array_get(json_object_get(root, "steps"), STEPS), &c);
