@@ -168,8 +168,14 @@ table_of_contact_is_whole() {
     "$bench" contact --quick --sizes 9,14 >"$scratch/out"
     [ "$(grep -cE '^ +(81|196) (at rest|turned|falling|crumpled) +[12]( +[0-9]+){3}( +[0-9.]+){5}$' "$scratch/out")" -eq 16 ] ||
         fail "not 16 rows: $(cat "$scratch/out")"
-    [ "$(grep -cE ' at rest +[12] +[0-9]+ +[1-9][0-9]* +0 ' "$scratch/out")" -eq 4 ] || fail "a flat sheet has pairs: $(cat "$scratch/out")"
-    [ "$(grep -cE '^  .* (<=|>=) .* (reached|MISSED)$' "$scratch/out")" -eq 5 ] || fail "not 5 claims: $(cat "$scratch/out")"
+    [ "$(grep -cE ' at rest +[12] +[1-9][0-9]* +[1-9][0-9]* +0 ' "$scratch/out")" -eq 4 ] || fail "a flat sheet has pairs: $(cat "$scratch/out")"
+    [ "$(grep -cE '^ +(81|196) (at rest|drop-vertical|drop-horizontal) +[12]( +[0-9]+){4}( +[0-9.]+){7}$' "$scratch/out")" -eq 12 ] ||
+        fail "not 12 rows of stages: $(cat "$scratch/out")"
+    for scene in drop-vertical drop-horizontal; do # threads find the same
+        [ "$(grep -E "^ +81 $scene " "$scratch/out" | awk '{ print $4, $5, $6, $7 }' | sort -u | wc -l)" -eq 1 ] ||
+            fail "$scene: threads differ: $(cat "$scratch/out")"
+    done
+    [ "$(grep -cE '^  .* (<=|>=) .* (reached|MISSED)$' "$scratch/out")" -eq 19 ] || fail "not 19 claims: $(cat "$scratch/out")"
 }
 
 for test in without_benchmarks_it_says_so each_place_is_looked_at a_build_folder_builds_them_first help_lists_benchmarks_and_options \

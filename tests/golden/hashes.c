@@ -1,7 +1,11 @@
 /* hashes.c: prints a line for every scene that ships, every model, integrator, preconditioner and method, each with a
  * hash of all bits of the result. The lines are kept in hashes.txt; test_hashes.sh compares.
  *
- *   golden-hashes SCRATCH THREADS SIMD     SCRATCH: a file that may be written; SIMD: sse2, avx2, avx512 or best
+ *   golden-hashes SCRATCH THREADS SIMD [PART PARTS]
+ *
+ * SCRATCH: a file that may be written; SIMD: sse2, avx2, avx512 or best. With PART and PARTS only the lines PART,
+ * PART + PARTS, PART + 2 PARTS... counted from 0; so a program that runs slowly can share them among several
+ * settings.
  *
  * Exit codes: 0 good, 1 something failed, 77 the processor has no such instructions. Public headers only, so that it
  * links with a library of any build. */
@@ -13,6 +17,9 @@
 
 /* Small, but large enough for several chunks of rows and for three levels of amg. */
 enum { RESOLUTION = 25, STEPS = 10, EXIT_NO_SUCH_SIMD = 77 };
+/* Scenes with contact: coarser, and in longer steps, so that they have touched something by then. */
+enum { CONTACT_RESOLUTION = 13, CONTACT_STEPS = 14 };
+static const double CONTACT_STEP = 0.01; /* s */
 
 static const char SYSTEM_SCENE[] = "drooping";
 static const double TOLERANCE = 1e-8; /* many iterations, so that a bit that differs has time to spread */
@@ -20,7 +27,10 @@ static const double TOLERANCE = 1e-8; /* many iterations, so that a bit that dif
 typedef struct golden {
     drape_context *ctx;
     const char *scratch;
+    int32_t line, part, parts; /* lines so far; which of them are wanted */
 } golden;
+
+static bool wants_line(golden *g) { return g->line++ % g->parts == g->part; }
 
 /* FNV-1a, 64 bits, over the bytes of `count` doubles, on top of a hash so far. */
 static uint64_t hash_doubles(uint64_t hash, const double *numbers, size_t count) {
@@ -40,39 +50,57 @@ static uint64_t hash_state(drape_sim *sim) {
     return hash_doubles(hash_doubles(NO_BYTES, drape_sim_positions(sim), count), drape_sim_velocities(sim), count);
 }
 
-static drape_status simulate(drape_context *ctx, const drape_scene *scene, drape_sim **sim) {
+static drape_status simulate(drape_context *ctx, const drape_scene *scene, int32_t steps, drape_sim **sim) {
     drape_status status = drape_sim_create(ctx, scene, sim);
-    for (int k = 0; k < STEPS && !status; k++) status = drape_sim_step(*sim, NULL);
+    for (int32_t k = 0; k < steps && !status; k++) status = drape_sim_step(*sim, NULL);
     return status;
 }
 
-/* integrator NULL: the scene's own. */
-static drape_status print_scene(const golden *g, const char *name, const char *integrator, bool irregular) {
-    const drape_scene_options options = {.resolution = RESOLUTION, .irregular = irregular, .integrator = integrator};
+static bool has_contact(const drape_scene *scene) {
+    return scene->collider_count > 0 || (scene->contact && scene->contact->self);
+}
+
+static drape_status load(golden *g, const char *name, const char *integrator, bool irregular,
+                         drape_loaded_scene **loaded) {
+    drape_scene_options options = {.resolution = RESOLUTION, .irregular = irregular, .integrator = integrator};
+    drape_status status = drape_scene_load(g->ctx, name, &options, loaded);
+    if (status || !has_contact(drape_loaded_scene_data(*loaded))) return status;
+    drape_loaded_scene_destroy(*loaded);
+    options.resolution = CONTACT_RESOLUTION;
+    status = drape_scene_load(g->ctx, name, &options, loaded);
+    if (!status) drape_loaded_scene_edit(*loaded)->step = CONTACT_STEP;
+    return status;
+}
+
+/* integrator NULL: the scene's own. The scene of the system runs in any case, where its line is not wanted. */
+static drape_status print_scene(golden *g, const char *name, const char *integrator, bool irregular) {
     drape_loaded_scene *loaded = NULL;
     drape_sim *sim = NULL;
-    drape_status status = drape_scene_load(g->ctx, name, &options, &loaded);
+    bool system = strcmp(name, SYSTEM_SCENE) == 0 && integrator && !irregular, wanted = wants_line(g);
+    if (!wanted && !system) return DRAPE_OK;
+    drape_status status = load(g, name, integrator, irregular, &loaded);
     drape_scene *scene = drape_loaded_scene_edit(loaded);
-    if (!status) status = simulate(g->ctx, scene, &sim);
-    if (!status)
+    int32_t steps = !status && has_contact(scene) ? CONTACT_STEPS : STEPS;
+    if (!status) status = simulate(g->ctx, scene, steps, &sim);
+    if (!status && wanted)
         printf("scene %s %s%s%s %d steps: %016llx\n", name, irregular ? "irregular" : "regular",
-               integrator ? " " : "", integrator ? integrator : "", STEPS, (unsigned long long)hash_state(sim));
-    if (!status && strcmp(name, SYSTEM_SCENE) == 0 && integrator && !irregular)
-        status = drape_sim_export_system(sim, g->scratch);
+               integrator ? " " : "", integrator ? integrator : "", steps, (unsigned long long)hash_state(sim));
+    if (!status && system) status = drape_sim_export_system(sim, g->scratch);
     drape_sim_destroy(sim);
     drape_loaded_scene_destroy(loaded);
     return status;
 }
 
 /* SYSTEM_SCENE with one thing changed, "path=value"; and other steps, likewise, or NULL. */
-static drape_status print_variant(const golden *g, const char *set, const char *steps) {
+static drape_status print_variant(golden *g, const char *set, const char *steps) {
     const char *const sets[] = {set, steps};
     const drape_scene_options options = {.resolution = RESOLUTION, .set = sets, .set_count = steps ? 2 : 1};
     drape_loaded_scene *loaded = NULL;
     drape_sim *sim = NULL;
+    if (!wants_line(g)) return DRAPE_OK;
     drape_status status = drape_scene_load(g->ctx, SYSTEM_SCENE, &options, &loaded);
     drape_scene *scene = drape_loaded_scene_edit(loaded);
-    if (!status) status = simulate(g->ctx, scene, &sim);
+    if (!status) status = simulate(g->ctx, scene, STEPS, &sim);
     if (!status)
         printf("scene %s %s %d steps: %016llx\n", SYSTEM_SCENE, set, STEPS, (unsigned long long)hash_state(sim));
     drape_sim_destroy(sim);
@@ -81,7 +109,7 @@ static drape_status print_variant(const golden *g, const char *set, const char *
 }
 
 /* Every integrator with fixed steps, and under control of the error. */
-static drape_status print_variants(const golden *g) {
+static drape_status print_variants(golden *g) {
     char set[80];
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; drape_model_name(i) && !status; i++) {
@@ -101,7 +129,7 @@ static drape_status print_variants(const golden *g) {
     return status;
 }
 
-static bool is_linearised(const golden *g, const char *name) {
+static bool is_linearised(golden *g, const char *name) {
     drape_loaded_scene *loaded = NULL;
     if (drape_scene_builtin(g->ctx, name, RESOLUTION, &loaded)) return false;
     bool linearised = strcmp(drape_loaded_scene_data(loaded)->integration.ode.method, DRAPE_LINEARISED_EULER) == 0;
@@ -109,20 +137,9 @@ static bool is_linearised(const golden *g, const char *name) {
     return linearised;
 }
 
-/* Those of scenes with contact are not kept. */
-static bool has_contact(const golden *g, const char *name) {
-    drape_loaded_scene *loaded = NULL;
-    if (drape_scene_builtin(g->ctx, name, RESOLUTION, &loaded)) return false;
-    const drape_scene *scene = drape_loaded_scene_data(loaded);
-    bool contact = scene->collider_count > 0 || (scene->contact && scene->contact->self);
-    drape_loaded_scene_destroy(loaded);
-    return contact;
-}
-
-static drape_status print_scenes(const golden *g) {
+static drape_status print_scenes(golden *g) {
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; drape_scene_name(i) && !status; i++) {
-        if (has_contact(g, drape_scene_name(i))) continue;
         status = print_scene(g, drape_scene_name(i), NULL, false);
         if (!status && !is_linearised(g, drape_scene_name(i)))
             status = print_scene(g, drape_scene_name(i), DRAPE_LINEARISED_EULER, false);
@@ -141,11 +158,12 @@ static void print_solution(const drape_solve_settings *s, const drape_solve_resu
     else printf("-\n");
 }
 
-static drape_status print_solve(const golden *g, const drape_problem *problem, const char *method,
-                                const char *precond, int32_t modes) {
+static drape_status print_solve(golden *g, const drape_problem *problem, const char *method, const char *precond,
+                                int32_t modes) {
     drape_solve_settings settings = drape_solve_defaults();
     drape_solve_result result;
     size_t count = 3 * (size_t)problem->A->rows;
+    if (!wants_line(g)) return DRAPE_OK;
     double *x = calloc(count, sizeof *x);
     if (!x) return DRAPE_ERROR_MEMORY;
     settings.method = method;
@@ -159,7 +177,7 @@ static drape_status print_solve(const golden *g, const drape_problem *problem, c
 }
 
 /* "direct" is another library's arithmetic. */
-static drape_status print_solves(const golden *g, const drape_problem *problem) {
+static drape_status print_solves(golden *g, const drape_problem *problem) {
     drape_status status = print_solve(g, problem, "auto", "auto", 0);
     if (!status) status = print_solve(g, problem, "ppcg", "amg", 6);
     for (int32_t i = 0; drape_precond_name(i) && !status; i++) {
@@ -175,18 +193,18 @@ static drape_status print_solves(const golden *g, const drape_problem *problem) 
     return status;
 }
 
-static drape_status print_system(const golden *g) {
+static drape_status print_system(golden *g) {
     drape_system system = {0};
     drape_constraints *held = NULL;
     drape_status status = drape_system_read(g->ctx, g->scratch, &system);
     if (!status) status = drape_constraints_create(g->ctx, system.A.rows, &held);
     if (!status) status = drape_constraints_set_filter(held, system.S, system.z);
-    if (!status) {
+    if (!status && wants_line(g))
         printf("system %s: %016llx\n", SYSTEM_SCENE,
                (unsigned long long)hash_doubles(NO_BYTES, system.A.val, 9 * (size_t)system.A.rowptr[system.A.rows]));
+    if (!status)
         status = print_solves(
             g, &(drape_problem){.A = &system.A, .b = system.b, .constraints = held, .positions = system.cur});
-    }
     drape_constraints_destroy(held);
     drape_system_clear(g->ctx, &system);
     return status;
@@ -199,11 +217,16 @@ static drape_simd simd_of(const char *name) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) return EXIT_FAILURE;
+    if (argc != 4 && argc != 6) return EXIT_FAILURE;
     drape_context_settings settings = drape_context_defaults();
     settings.threads = (int32_t)strtol(argv[2], NULL, 10);
     settings.simd = simd_of(argv[3]);
-    golden g = {.scratch = argv[1]};
+    golden g = {.scratch = argv[1], .parts = 1};
+    if (argc == 6) {
+        g.part = (int32_t)strtol(argv[4], NULL, 10);
+        g.parts = (int32_t)strtol(argv[5], NULL, 10);
+        if (g.parts < 1) return EXIT_FAILURE;
+    }
     drape_status status = drape_context_create(&settings, &g.ctx);
     if (status == DRAPE_ERROR_ARGUMENT) return EXIT_NO_SUCH_SIMD;
     if (!status) status = print_scenes(&g);

@@ -59,6 +59,36 @@ static void watch(drape_sim *sim) {
 
 /* ---- Scenes ---- */
 
+enum { MOST_STEPS_TO_CONTACT = 400, STEPS_IN_CONTACT = 10 };
+
+/* Whether the guess is exact and there is nothing to correct. */
+static bool falls_freely(const drape_scene *scene) {
+    for (int32_t p = 0; p < scene->pin_count; p++)
+        if (scene->pins[p].from <= 0) return false;
+    return scene->collider_count > 0;
+}
+
+/* The state of a scene that has been in contact for some steps. Colliders that move are back where they start. */
+static void start_in_contact(drape_context *ctx, const char *name, bool irregular, drape_sim *sim) {
+    const drape_scene_options options = {
+        .resolution = 13, .irregular = irregular, .integrator = DRAPE_LINEARISED_EULER};
+    drape_loaded_scene *loaded;
+    drape_sim *first;
+    drape_certificate c;
+    int32_t touched = 0;
+    ASSERT_OK(ctx, drape_scene_load(ctx, name, &options, &loaded));
+    drape_loaded_scene_edit(loaded)->step = 0.004;
+    ASSERT_OK(ctx, drape_sim_create(ctx, drape_loaded_scene_data(loaded), &first));
+    for (int32_t i = 0; i < MOST_STEPS_TO_CONTACT && touched < STEPS_IN_CONTACT; i++) {
+        ASSERT_OK(ctx, drape_sim_step(first, &c));
+        touched += c.contact.count + c.contact.springs > 0;
+    }
+    assert_true(touched == STEPS_IN_CONTACT);
+    ASSERT_OK(ctx, drape_sim_set_state(sim, drape_sim_positions(first), drape_sim_velocities(first)));
+    drape_sim_destroy(first);
+    drape_loaded_scene_destroy(loaded);
+}
+
 /* The scene must outlive the simulation: its loads are not copied. */
 static drape_sim *begin(drape_context *ctx, const char *name, const char *integrator, bool irregular, double step,
                         drape_loaded_scene **loaded) {
@@ -68,6 +98,7 @@ static drape_sim *begin(drape_context *ctx, const char *name, const char *integr
     drape_scene *scene = drape_loaded_scene_edit(*loaded);
     scene->step = step;
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
+    if (falls_freely(scene)) start_in_contact(ctx, name, irregular, sim);
     return sim;
 }
 
@@ -83,8 +114,7 @@ static void run(drape_context *ctx, const char *name, const char *integrator, bo
         assert_true(c.ode.newton_error <= 1);
         newton += c.ode.newton_iterations;
     }
-    bool falls_freely = drape_loaded_scene_data(loaded)->collider_count > 0; /* at first: the guess is exact */
-    assert_true(falls_freely || seen.falls > 0);
+    assert_true(seen.falls > 0);
     printf("%s, %s, %s, %g s: %.1f corrections per step\n", name, integrator, irregular ? "irregular" : "regular",
            step, (double)newton / 40);
     drape_sim_destroy(sim);
