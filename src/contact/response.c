@@ -17,7 +17,8 @@
  *
  * Pairs were searched for with the ends as they were then. They come as near as their distance d and the margin of
  * the search, but only those nearer than the separation matter; so ends may be changed by half of the difference,
- * `room`, without another search. A shortened path needs none.
+ * `room`, without another search. Truncation begins with a search for pairs at any mixture of times (`mixed`), so
+ * that a shortened path needs none.
  *
  * Everything but the narrow phase is serial, in the order of the pairs: hits are few, and bits do not depend on
  * threads. */
@@ -394,10 +395,19 @@ static drape_status refresh(drape_i_response *r) {
     return !status && again ? drape_i_response_check(r, true) : status;
 }
 
+/* What is stopped may be hit by what comes behind it. */
+static drape_status search_mixed(drape_i_response *r) {
+    r->world->mixed = true;
+    drape_status status = search(r);
+    r->world->mixed = false;
+    return status;
+}
+
 /* Shortens, and lets the gate look at it; what the gate refuses is held at the start. That ends: each time there is
  * at least one more vertex that does not move. */
 static drape_status shorten(drape_i_response *r, bool *kept) {
-    drape_status status = DRAPE_OK;
+    drape_status status = search_mixed(r);
+    if (!status) status = drape_i_response_check(r, true);
     memcpy(r->full, r->world->end, 3 * (size_t)r->vertices * sizeof *r->full);
     for (int32_t i = 0; i < r->vertices; i++) r->part[i] = 1;
     while (!status) {

@@ -318,12 +318,14 @@ static double thickest_object(const drape_i_world *w) {
     return most;
 }
 
+static uint32_t options_of(const drape_i_world *w) { return w->mixed ? 0 : DRAPE_CONTACT_TOGETHER; }
+
 static drape_status find_objects(drape_i_world *w, double margin) {
     int64_t first = 3 * (int64_t)w->cloth_vertices;
     drape_contact_motion motion = {.start = w->start + first, .end = w->end + first};
     motion.margin = thickest_object(w) + 0.5 * margin;
     drape_status status = drape_contact_tree_update(w->objects, &motion);
-    if (!status) status = drape_contact_tree_against(w->cloth, w->objects, 0, w->found);
+    if (!status) status = drape_contact_tree_against(w->cloth, w->objects, options_of(w), w->found);
     if (!status) status = take(w, DRAPE_CONTACT_VERTEX_TRIANGLE, DRAPE_CCD_VERTEX_FACE);
     if (!status) status = take(w, DRAPE_CONTACT_TRIANGLE_VERTEX, DRAPE_CCD_VERTEX_FACE);
     if (!status) status = take(w, DRAPE_CONTACT_EDGE_EDGE, DRAPE_CCD_EDGE_EDGE);
@@ -331,7 +333,7 @@ static drape_status find_objects(drape_i_world *w, double margin) {
 }
 
 static drape_status find_self(drape_i_world *w) {
-    drape_status status = drape_contact_tree_self(w->cloth, 0, w->found);
+    drape_status status = drape_contact_tree_self(w->cloth, options_of(w), w->found);
     if (!status) status = take(w, DRAPE_CONTACT_VERTEX_TRIANGLE, DRAPE_CCD_VERTEX_FACE);
     if (!status) status = take(w, DRAPE_CONTACT_EDGE_EDGE, DRAPE_CCD_EDGE_EDGE);
     return status;

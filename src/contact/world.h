@@ -31,6 +31,7 @@ typedef struct drape_i_world {
     const double *friction;                   /* one per vertex of the cloth */
     double thickest;                          /* m: the largest of thickness */
     bool self;                                /* whether cloth meets cloth */
+    bool mixed;                               /* pairs also of vertices that are stopped on their way */
     const uint8_t *exempt; /* one per vertex of all, or NULL: two parts which both have a vertex that is not 0 are no
                               pair, and such a vertex may be below planes */
     double *start, *end;   /* m, 3 doubles per vertex of all */
@@ -61,9 +62,12 @@ void drape_i_world_destroy(drape_i_world *world); /* NULL is fine */
 /* Sets the motion: the cloth from x0 to x1, the colliders from where they are at t0 to where they are at t1. */
 void drape_i_world_set_motion(drape_i_world *world, const double *x0, double t0, const double *x1, double t1);
 
-/* Fills `pairs` with all that come nearer than their `distance` + `margin` (m) on the way, at whatever mixture of
- * times, and others beside. Planes are in no pair: each vertex of the cloth meets each plane. The same pairs in the
- * same order whatever the threads; allocates only where there are more than ever before. */
+/* Fills `pairs` with all that come nearer than their `distance` + `margin` (m) when all vertices move from start to
+ * end at the same time, and others beside. So a fast sheet has no more pairs than one at rest, and the list stays
+ * complete while ends are changed by no more than half of what it has to spare. With `mixed` it stays complete
+ * whatever parts of their ways vertices go: of a fast, fine sheet that is many times as much. Planes are in no pair:
+ * each vertex of the cloth meets each plane. The same pairs in the same order whatever the threads; allocates only
+ * where there are more than ever before. */
 drape_status drape_i_world_find(drape_i_world *world, double margin);
 
 /* Lets what is found next depend on nothing but the positions then, also its order. */

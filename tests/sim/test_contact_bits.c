@@ -62,6 +62,7 @@ static void simulate(drape_context *ctx, const char *method, outcome *out) {
         test_drop_step_unwatched(&d);
         out->contact[i] = d.last.contact;
         out->contact[i].broad = out->contact[i].narrow = out->contact[i].response = 0;
+        out->contact[i].touch = out->contact[i].gate = 0;
     }
     memcpy(out->numbers, drape_sim_positions(d.sim), 3 * VERTICES * sizeof(double));
     memcpy(out->numbers + 3 * VERTICES, drape_sim_velocities(d.sim), 3 * VERTICES * sizeof(double));
