@@ -251,7 +251,10 @@ typedef struct drape_certificate {
 
 typedef struct drape_sim drape_sim;
 
-/* Copies what it needs of the scene, except forces.vertex, which must live on. */
+/* Copies what it needs of the scene, except forces.vertex, which must live on. DRAPE_ERROR_ARGUMENT also for what no
+ * step could do: cloth that starts inside a collider or crosses one (contact->allow_crossings lets it), and over the
+ * frames of the scene colliders that move too fast for the step, and pins that are led into a collider
+ * (docs/contact.md). */
 DRAPE_API drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drape_sim **out);
 DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
 
