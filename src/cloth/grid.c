@@ -1,7 +1,9 @@
-/* grid.c: regular grids, flat or as tubes. Vertices and cells run row by row; both triangles of a cell follow each
- * other. */
+/* grid.c: regular grids, flat, as tubes or along curves. Vertices and cells run row by row; both triangles of a cell
+ * follow each other. */
 #include "cloth/grid.h"
 #include "base/elementary.h"
+
+#include <math.h>
 
 static bool has_cell(const drape_i_grid *g, int32_t i, int32_t j) {
     return i >= 0 && j >= 0 && i < g->nx - 1 && j < g->ny - 1 && (i < g->cut_x || j < g->cut_y);
@@ -81,5 +83,78 @@ drape_status drape_i_grid_roll(drape_context *ctx, drape_i_arena *arena, drape_i
     g->vertices = around * g->ny;
     g->rest = rest;
     g->triangle = triangle;
+    return DRAPE_OK;
+}
+
+/* ---- Along a curve ---- */
+
+enum { SAMPLES = 64 }; /* between two points */
+
+static const double LEAST_ACROSS = 0.1; /* sine of the angle between curve and y */
+
+/* The spline of Catmull and Rom; before the first point and after the last it goes on straight. */
+static void on_curve(const double *point, int32_t count, int32_t sample, double x[3]) {
+    int32_t i = sample / SAMPLES < count - 1 ? sample / SAMPLES : count - 2;
+    double t = (double)sample / SAMPLES - i;
+    for (int32_t k = 0; k < 3; k++) {
+        const double *p = point + 3 * (int64_t)i + k;
+        double b = p[0], c = p[3], a = i > 0 ? p[-3] : 2 * b - c, d = i + 2 < count ? p[6] : 2 * c - b;
+        x[k] = b + 0.5 * t * ((c - a) + t * ((2 * a - 5 * b + 4 * c - d) + t * (3 * (b - c) + d - a)));
+    }
+}
+
+/* Points of the curve, 4 doubles each, the last of which is the length up to it. */
+static double *sample_curve(drape_context *ctx, drape_i_arena *arena, const double *point, int32_t count) {
+    int32_t samples = (count - 1) * SAMPLES + 1;
+    double *x = drape_i_arena_get(ctx, arena, 4 * (int64_t)samples, sizeof *x);
+    for (int32_t s = 0; x && s < samples; s++) {
+        double *now = x + 4 * (int64_t)s, square = 0;
+        on_curve(point, count, s, now);
+        for (int32_t k = 0; k < 3 && s > 0; k++) square += (now[k] - now[k - 4]) * (now[k] - now[k - 4]);
+        now[3] = s > 0 ? now[-1] + sqrt(square) : 0;
+    }
+    return x;
+}
+
+/* The unit vector across the curve that is nearest to y; false where the curve runs along y. */
+static bool find_across(const double *from, const double *to, double across[3]) {
+    double length = to[3] - from[3], sum = 0, t[3];
+    for (int32_t k = 0; k < 3; k++) t[k] = length > 0 ? (to[k] - from[k]) / length : 0;
+    for (int32_t k = 0; k < 3; k++) {
+        across[k] = (k == 1) - t[1] * t[k];
+        sum += across[k] * across[k];
+    }
+    for (int32_t k = 0; k < 3; k++) across[k] /= sqrt(sum);
+    return length > 0 && sum > LEAST_ACROSS * LEAST_ACROSS;
+}
+
+drape_status drape_i_grid_bend(drape_context *ctx, drape_i_arena *arena, drape_i_grid *g, const double *point,
+                               int32_t count) {
+    int32_t samples = (count - 1) * SAMPLES + 1;
+    double *x = sample_curve(ctx, arena, point, count);
+    if (!x) return DRAPE_ERROR_MEMORY;
+    double length = x[4 * (int64_t)(samples - 1) + 3], scale = g->width / length;
+    if (!isfinite(length) || !isfinite(scale))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the curve is %g m long, of which nothing can be made",
+                            length);
+    for (int32_t v = 0; v < g->vertices; v++) {
+        double at = (g->uv[2 * (int64_t)v] / g->width + 0.5) * length, across[3];
+        int32_t low = 0, high = samples - 1;
+        while (high - low > 1) {
+            int32_t middle = low + (high - low) / 2;
+            if (x[4 * (int64_t)middle + 3] <= at) low = middle;
+            else high = middle;
+        }
+        const double *from = x + 4 * (int64_t)low, *to = from + 4;
+        if (!find_across(from, to, across))
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                                "near (%g, %g, %g) the curve runs along y, where the grid has its height; give it in "
+                                "another plane, and turn the piece with place",
+                                from[0], from[1], from[2]);
+        double share = (at - from[3]) / (to[3] - from[3]);
+        for (int32_t k = 0; k < 3; k++)
+            g->rest[3 * (int64_t)v + k] =
+                scale * (from[k] + share * (to[k] - from[k])) + g->uv[2 * (int64_t)v + 1] * across[k];
+    }
     return DRAPE_OK;
 }

@@ -32,6 +32,13 @@ drape_status drape_i_grid_make(drape_context *ctx, drape_i_arena *arena, drape_i
  * column are those of the first. uv stays what it is, and becomes the pattern that uv_triangle refers to. */
 drape_status drape_i_grid_roll(drape_context *ctx, drape_i_arena *arena, drape_i_grid *grid);
 
+/* Lays the middle line of a grid along a curve: the smooth one through `count` >= 2 points (3 doubles each), no two
+ * neighbours of which are one, made as long as the grid is wide. Across it the grid stays straight, as near to the y
+ * axis as the curve lets it. uv stays. DRAPE_ERROR_ARGUMENT: the curve runs along y somewhere, or is as good as
+ * endless. */
+drape_status drape_i_grid_bend(drape_context *ctx, drape_i_arena *arena, drape_i_grid *grid, const double *point,
+                               int32_t count);
+
 /* ---- irregular.c ---- */
 
 /* Random numbers as a function of anything (splitmix64): all 64 bits, and a double in [-1, 1), which moves the state

@@ -10,7 +10,8 @@
 
 enum {
     MOST_PIECES = 10000,
-    FEWEST_AROUND = 4 /* vertices along the width of a tube, of which the first and the last are one */
+    MOST_POINTS = 10000, /* of a curve */
+    FEWEST_AROUND = 4    /* vertices along the width of a tube, of which the first and the last are one */
 };
 
 static const double DEFAULT_THICKNESS = 1e-3;          /* m */
@@ -160,9 +161,33 @@ static bool read_tube(reader_t *r, const drape_i_node *grid, const drape_i_grid 
     return tube;
 }
 
+/* curve: [[0, 0, 0], [1 m, 0, 0]] bends a grid that is made. */
+static bool read_curve(reader_t *r, const drape_i_node *grid, bool tube, drape_i_grid *g) {
+    const drape_i_node *list = drape_i_node_find(grid, "curve");
+    int32_t count = list && list->kind == DRAPE_I_LIST ? drape_i_node_count(list) : 0, at = 0;
+    if (!list) return true;
+    if (tube) drape_i_problem_at(&r->problems, list, true, "curve does not go with a tube");
+    else if (count < 2 || count > MOST_POINTS)
+        drape_i_problem_at(&r->problems, list, false,
+                           "curve: 2 to %d points are wanted, as in [[0, 0, 0], [1 m, 0, 0]]", MOST_POINTS);
+    if (tube || count < 2 || count > MOST_POINTS) return false;
+    double *point = drape_i_scene_get(r, 3 * (int64_t)count, sizeof *point);
+    if (!point) return false;
+    for (const drape_i_node *n = list->first; n; n = n->next, at++) {
+        double *p = point + 3 * (int64_t)at;
+        if (!drape_i_node_vector(r, n, DRAPE_I_LENGTH, DRAPE_I_ANY, p)) return false;
+        if (at > 0 && p[0] == p[-3] && p[1] == p[-2] && p[2] == p[-1]) {
+            drape_i_problem_at(&r->problems, n, false, "curve: this point is the one before it");
+            return false;
+        }
+    }
+    drape_status status = drape_i_grid_bend(r->ctx, &r->out->arena, g, point, count);
+    return status ? drape_i_scene_failed(r, list, status) : true;
+}
+
 static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
     static const char *const keys[] = {"width", "height", "resolution", "diagonals", "irregular",
-                                       "seed",  "cut",    "tube",       NULL};
+                                       "seed",  "cut",    "tube",       "curve",     NULL};
     drape_i_grid *g = drape_i_scene_get(r, 1, sizeof *g);
     int32_t before = r->problems.count;
     if (!g || !drape_i_read_map(r, node, keys)) return false;
@@ -181,6 +206,7 @@ static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece,
         return false;
     }
     if (!make_irregular(r, node, tube, g) || (tube && !roll_up(r, g))) return false;
+    if (!read_curve(r, node, tube, g)) return false;
     piece->vertices = g->vertices, piece->rest = g->rest, piece->uv = g->uv;
     piece->triangles = g->triangles, piece->triangle = g->triangle[0];
     if (tube) piece->uv_vertices = g->uv_vertices, piece->uv_triangle = g->uv_triangle[0];

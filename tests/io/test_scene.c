@@ -502,6 +502,51 @@ static void test_turn_is_read(void **state) {
     near3(m->centre, 0.01, 0, 2);
 }
 
+/* ---- curves ---- */
+
+static double length_between(const double *x, int32_t a, int32_t b) {
+    double sum = 0;
+    for (int32_t k = 0; k < 3; k++) sum += (x[3 * a + k] - x[3 * b + k]) * (x[3 * a + k] - x[3 * b + k]);
+    return sqrt(sum);
+}
+
+/* A ribbon along a half circle, given by few points in another unit: as long as it should be, straight across, and
+ * its pattern flat. */
+static void test_curves(void **state) {
+    enum { ALONG = 61, ACROSS = 3 };
+    const double PI = 3.14159265358979324;
+    char text[2000], points[1000] = "";
+    for (int i = 0; i <= 12; i++) {
+        size_t used = strlen(points);
+        snprintf(points + used, sizeof points - used, "%s[%.17g, 0, %.17g]", i > 0 ? ", " : "", 40 * cos(PI * i / 12),
+                 40 * sin(PI * i / 12));
+    }
+    snprintf(text, sizeof text,
+             "drape: 1\ncloth: [{grid: {width: 3, height: 0.1, resolution: [%d, %d], curve: [%s]}}]\n", ALONG, ACROSS,
+             points);
+    const drape_piece *piece = read_text(*state, text)->pieces;
+    const double *x = piece->rest, radius = 3 / PI;
+    assert_int_equal(piece->vertices, ALONG * ACROSS);
+    for (int32_t i = 0; i < ALONG; i++) {
+        const double *middle = x + 3 * (ALONG + i);
+        ASSERT_NEAR(hypot(middle[0], middle[2]), radius, 0.01 * radius); /* least so at the ends */
+        ASSERT_NEAR(middle[1], 0, 1e-12);
+        ASSERT_NEAR(x[3 * i + 1], -0.05, 1e-12);
+        ASSERT_NEAR(length_between(x, i, 2 * ALONG + i), 0.1, 1e-12);
+        if (i > 0)
+            ASSERT_NEAR(length_between(x, ALONG + i, ALONG + i - 1), 3.0 / (ALONG - 1), 1e-3 * 3 / (ALONG - 1));
+        ASSERT_NEAR(piece->uv[2 * i], 3.0 * i / (ALONG - 1) - 1.5, 1e-14);
+    }
+    /* Along x it is the grid itself. */
+    piece =
+        read_text(*state, "drape: 1\ncloth: [{grid: {width: 2, resolution: 5, curve: [[-9, 0, 0], [9, 0, 0]]}}]\n")
+            ->pieces;
+    for (int32_t i = 0; i < piece->vertices; i++) {
+        for (int32_t k = 0; k < 2; k++) ASSERT_NEAR(piece->rest[3 * i + k], piece->uv[2 * i + k], 1e-14);
+        ASSERT_NEAR(piece->rest[3 * i + 2], 0, 1e-14);
+    }
+}
+
 /* ---- tubes ---- */
 
 /* A regular tube is at rest, closed (every edge has two triangles but for those of both ends), and as long and wide
@@ -1302,6 +1347,7 @@ int main(void) {
         TEST(test_simulated_motions),
         TEST(test_turn_is_read),
         TEST(test_simulated_turn),
+        TEST(test_curves),
         TEST(test_tubes),
         TEST(test_jitter),
         TEST(test_pin_that_lets_go),
