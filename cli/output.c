@@ -84,7 +84,7 @@ bool output_end(output_file *file) {
 
 /* ---- Progress ---- */
 
-enum { BAR_WIDTH = 24, CONTACTS = 64 };
+enum { BAR_WIDTH = 24, CONTACTS = 96 };
 
 double seconds_now(void) {
     struct timespec t;
@@ -113,6 +113,8 @@ static const char *contacts(const frame_summary *f, char *out, size_t size) {
     size_t used = 0;
     out[0] = 0;
     if (f->last->contact.count > 0) used = (size_t)snprintf(out, size, "  contacts %d", f->last->contact.count);
+    if (f->last->contact.pinched > 0)
+        used += (size_t)snprintf(out + used, size - used, "  pinched %lld", (long long)f->last->contact.pinched);
     if (f->cuts > 0) snprintf(out + used, size - used, "  cuts %lld", (long long)f->cuts);
     return out;
 }

@@ -127,13 +127,33 @@ DRAPE_API const char *drape_integrator_name(int32_t index);
 DRAPE_API drape_status drape_integration_damping(drape_context *ctx, const drape_integration *integration,
                                                  double step, double frequency, double *ratio);
 
+/* What becomes of cloth that colliders leave no room for, where even steps of 1/64 do not help. */
+typedef enum drape_pinch {
+    DRAPE_PINCH_FAIL, /* the step fails, and says what pinches */
+    DRAPE_PINCH_YIELD /* its contacts with these colliders are set aside, and it goes with the mean of their surfaces,
+                         until it is outside of them again; only of colliders that have an inside: a mesh that is open
+                         never yields. Cloth never passes through cloth. */
+} drape_pinch;
+/* "fail", "yield"; NULL for a value that is none. */
+DRAPE_API const char *drape_pinch_name(drape_pinch pinch);
+
+/* What follows the linear solve. The gate, which lets nothing pass, stands at the end of both. */
+typedef enum drape_contact_preset {
+    DRAPE_CONTACT_ROBUST, /* impulses, impact zones, truncation; a step that fails is cut in two */
+    DRAPE_CONTACT_PAPER /* impulses and impact zones, as Tamstorf et al. have them; a step that fails is cut in two */
+} drape_contact_preset;
+/* "robust", "paper"; NULL for a value that is none. */
+DRAPE_API const char *drape_contact_preset_name(drape_contact_preset preset);
+
 /* How cloth meets colliders and itself. Zero means the default in every field. */
 typedef struct drape_contact_settings {
     bool self;            /* cloth meets cloth; default false */
     bool allow_crossings; /* what crosses at the start may do so until it is apart; default false: it is an error */
-    double distance; /* m, >= 0: contacts begin to push this far outside of the thickness; default 0: a fifth of the
-                        shortest edge, but no more than 1 mm */
-    uint64_t reserved[8]; /* zero: room for later fields */
+    double distance;   /* m, >= 0: contacts begin to push this far outside of the thickness; default 0: a fifth of the
+                          shortest edge, but no more than 1 mm */
+    drape_pinch pinch; /* default DRAPE_PINCH_FAIL */
+    drape_contact_preset preset; /* default DRAPE_CONTACT_ROBUST */
+    uint64_t reserved[7];        /* zero: room for later fields */
 } drape_contact_settings;
 
 typedef struct drape_scene {
@@ -218,10 +238,11 @@ typedef struct drape_certificate_contact {
     int64_t hits;                   /* of them, that met before the response */
     int64_t moved;                  /* vertices that the response moved */
     int64_t truncated;              /* of them, those that had to stop before the end of the step */
+    int64_t pinched;                /* vertices whose contacts with colliders are set aside (drape_pinch) */
     double broad, narrow, response; /* s: wall-clock time: finding pairs, testing them, keeping them apart */
     double touch;                   /* s: choosing what is held, and finding springs, at the beginning of the step */
     double gate;                    /* s: proving all pairs apart at its end */
-    uint64_t reserved[3];
+    uint64_t reserved[2];
 } drape_certificate_contact;
 
 /* Where the time of the step went. */
@@ -323,8 +344,8 @@ DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path)
 /* Writes the whole state into a file, which is complete or as it was before. The solver forgets what it learnt
  * (drape_solver_forget), also where writing fails, so that this simulation and one that restores the file go on with
  * the same bits, whatever their threads. The file takes 192 bytes, 72 more per vertex and 24 more per pinned vertex;
- * with contact, 16 more and 80 more per vertex; with integrators other than "linearised-euler", drape_ode_save_size
- * and 16 more. As much memory is needed while it is written. */
+ * with contact, 16 more and 80 more per vertex, where that yields (drape_pinch) 32 and 112; with integrators other
+ * than "linearised-euler", drape_ode_save_size and 16 more. As much memory is needed while it is written. */
 DRAPE_API drape_status drape_sim_save(drape_sim *sim, const char *path);
 /* Takes over the state of a simulation of the same scene (all but names, outputs and the number of frames must be the
  * same). DRAPE_ERROR_FORMAT: the file is damaged, cut short, of another scene or no checkpoint; the message says

@@ -63,14 +63,16 @@ static double least_height(const drape_i_response *r, const plane *p, int32_t ve
     return keep;
 }
 
-/* Vertices that began below a plane, where that is allowed. */
-static bool is_exempt(const drape_i_world *world, int32_t vertex) { return world->exempt && world->exempt[vertex]; }
+/* Vertices that began below a plane, where that is allowed, or that are pinched. */
+static bool is_exempt(const drape_i_world *world, int32_t vertex, int32_t collider) {
+    return (world->exempt && world->exempt[vertex]) || drape_i_world_sets_aside(world, vertex, collider);
+}
 
 static int32_t lift(drape_i_response *r, const plane *p) {
     int32_t count = 0;
     for (int32_t i = 0; i < r->world->cloth_vertices; i++) {
         double target, now = height(p, r->world->end + 3 * (int64_t)i), keep = least_height(r, p, i, &target);
-        if (now >= keep || r->request->inverse_mass[i] == 0 || is_exempt(r->world, i)) continue;
+        if (now >= keep || r->request->inverse_mass[i] == 0 || is_exempt(r->world, i, p->collider)) continue;
         drape_i_response_move(r, i, lifted(r, p, i, target - now));
         count++;
     }
@@ -78,9 +80,10 @@ static int32_t lift(drape_i_response *r, const plane *p) {
 }
 
 bool drape_i_response_near_plane(const drape_i_response *r, int32_t vertex) {
-    for (int32_t k = 0; k < r->world->plane_count && !is_exempt(r->world, vertex); k++) {
+    for (int32_t k = 0; k < r->world->plane_count; k++) {
         plane p = plane_of(r->world, k);
         double target;
+        if (is_exempt(r->world, vertex, p.collider)) continue;
         least_height(r, &p, vertex, &target);
         if (height(&p, r->world->end + 3 * (int64_t)vertex) < NEAR * target) return true;
     }
@@ -119,7 +122,7 @@ bool drape_i_response_above(drape_i_response *r) {
         for (int32_t i = 0; i < world->cloth_vertices; i++) {
             double distance = p.thickness + 0.5 * world->thickness[i];
             if (height(&p, world->end + 3 * (int64_t)i) >= drape_i_world_floor(world, distance, 0)) continue;
-            if (is_exempt(world, i)) continue;
+            if (is_exempt(world, i, p.collider)) continue;
             if (r->trouble.kind == DRAPE_I_TROUBLE_NONE)
                 r->trouble = (drape_i_trouble){
                     .kind = DRAPE_I_TROUBLE_PLANE, .vertex = {i, -1, -1, -1}, .collider = p.collider};

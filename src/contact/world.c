@@ -340,22 +340,38 @@ static drape_status find_self(drape_i_world *w) {
 }
 
 /* What crossed at the start, and may do so until it is apart. */
+static bool is_exempt(const drape_i_world *w, drape_ccd_kind kind, const int32_t vertex[4]) {
+    int32_t split = kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2;
+    bool first = false, second = false;
+    for (int32_t k = 0; w->exempt && k < 4; k++)
+        if (w->exempt[vertex[k]]) *(k < split ? &first : &second) = true;
+    return first && second;
+}
+
+/* Cloth that is pinched. */
+static bool is_aside(const drape_i_world *w, int32_t collider, const int32_t vertex[4]) {
+    bool aside = false;
+    for (int32_t k = 0; w->aside && collider >= 0 && k < 4; k++)
+        aside |= vertex[k] < w->cloth_vertices && drape_i_world_sets_aside(w, vertex[k], collider);
+    return aside;
+}
+
 static void drop_exempt(drape_i_world *w, drape_ccd_kind kind) {
     drape_i_pairs *p = &w->pairs[kind];
     int64_t kept = 0;
     for (int64_t i = 0; i < p->count; i++) {
         const int32_t *v = p->vertex[i];
-        int32_t split = kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2;
-        bool first = false, second = false;
-        for (int32_t k = 0; k < 4; k++)
-            if (w->exempt[v[k]]) *(k < split ? &first : &second) = true;
-        if (first && second) continue;
+        if (is_exempt(w, kind, v) || is_aside(w, p->collider[i], v)) continue;
         memmove(p->vertex[kept], v, sizeof p->vertex[kept]);
         p->collider[kept] = p->collider[i];
         p->distance[kept] = p->distance[i];
         p->round[kept++] = p->round[i];
     }
     p->count = kept;
+}
+
+void drape_i_world_drop(drape_i_world *w) {
+    for (int32_t kind = 0; kind < 2 && (w->exempt || w->aside); kind++) drop_exempt(w, (drape_ccd_kind)kind);
 }
 
 drape_status drape_i_world_find(drape_i_world *w, double margin) {
@@ -365,7 +381,7 @@ drape_status drape_i_world_find(drape_i_world *w, double margin) {
     if (!status && w->objects) status = find_objects(w, margin);
     if (!status) status = find_all_round(w, margin);
     if (!status && w->self) status = find_self(w);
-    for (int32_t kind = 0; kind < 2 && !status && w->exempt; kind++) drop_exempt(w, (drape_ccd_kind)kind);
+    if (!status) drape_i_world_drop(w);
     return status;
 }
 

@@ -21,6 +21,13 @@ typedef struct drape_i_world_box {
     double low[3], high[3];
 } drape_i_world_box;
 
+/* The colliders that a vertex of the cloth does not meet, because they pinch it. Doubles: a section of checkpoints.
+ */
+enum { DRAPE_I_MOST_ASIDE = 4 };
+typedef struct drape_i_aside {
+    double collider[DRAPE_I_MOST_ASIDE]; /* its number and 1 more, rising; then zeros */
+} drape_i_aside;
+
 typedef struct drape_i_world {
     drape_context *ctx;
     int32_t cloth_vertices, points, vertices; /* vertices: their sum */
@@ -34,7 +41,9 @@ typedef struct drape_i_world {
     bool mixed;                               /* pairs also of vertices that are stopped on their way */
     const uint8_t *exempt; /* one per vertex of all, or NULL: two parts which both have a vertex that is not 0 are no
                               pair, and such a vertex may be below planes */
-    double *start, *end;   /* m, 3 doubles per vertex of all */
+    const drape_i_aside *aside;  /* one per vertex of the cloth, or NULL: a part of the cloth with such a vertex and a
+                                    collider that it has set aside are no pair */
+    double *start, *end;         /* m, 3 doubles per vertex of all */
     double start_time, end_time; /* s */
     drape_i_pairs pairs[2];      /* by drape_ccd_kind, of the last drape_i_world_find */
     drape_contact_pairs *found;  /* scratch */
@@ -59,6 +68,13 @@ typedef struct drape_i_world_settings {
 drape_status drape_i_world_create(drape_context *ctx, const drape_i_world_settings *settings, drape_i_world **out);
 void drape_i_world_destroy(drape_i_world *world); /* NULL is fine */
 
+/* Whether a vertex of the cloth does not meet a collider, because that is set aside. */
+DRAPE_INLINE bool drape_i_world_sets_aside(const drape_i_world *world, int32_t vertex, int32_t collider) {
+    for (int32_t k = 0; world->aside && k < DRAPE_I_MOST_ASIDE; k++)
+        if (world->aside[vertex].collider[k] == collider + 1) return true;
+    return false;
+}
+
 /* Sets the motion: the cloth from x0 to x1, the colliders from where they are at t0 to where they are at t1. */
 void drape_i_world_set_motion(drape_i_world *world, const double *x0, double t0, const double *x1, double t1);
 
@@ -69,6 +85,9 @@ void drape_i_world_set_motion(drape_i_world *world, const double *x0, double t0,
  * each vertex of the cloth meets each plane. The same pairs in the same order whatever the threads; allocates only
  * where there are more than ever before. */
 drape_status drape_i_world_find(drape_i_world *world, double margin);
+
+/* Leaves out pairs that have become exempt, or were set aside, since they were found. */
+void drape_i_world_drop(drape_i_world *world);
 
 /* Lets what is found next depend on nothing but the positions then, also its order. */
 void drape_i_world_forget(drape_i_world *world);

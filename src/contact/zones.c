@@ -166,7 +166,8 @@ static drape_status add_planes(drape_i_response *r, drape_i_zones *z) {
         status = drape_i_response_grow(r->ctx, (void **)&z->contact, &z->contact_room, z->contacts + planes,
                                        sizeof *z->contact);
         for (int32_t k = 0; k < planes && !status; k++)
-            z->contact[z->contacts++] = drape_i_response_on_plane(r, k, v);
+            if (!drape_i_world_sets_aside(r->world, v, r->world->plane[k]))
+                z->contact[z->contacts++] = drape_i_response_on_plane(r, k, v);
         z->grounded[v] = 1;
     }
     return status;

@@ -97,12 +97,12 @@ static json_t *balance(const drape_certificate_energy *e) {
 
 /* What touched in a step, and how it was kept apart. */
 static json_t *contact(const drape_certificate_contact *c) {
-    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:{s:f, s:f, s:f, s:f, s:f}}",
+    return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:{s:f, s:f, s:f, s:f, s:f}}",
                      "count", c->count, "held", c->held, "sliding", c->sliding, "released", c->released, "springs",
                      c->springs, "passes", c->passes, "zones", c->zones, "cuts", c->cuts, "pairs",
                      (json_int_t)c->pairs, "hits", (json_int_t)c->hits, "moved", (json_int_t)c->moved, "truncated",
-                     (json_int_t)c->truncated, "seconds", "broad", c->broad, "narrow", c->narrow, "response",
-                     c->response, "touch", c->touch, "gate", c->gate);
+                     (json_int_t)c->truncated, "pinched", (json_int_t)c->pinched, "seconds", "broad", c->broad,
+                     "narrow", c->narrow, "response", c->response, "touch", c->touch, "gate", c->gate);
 }
 
 static json_t *settings(const drape_scene *s) {

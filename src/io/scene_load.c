@@ -170,14 +170,26 @@ static void read_model(reader_t *r, const drape_i_node *root) {
     read_damping_jacobian(r, root, c);
 }
 
-static void read_contact(reader_t *r, const drape_i_node *map) {
-    static const char *const keys[] = {"self", "allow_crossings", "distance", NULL};
+static const char *pinch_name(int32_t i) { return drape_pinch_name((drape_pinch)i); }
+static const char *preset_name(int32_t i) { return drape_contact_preset_name((drape_contact_preset)i); }
+
+/* A map, or the name of a preset alone. */
+static void read_contact(reader_t *r, const drape_i_node *root) {
+    static const char *const keys[] = {"self", "allow_crossings", "distance", "pinch", "preset", NULL};
+    const drape_i_node *map = drape_i_node_find(root, "contact");
     drape_contact_settings *s = map ? drape_i_scene_get(r, 1, sizeof *s) : NULL;
-    if (!s || !drape_i_read_map(r, map, keys)) return;
+    bool word = map && map->kind == DRAPE_I_SCALAR && *map->text;
+    int32_t pinch = 0, preset = 0;
+    if (!s || (!word && !drape_i_read_map(r, map, keys))) return;
+    drape_i_read_index(r, word ? root : map, word ? "contact" : "preset", preset_name, &preset);
+    drape_i_read_index(r, word ? NULL : map, "pinch", pinch_name, &pinch);
+    s->pinch = (drape_pinch)pinch;
+    s->preset = (drape_contact_preset)preset;
+    r->out->scene.contact = s;
+    if (word) return;
     drape_i_read_truth(r, map, "self", &s->self);
     drape_i_read_truth(r, map, "allow_crossings", &s->allow_crossings);
     drape_i_read_number(r, map, "distance", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &s->distance);
-    r->out->scene.contact = s;
 }
 
 static void unknown_format(reader_t *r, const drape_i_node *node) {
@@ -253,7 +265,7 @@ static void read_root(reader_t *r, const drape_i_node *root) {
     begin_part(r, "bad-collider");
     drape_i_read_colliders(r, root);
     begin_part(r, "bad-contact");
-    read_contact(r, drape_i_node_find(root, "contact"));
+    read_contact(r, root);
 }
 
 /* The part of a path between the last slash and the last dot. */

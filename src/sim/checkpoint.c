@@ -25,7 +25,7 @@
 #endif
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};
-enum { VERSION = 4, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 8 };
+enum { VERSION = 4, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 10 };
 static const int64_t MOST_STEPS = INT64_C(1) << 53; /* beyond it the time steps * h is no longer exact */
 
 typedef struct header {
@@ -65,6 +65,9 @@ static int32_t list_sections(drape_sim *sim, int64_t rubs, section out[MOST_SECT
     if (sim->contact)
         out[count++] = (section){"contact", &sim->contact->standing->mode, n / 3 * DRAPE_I_STANDING_NUMBERS, NULL};
     if (sim->contact) out[count++] = (section){"rubs", (double *)sim->contact->rub, rubs * DRAPE_I_RUB_NUMBERS, NULL};
+    if (sim->contact && drape_i_pinch_state(sim))
+        out[count++] =
+            (section){"aside", drape_i_pinch_state(sim)->collider, n / 3 * (int64_t)DRAPE_I_MOST_ASIDE, NULL};
     if (sim->integrator) out[count++] = (section){"ode", NULL, 0, sim->integrator->ode};
     return count;
 }
@@ -227,6 +230,8 @@ static drape_status check_sections(const source *from, const drape_sim *sim, con
         if (sim->contact && strcmp(list[i].name, "rubs") == 0 &&
             !drape_i_contact_are_rubs(sim->contact, at, list[i].count / DRAPE_I_RUB_NUMBERS))
             return damaged(from, "friction acts between what is no pair");
+        if (strcmp(list[i].name, "aside") == 0 && !drape_i_pinch_is_state(sim, at))
+            return damaged(from, "a vertex is pinched by colliders that are not there");
         at += want.bytes;
     }
     return DRAPE_OK;

@@ -11,6 +11,16 @@
 static const double USUAL_DISTANCE = 1e-3; /* m, and at most this share of the shortest edge: */
 static const double SHARE_OF_EDGE = 0.2;
 
+const char *drape_pinch_name(drape_pinch pinch) {
+    static const char *const name[] = {"fail", "yield"};
+    return (unsigned)pinch <= DRAPE_PINCH_YIELD ? name[pinch] : NULL;
+}
+
+const char *drape_contact_preset_name(drape_contact_preset preset) {
+    static const char *const name[] = {"robust", "paper"};
+    return (unsigned)preset <= DRAPE_CONTACT_PAPER ? name[preset] : NULL;
+}
+
 /* ---- Creating ---- */
 
 static double shortest_edge(const drape_sim *sim) {
@@ -323,11 +333,15 @@ bool drape_i_contact_acts(const drape_scene *scene) {
 
 drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene) {
     const drape_contact_settings usual = {0}, *s = scene->contact ? scene->contact : &usual;
-    drape_status status = drape_i_check_reserved(sim->ctx, "drape_contact_settings", s->reserved, 8);
+    drape_status status = drape_i_check_reserved(sim->ctx, "drape_contact_settings", s->reserved, 7);
     if (status || !drape_i_contact_acts(scene)) return status;
     if (!isfinite(s->distance) || s->distance < 0)
         return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
                             "contact: the distance is %g m; it must be at least 0, and finite", s->distance);
+    if (!drape_pinch_name(s->pinch) || !drape_contact_preset_name(s->preset))
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                            "contact: pinch is %d and preset is %d; each must be 0 or 1", (int)s->pinch,
+                            (int)s->preset);
     if (!DRAPE_NEW(sim->ctx, sim->contact, 1)) return DRAPE_ERROR_MEMORY;
     drape_i_contact *c = sim->contact;
     c->settings = *s;
@@ -338,7 +352,8 @@ drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene) {
     if (!status) status = create_world(sim, scene);
     if (!status) status = check_thickness(sim, edge);
     if (!status) status = check_start(sim, scene);
-    return status ? status : drape_i_refuse_motions(sim->ctx, scene);
+    if (!status) status = drape_i_refuse_motions(sim->ctx, scene);
+    return status ? status : drape_i_pinch_create(sim);
 }
 
 drape_status drape_i_contact_look(drape_sim *sim, double t0, double t1) {
@@ -355,6 +370,7 @@ void drape_i_contact_destroy(drape_sim *sim) {
     if (!c) return;
     if (c->world) DRAPE_FREE(sim->ctx, c->inverse_mass, c->world->vertices);
     free_start(c->starting);
+    drape_i_pinch_destroy(sim);
     drape_i_response_destroy(c->response);
     drape_i_world_destroy(c->world);
     DRAPE_FREE(sim->ctx, c->thickness, n);

@@ -1,6 +1,7 @@
 /* contact.h: contact in a step, from inside.
  *
- *   begin      contact_touch.c: which vertices of the cloth touch an object, and whether they stick to it
+ *   begin      contact_pinch.c: what was pinched and is free again, and where goes what is not
+ *              contact_touch.c: which vertices of the cloth touch an object, and whether they stick to it
  *   constrain  their normals, or all directions, join the pins in S and z
  *   assemble   friction of those that rub; springs where edges and faces come too near (contact_springs.c)
  *   solve      what would be pulled is let go
@@ -82,6 +83,8 @@ typedef struct drape_i_contact {
     bool apart;                     /* nothing of it crosses any more */
     drape_i_standing *standing;     /* one per vertex of the cloth */
 
+    struct drape_i_pinches *pinches; /* contact_pinch.c */
+
     double start, end;    /* s: of the step that touches and springs were found for */
     double *x0;           /* m, 3 doubles per vertex: where the cloth was then */
     double *v0;           /* m/s: its velocity then */
@@ -155,6 +158,40 @@ drape_status drape_i_check_motions(drape_context *ctx, const drape_scene *scene,
                                    const drape_i_motion_listener *listener);
 /* DRAPE_ERROR_ARGUMENT with the first of them. */
 drape_status drape_i_refuse_motions(drape_context *ctx, const drape_scene *scene);
+
+/* ---- contact_pinch.c ---- */
+
+/* Needs the world, with the cloth and the colliders at their start. */
+drape_status drape_i_pinch_create(drape_sim *sim);
+void drape_i_pinch_destroy(drape_sim *sim);
+
+/* What a checkpoint keeps: drape_i_aside of each vertex; NULL where nothing ever yields. */
+drape_i_aside *drape_i_pinch_state(const drape_sim *sim);
+/* Whether the bytes of a checkpoint may be that. */
+bool drape_i_pinch_is_state(const drape_sim *sim, const char *bytes);
+
+/* Before every step of the scene; and after one that failed: what is set aside is what was before it. */
+void drape_i_pinch_start(drape_sim *sim);
+void drape_i_pinch_take_back(drape_sim *sim);
+/* Takes up again what is outside at the start of the world's motion. */
+void drape_i_pinch_begin(drape_sim *sim);
+/* Finds where vertices go that are caught, by the pairs of the world. */
+void drape_i_pinch_lead(drape_sim *sim);
+/* A collider on the other side of the cloth that the last response found no room for beside one; -1: none. */
+int32_t drape_i_pinch_other(const drape_i_contact *contact);
+/* After a response that found no room: sets aside what is caught between two colliders; `last`: the step cannot be
+ * cut any more, so whatever the cloth meets there. False: there is nothing to set aside. */
+bool drape_i_pinch_yield(drape_sim *sim, bool last);
+
+/* Whether a touch of a vertex and a collider is not looked for: it is set aside, or the vertex is led. */
+bool drape_i_pinch_leaves(const drape_i_contact *contact, int32_t vertex, int32_t collider);
+/* Adds to the builder of constraints where pinched vertices go. */
+drape_status drape_i_pinch_constrain(drape_sim *sim, const drape_i_aim *aim);
+/* The direction in which a vertex is led that was caught in this step, and its velocity (m/s) along it; NULL: it was
+ * not, or is not led. */
+const double *drape_i_pinch_jumps(const drape_i_contact *contact, int32_t vertex, const double **velocity);
+/* How many vertices have something set aside. */
+int64_t drape_i_pinch_count(const drape_i_contact *contact);
 
 /* ---- contact_touch.c ---- */
 

@@ -55,9 +55,20 @@ void drape_i_contact_explain(const drape_i_contact *c, char *out, size_t size) {
     }
 }
 
+/* What the response found no room between; cloth that is caught has a collider on either side. */
+static void explain_stuck(drape_i_contact *c) {
+    int32_t other = drape_i_pinch_other(c);
+    drape_i_contact_explain(c, c->stuck, sizeof c->stuck);
+    size_t used = strlen(c->stuck);
+    if (other >= 0)
+        snprintf(c->stuck + used, sizeof c->stuck - used, ", with collider %d (%s) on the other side", other,
+                 c->world->colliders->item[other].name);
+}
+
 /* ---- The step as a whole ---- */
 
 void drape_i_contact_start(drape_sim *sim) {
+    drape_i_pinch_start(sim);
     sim->contact->did = (drape_certificate_contact){0};
     sim->contact->cuts = 0;
     sim->contact->no_room = false;
@@ -111,6 +122,10 @@ static void settle_touches(drape_sim *sim, double t, const double *x, double *v,
         drape_i_touch_velocity(c, touch, velocity);
         straighten(touch->vertex, velocity, touch->mode == DRAPE_I_STICKS ? NULL : touch->n, t, x, v, past);
     }
+    for (int32_t i = 0; i < sim->vertices; i++) {
+        const double *velocity, *n = drape_i_pinch_jumps(c, i, &velocity);
+        if (n) straighten(i, velocity, n, t, x, v, past);
+    }
 }
 
 static void settle_moved(drape_sim *sim, double t, double h, const double *x0, const double *x, double *v,
@@ -143,7 +158,8 @@ drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const d
                                      drape_ode_projection *past) {
     drape_i_contact *c = sim->contact;
     size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof *x;
-    drape_i_response_request request = {.world = c->world, .inverse_mass = c->inverse_mass};
+    drape_i_response_request request = {
+        .world = c->world, .inverse_mass = c->inverse_mass, .paper = c->settings.preset == DRAPE_CONTACT_PAPER};
     drape_i_response_counts counts = {0};
     bool kept;
     c->no_room = false;
@@ -153,7 +169,7 @@ drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const d
     count(&c->did, &counts);
     if (!kept) {
         c->no_room = true;
-        drape_i_contact_explain(c, c->stuck, sizeof c->stuck);
+        explain_stuck(c);
         return DRAPE_ERROR_NUMBER; /* the step says why, if it fails in the end */
     }
     settle_touches(sim, t, x, v, past);

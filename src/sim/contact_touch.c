@@ -97,6 +97,7 @@ static drape_status consider(drape_sim *sim, drape_i_touch *touch, double ahead)
     drape_i_contact *c = sim->contact;
     const drape_i_world *w = c->world;
     if (!(ahead < band(sim)) || c->inverse_mass[touch->vertex] == 0) return DRAPE_OK;
+    if (drape_i_pinch_leaves(c, touch->vertex, touch->collider)) return DRAPE_OK;
     touch->friction = sqrt(w->friction[touch->vertex] * w->colliders->item[touch->collider].friction);
     touch->distance = margin_of(w, touch->vertex, touch->collider);
     if (touch->gap < -touch->distance) return DRAPE_OK; /* inside: it began so */
@@ -289,9 +290,11 @@ drape_status drape_i_contact_begin(drape_sim *sim, double t0, double t1) {
     memcpy(c->v0, sim->v, (size_t)drape_i_sim_numbers(sim) * sizeof *c->v0);
     predict(sim, t1 - t0, c->ahead);
     drape_i_world_set_motion(c->world, sim->x, t0, c->ahead, t1);
+    drape_i_pinch_begin(sim);
     drape_status status = drape_i_contact_exempt(sim, t0);
     if (!status) status = drape_i_world_find(c->world, c->settings.distance + band(sim));
     c->did.broad += drape_i_seconds() - began;
+    if (!status) drape_i_pinch_lead(sim);
     for (int32_t i = 0; i < c->world->plane_count && !status; i++) status = touch_plane(sim, c->world->plane[i]);
     if (!status) status = touch_pairs(sim);
     if (status) return status;

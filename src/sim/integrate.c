@@ -291,11 +291,18 @@ static bool is_newtons(drape_ode_reason reason) {
 
 /* To `end`, in halves where a fixed step fails. The state is that after the last good step in any case. */
 static drape_status advance(drape_sim *sim, double end, int32_t halvings, drape_ode_result *result) {
-    drape_ode *ode = sim->integrator->ode;
+    drape_i_integrator *it = sim->integrator;
+    drape_ode *ode = it->ode;
     double begin = drape_ode_time(ode);
     drape_status status = drape_ode_advance(ode, end, result);
-    if (status || !is_newtons(result->reason) || halvings == 0) return status;
-    if (sim->contact) sim->contact->cuts++;
+    if (status || !result->reason) return status;
+    bool last = halvings == 0 || !is_newtons(result->reason);
+    it->yielded = sim->contact && sim->contact->no_room && drape_i_pinch_yield(sim, last);
+    if (last || it->yielded) return status;
+    if (sim->contact) {
+        sim->contact->cuts++;
+        sim->contact->no_room = false;
+    }
     status = advance(sim, begin + 0.5 * (end - begin), halvings - 1, result);
     return status || result->reason ? status : advance(sim, end, halvings - 1, result);
 }
@@ -307,8 +314,15 @@ drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     drape_ode_result result;
     drape_ode_counts before = drape_ode_count(ode);
     int64_t stages = drape_ode_last_stage(ode).number;
-    drape_status status = hold(sim, other_pins);
-    if (!status) status = advance(sim, end, sim->integrator->halvings, &result);
+    drape_status status;
+    do { /* from the beginning, where cloth that was caught is not held as it was */
+        status = hold(sim, other_pins);
+        other_pins = false;
+        sim->integrator->yielded = false;
+        if (!status) status = advance(sim, end, sim->integrator->halvings, &result);
+        if (!status && sim->integrator->yielded && drape_ode_time(ode) != drape_sim_time(sim))
+            status = drape_i_integrator_start(sim);
+    } while (!status && sim->integrator->yielded);
     if (status) return status;
     if (result.reason) return refuse(sim, end, &result);
     memcpy(sim->x, drape_ode_x(ode), bytes);

@@ -161,6 +161,7 @@ drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim) {
         for (int32_t i = first; sim->holding[p] && i < first + sim->pins[p].count && !status; i++)
             status = ask(sim, p, i, aim);
     if (!status && sim->contact) status = drape_i_contact_constrain(sim, aim);
+    if (!status && sim->contact) status = drape_i_pinch_constrain(sim, aim);
     if (!status) status = finish_constraints(sim);
     if (!status) tell_contradiction(sim, aim);
     return status;

@@ -23,7 +23,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 248);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 56);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 16);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 24);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 184);
 FIELDS_ARE_HASHED(drape_collider_key, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 840);
@@ -136,6 +136,7 @@ static uint64_t hash_contact(uint64_t hash, const drape_scene *scene) {
     const drape_contact_settings usual = {0}, *s = scene->contact ? scene->contact : &usual;
     if (scene->collider_count == 0 && !s->self) return hash;
     hash = reals(whole(whole(hash, s->self), s->allow_crossings), &s->distance, 1);
+    if (s->pinch || s->preset) hash = whole(whole(hash, s->pinch), s->preset);
     for (int32_t p = 0; p < scene->piece_count; p++)
         hash = reals(reals(hash, &scene->pieces[p].thickness, 1), &scene->pieces[p].friction, 1);
     hash = whole(hash, scene->collider_count);

@@ -226,6 +226,7 @@ static drape_status take_back(drape_sim *sim, drape_status status) {
     memcpy(sim->x, sim->x_old, bytes_of(sim));
     memcpy(sim->v, sim->v_old, bytes_of(sim));
     sim->constraint_force = NULL;
+    if (sim->contact) drape_i_pinch_take_back(sim);
     if (sim->integrator) drape_i_integrator_take_back(sim, status);
     return status;
 }
@@ -252,6 +253,7 @@ static void certify(drape_sim *sim, double began, drape_certificate *c) {
                              .contact = sim->contact ? sim->contact->did : (drape_certificate_contact){0},
                              .seconds = sim->spent.seconds};
     if (sim->contact) c->contact.cuts = sim->contact->cuts;
+    if (sim->contact) c->contact.pinched = drape_i_pinch_count(sim->contact);
     c->linear.iterations = sim->spent.iterations;
     double rest = drape_i_seconds() - began - c->seconds.assemble - c->seconds.precondition - c->seconds.solve;
     c->seconds.update = rest > 0 ? rest : 0;
@@ -279,11 +281,14 @@ static drape_status step_part(drape_sim *sim) {
 
 /* In halves, those again, where contact leaves no room. */
 static drape_status step_linearised(drape_sim *sim, double dt, double until, int32_t halvings) {
-    sim->dt = dt;
-    sim->until = until;
-    drape_status status = step_part(sim);
-    if (status != DRAPE_ERROR_NUMBER || !sim->contact || halvings == 0) return status;
-    if (!drape_i_contact_take_back(sim)) return status;
+    drape_status status;
+    do {
+        sim->dt = dt;
+        sim->until = until;
+        status = step_part(sim);
+        if (status != DRAPE_ERROR_NUMBER || !sim->contact || !drape_i_contact_take_back(sim)) return status;
+    } while (drape_i_pinch_yield(sim, halvings == 0));
+    if (halvings == 0) return status;
     sim->contact->cuts++;
     status = step_linearised(sim, 0.5 * dt, until - 0.5 * dt, halvings - 1);
     return status ? status : step_linearised(sim, 0.5 * dt, until, halvings - 1);

@@ -139,6 +139,7 @@ static void check_contact(const json_t *contact, const drape_certificate_contact
     assert_true(number_at(contact, "hits") == (double)c->hits);
     assert_true(number_at(contact, "moved") == (double)c->moved);
     assert_true(number_at(contact, "truncated") == (double)c->truncated);
+    assert_true(number_at(contact, "pinched") == (double)c->pinched);
     assert_true(number_at(seconds, "broad") == c->broad);
     assert_true(number_at(seconds, "narrow") == c->narrow);
     assert_true(number_at(seconds, "response") == c->response);

@@ -92,6 +92,17 @@ static void contact_and_pieces(void **state) {
     s = read_scene(f, "", "contact: {self: true, allow_crossings: true, distance: 0.5 mm}\n");
     assert_true(s->contact->self && s->contact->allow_crossings);
     ASSERT_NEAR(s->contact->distance, 5e-4, 1e-18);
+    assert_true(s->contact->pinch == DRAPE_PINCH_FAIL && s->contact->preset == DRAPE_CONTACT_ROBUST);
+    s = read_scene(f, "", "contact: {pinch: yield, preset: paper}\n");
+    assert_true(s->contact->pinch == DRAPE_PINCH_YIELD && s->contact->preset == DRAPE_CONTACT_PAPER);
+    s = read_scene(f, "", "contact: {pinch: fail, preset: robust}\n");
+    assert_true(s->contact->pinch == DRAPE_PINCH_FAIL && s->contact->preset == DRAPE_CONTACT_ROBUST);
+    s = read_scene(f, "", "contact: paper\n");
+    assert_true(s->contact->preset == DRAPE_CONTACT_PAPER && !s->contact->self);
+    refuse(f, "contact: papr\n", "test.yaml:3:10: there is no contact \"papr\"; known: robust, paper");
+    refuse(f, "contact: {preset: 2}\n", "test.yaml:3:19: there is no preset \"2\"; known: robust, paper");
+    refuse(f, "contact: {pinch: no}\n", "test.yaml:3:18: there is no pinch \"no\"; known: fail, yield");
+    refuse(f, "contact: {pinch: [yield]}\n", "test.yaml:3:18");
     static const char *const set[] = {"cloth.0.thickness=3 mm", "cloth.0.friction=0.5"};
     ASSERT_OK(f->ctx, try_to_read(f, "", "", &(drape_scene_options){.set = set, .set_count = 2}));
     s = drape_loaded_scene_data(f->loaded);

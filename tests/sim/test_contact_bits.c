@@ -179,6 +179,12 @@ static void test_bad_settings(void **state) {
     test_drop d = good_scene(ctx);
     d.contact.reserved[3] = 1;
     refuse(ctx, &d, "drape_contact_settings.reserved", "zero");
+    d = good_scene(ctx);
+    d.contact.pinch = (drape_pinch)2;
+    refuse(ctx, &d, "contact", "pinch is 2");
+    d = good_scene(ctx);
+    d.contact.preset = (drape_contact_preset)-1;
+    refuse(ctx, &d, "contact", "preset is -1");
     assert_int_equal(drape_context_bytes(ctx), 0);
     drape_context_destroy(ctx);
 }
