@@ -387,7 +387,8 @@ extern const unsigned char drape_i_scene_pinned_yaml[], drape_i_scene_drooping_y
     drape_i_scene_drop_horizontal_yaml[], drape_i_scene_sphere_yaml[], drape_i_scene_tablecloth_yaml[],
     drape_i_scene_tablecloth_square_yaml[], drape_i_scene_tablecloth_pulled_yaml[], drape_i_scene_slope_yaml[],
     drape_i_scene_needles_yaml[], drape_i_scene_drop_vertical_yaml[], drape_i_scene_funnel_yaml[],
-    drape_i_scene_stack_yaml[], drape_i_scene_rollers_yaml[], drape_i_scene_pinch_yaml[], drape_i_scene_twist_yaml[];
+    drape_i_scene_stack_yaml[], drape_i_scene_rollers_yaml[], drape_i_scene_pinch_yaml[], drape_i_scene_twist_yaml[],
+    drape_i_scene_knot_yaml[], drape_i_scene_walk_yaml[];
 
 static const struct entry {
     const char *name, *description;
@@ -414,7 +415,9 @@ static const struct entry {
     {"stack", "ten sheets fall on each other, and a ball is thrown into them", drape_i_scene_stack_yaml},
     {"rollers", "a sheet is drawn through a narrow gap between two rollers", drape_i_scene_rollers_yaml},
     {"twist", "a tube whose ends turn against each other", drape_i_scene_twist_yaml},
-    {"pinch", "two balls close on a sheet until there is no room for it: fails", drape_i_scene_pinch_yaml},
+    {"knot", "a ribbon in an overhand knot is pulled tight", drape_i_scene_knot_yaml},
+    {"pinch", "two balls close on a sheet, overlap, and open again", drape_i_scene_pinch_yaml},
+    {"walk", "trousers and a skirt on a body that walks", drape_i_scene_walk_yaml},
     {"chen", "a small sheet held at its corners, pushed in the middle (Chen's MPCG report)", drape_i_scene_chen_yaml},
 };
 

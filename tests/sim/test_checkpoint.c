@@ -41,7 +41,7 @@ typedef void change(drape_scene *scene);
 static subject begin(const char *name, int32_t resolution, int32_t threads, change *edit) {
     subject s = {.ctx = test_context(threads)};
     s.bytes = drape_context_bytes(s.ctx);
-    ASSERT_OK(s.ctx, drape_scene_builtin(s.ctx, name, resolution, &s.loaded));
+    ASSERT_OK(s.ctx, drape_scene_builtin(s.ctx, name, test_scene_resolution(name, resolution), &s.loaded));
     s.scene = drape_loaded_scene_edit(s.loaded);
     if (edit) edit(s.scene);
     ASSERT_OK(s.ctx, drape_sim_create(s.ctx, s.scene, &s.sim));

@@ -53,7 +53,7 @@ static outcome simulate(drape_context *ctx, const char *name) {
     outcome out = {0};
     drape_loaded_scene *loaded;
     drape_sim *sim;
-    ASSERT_OK(ctx, drape_scene_builtin(ctx, name, RESOLUTION, &loaded));
+    ASSERT_OK(ctx, drape_scene_builtin(ctx, name, test_scene_resolution(name, RESOLUTION), &loaded));
     drape_scene *scene = drape_loaded_scene_edit(loaded);
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
     for (int k = 0; k < STEPS; k++) {

@@ -57,7 +57,7 @@ static void tighten(drape_scene *scene) {
 
 static void balance_scene(drape_context *ctx, const char *name, const char *method) {
     enum { STEPS = 40 };
-    drape_scene_options options = {.resolution = 7};
+    drape_scene_options options = {.resolution = test_scene_resolution(name, 7)};
     drape_loaded_scene *loaded;
     ASSERT_OK(ctx, drape_scene_load(ctx, name, &options, &loaded));
     drape_scene *scene = drape_loaded_scene_edit(loaded);

@@ -18,7 +18,7 @@ typedef struct run {
 /* A simulation from its scene to two steps; stops at the first failure, and the caller destroys what there is. */
 static drape_status live(drape_context *ctx, const run *what, drape_loaded_scene **loaded, drape_sim **sim) {
     *sim = NULL;
-    drape_status status = drape_scene_builtin(ctx, what->name, RESOLUTION, loaded);
+    drape_status status = drape_scene_builtin(ctx, what->name, test_scene_resolution(what->name, RESOLUTION), loaded);
     drape_scene *scene = drape_loaded_scene_edit(*loaded);
     if (!status) {
         scene->solve.precond = "block_diagonal"; /* "auto" would do with less, and end with other bits */

@@ -131,7 +131,8 @@ static void run_scene(drape_context *ctx, const char *name, const char *model, c
     snprintf(set_jacobian, sizeof set_jacobian, "jacobian=%s", jacobian);
     drape_loaded_scene *loaded;
     drape_sim *sim;
-    drape_scene_options options = {.resolution = 21, .set = set, .set_count = linear ? 3 : 2};
+    drape_scene_options options = {
+        .resolution = test_scene_resolution(name, 21), .set = set, .set_count = linear ? 3 : 2};
     ASSERT_OK(ctx, drape_scene_load(ctx, name, &options, &loaded));
     drape_scene *scene = drape_loaded_scene_edit(loaded);
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));

@@ -73,7 +73,8 @@ static void test_builtin_scenes(void **state) {
 static void test_shipped_scenes(void **state) {
     for (int32_t i = 0; drape_scene_name(i); i++)
         for (int32_t irregular = 0; irregular < 2; irregular++) {
-            drape_scene_options options = {.resolution = 17, .irregular = irregular};
+            drape_scene_options options = {.resolution = test_scene_resolution(drape_scene_name(i), 17),
+                                           .irregular = irregular};
             drape_loaded_scene *loaded;
             ASSERT_OK(*state, drape_scene_load(*state, drape_scene_name(i), &options, &loaded));
             drape_scene *scene = drape_loaded_scene_edit(loaded);

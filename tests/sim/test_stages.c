@@ -97,7 +97,8 @@ static void start_in_contact(drape_context *ctx, const char *name, bool irregula
 /* The scene must outlive the simulation: its loads are not copied. */
 static drape_sim *begin(drape_context *ctx, const char *name, const char *integrator, bool irregular, double step,
                         drape_loaded_scene **loaded) {
-    const drape_scene_options options = {.resolution = 13, .irregular = irregular, .integrator = integrator};
+    const drape_scene_options options = {
+        .resolution = test_scene_resolution(name, 13), .irregular = irregular, .integrator = integrator};
     drape_sim *sim;
     ASSERT_OK(ctx, drape_scene_load(ctx, name, &options, loaded));
     drape_scene *scene = drape_loaded_scene_edit(*loaded);

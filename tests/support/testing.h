@@ -36,6 +36,9 @@ int32_t test_random_below(test_random *r, int32_t n); /* 0 .. n-1 */
 /* Distance in units in the last place of `want`. */
 double test_ulps(double got, double want);
 
+/* A resolution for a scene that ships: that, or the least in which its cloth does not start in a crossing. */
+int32_t test_scene_resolution(const char *scene, int32_t wanted);
+
 /* Path of an outside data file, or NULL (with a line saying so) where it is absent: skip() the test then. */
 const char *test_shared_data(const char *relative);
 
