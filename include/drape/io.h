@@ -236,8 +236,8 @@ DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, c
 DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const drape_frame *frame);
 /* Finishes what there is to finish and frees the writer, also on failure. Formats with one file for all frames put it
  * in its place here; where there was no frame they leave no file. After a frame that failed the file holds the frames
- * before it. Where it cannot, because the disk is full, the status is an error and the message says how many are kept:
- * all for .pc2, as many as there is room for in .mdd, .usda and .glb, none in .html. NULL is fine. */
+ * before it. Where it cannot, because the disk is full, the status is an error and the message says how many are
+ * kept: all for .pc2, as many as there is room for in .mdd, .usda and .glb, none in .html. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
 
 /* ---- Queries of continuous collision detection, read: CSV files with what is true (docs/contact.md) ---- */
@@ -374,8 +374,8 @@ typedef struct drape_report drape_report;
 /* A simulation that was restored from a checkpoint before gets a report from there on, which says so. */
 DRAPE_API drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, drape_sim *sim,
                                            drape_report **out);
-/* From now on the records of steps, some 4 kB each, wait in a file without a name in the folder of `path`, not in memory.
- * Before the first step. */
+/* From now on the records of steps, some 4 kB each, wait in a file without a name in the folder of `path`, not in
+ * memory. Before the first step. */
 DRAPE_API drape_status drape_report_spill(drape_report *report, const char *path);
 DRAPE_API drape_status drape_report_step(drape_report *report, const drape_certificate *certificate);
 /* outcome: "finished", or why the run stopped. */
