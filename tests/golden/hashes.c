@@ -18,7 +18,7 @@
 /* Small, but large enough for several chunks of rows and for three levels of amg. */
 enum { RESOLUTION = 25, STEPS = 10, EXIT_NO_SUCH_SIMD = 77 };
 /* Scenes with contact: coarser, and in longer steps, so that they have touched something by then. */
-enum { CONTACT_RESOLUTION = 13, CONTACT_STEPS = 14 };
+enum { CONTACT_RESOLUTION = 13, CONTACT_STEPS = 14, KNOT_RESOLUTION = 41 /* it crosses itself when it is coarser */ };
 static const double CONTACT_STEP = 0.01; /* s */
 
 static const char SYSTEM_SCENE[] = "drooping";
@@ -66,7 +66,7 @@ static drape_status load(golden *g, const char *name, const char *integrator, bo
     drape_status status = drape_scene_load(g->ctx, name, &options, loaded);
     if (status || !has_contact(drape_loaded_scene_data(*loaded))) return status;
     drape_loaded_scene_destroy(*loaded);
-    options.resolution = CONTACT_RESOLUTION;
+    options.resolution = strcmp(name, "knot") == 0 ? KNOT_RESOLUTION : CONTACT_RESOLUTION;
     status = drape_scene_load(g->ctx, name, &options, loaded);
     if (!status) drape_loaded_scene_edit(*loaded)->step = CONTACT_STEP;
     return status;

