@@ -76,7 +76,8 @@ static void fail_every_request(const run *what) {
 static void test_every_request_may_fail(void **state) {
     (void)state;
     for (int32_t i = 0; drape_scene_name(i); i++)
-        fail_every_request(&(run){drape_scene_name(i), DRAPE_LINEARISED_EULER, DRAPE_MASS_LUMPED, 0});
+        if (i % TEST_EACH_SCENE == 0)
+            fail_every_request(&(run){drape_scene_name(i), DRAPE_LINEARISED_EULER, DRAPE_MASS_LUMPED, 0});
 }
 
 static void test_every_request_of_integrators_may_fail(void **state) {

@@ -39,6 +39,14 @@ double test_ulps(double got, double want);
 /* A resolution for a scene that ships: that, or the least in which its cloth does not start in a crossing. */
 int32_t test_scene_resolution(const char *scene, int32_t wanted);
 
+/* Tests of all scenes take each of so many: sanitizers are slow, and what differs between scenes is seldom their
+ * subject. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { TEST_EACH_SCENE = 4 };
+#else
+enum { TEST_EACH_SCENE = 1 };
+#endif
+
 /* Path of an outside data file, or NULL (with a line saying so) where it is absent: skip() the test then. */
 const char *test_shared_data(const char *relative);
 
