@@ -233,7 +233,7 @@ drape_status drape_i_contact_add_rub(drape_sim *sim, drape_i_touch *touch, doubl
 typedef struct drape_i_grip {
     double force[3]; /* N */
     int32_t directions;
-    double k[2], n[2][3]; /* N/m */
+    double k, n[2][3]; /* N/m */
 } drape_i_grip;
 void drape_i_contact_grip(const drape_sim *sim, const drape_i_contact_spring *spring, double t, const double *x,
                           drape_i_grip *out);

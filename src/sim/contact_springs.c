@@ -364,7 +364,7 @@ void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const dou
         if (k > 0) spread(s, s->n, k * along(s, s->n, v), stiff_v);
         for (int32_t d = 0; d < g.directions; d++) {
             double with = s->with[0] * drape_i_dot3(s->t[0], g.n[d]) + s->with[1] * drape_i_dot3(s->t[1], g.n[d]);
-            spread(s, g.n[d], g.k[d] * (along(s, g.n[d], v) - with), stiff_v);
+            spread(s, g.n[d], g.k * (along(s, g.n[d], v) - with), stiff_v);
         }
     }
 }
@@ -389,8 +389,7 @@ void drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c)
         drape_i_grip g = {0};
         if (s->limit > 0) drape_i_contact_grip(sim, s, t, x, &g);
         if (normal > 0) add_coupling(contact, s, s->n, normal);
-        for (int32_t d = 0; d < g.directions; d++)
-            add_coupling(contact, s, g.n[d], positions ? g.k[d] : c * (c * g.k[d]));
+        for (int32_t d = 0; d < g.directions; d++) add_coupling(contact, s, g.n[d], positions ? g.k : c * (c * g.k));
         contact->did.springs += k > 0 || s->limit > 0;
     }
 }
