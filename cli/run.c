@@ -89,7 +89,7 @@ static int32_t close_writers(run *r, bool aloud) {
 
 /* ---- The journal that it can be resumed from ---- */
 
-/* Whether the journal fits what is asked for now. */
+/* Whether the journal belongs to a run with these options. */
 static bool journal_suits(const run *r) {
     const run_options *o = &r->options;
     int32_t interval = drape_journal_interval(r->journal);

@@ -395,7 +395,7 @@ static drape_status refresh(drape_i_response *r) {
     return !status && again ? drape_i_response_check(r, true) : status;
 }
 
-/* What is stopped may be hit by what comes behind it. */
+/* A part that was stopped may be hit by one that follows it. */
 static drape_status search_mixed(drape_i_response *r) {
     r->world->mixed = true;
     drape_status status = search(r);

@@ -210,6 +210,8 @@ void drape_i_contact_finish(drape_sim *sim, const double *impulse);
 /* ---- contact_springs.c ---- */
 
 drape_status drape_i_contact_find_springs(drape_sim *sim);
+/* 1/kg: of the part of a spring along its e, sum w_i^2/m_i. */
+double drape_i_contact_inverse_mass(const drape_sim *sim, const drape_i_contact_spring *spring);
 drape_status drape_i_contact_add_spring(drape_i_contact *contact, const drape_i_contact_spring *spring);
 /* force += springs and friction at x, v, t; stiff_v += K v of them; either may be NULL. */
 void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const double *v, double *force,

@@ -7,7 +7,9 @@
  *   f = -mu load s/|s| else,
  *
  * so its potential within a step, k |s|^2/2 and then mu load (|s| - mu load/(2k)), is convex and smooth. After the
- * step what was beyond the limit is forgotten, so that k |s| = mu load again. The load is that of the step before.
+ * step what was beyond the limit is forgotten, so that k |s| = mu load again. The load of a
+ * vertex is that of the step before; that of a pair is what its spring will carry at the end of this one, as it moves
+ * now.
  *
  * So parts that do not slide do not creep, however often their loads change. That is what a friction by velocities
  * cannot do; and one that either holds or slides in a step, without anything in between, tears vertices loose by the
@@ -41,11 +43,10 @@ static void find_across(const double n[3], double t[2][3]) {
 
 void drape_i_contact_set_friction(const drape_sim *sim, drape_i_contact_spring *s, double limit, const double v[3],
                                   const double *force) {
-    double inverse = 0, h = sim->contact->end - sim->contact->start;
+    double h = sim->contact->end - sim->contact->start;
     s->limit = limit > 0 ? limit : 0;
     if (s->limit == 0) return;
-    for (int32_t i = 0; i < s->count; i++) inverse += s->w[i] * s->w[i] / drape_cloth_mass(sim->cloth)[s->vertex[i]];
-    s->stiff = fmax(1 / (inverse * h * h), limit / MOST_STRETCH);
+    s->stiff = fmax(1 / (drape_i_contact_inverse_mass(sim, s) * h * h), limit / MOST_STRETCH);
     find_across(s->n, s->t);
     for (int32_t d = 0; d < 2; d++) {
         s->with[d] = drape_i_dot3(s->t[d], v);

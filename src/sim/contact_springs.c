@@ -1,4 +1,4 @@
-/* contact_springs.c: edges and faces of the cloth near objects, as damped springs beside the matrix.
+/* contact_springs.c: edges and faces of the cloth near objects and other cloth, as damped springs beside the matrix.
  *
  * With e = sum w_i x_i between the closest points at the start of the step, n = e/|e|, and the gap g(x) = n.e - D, a
  * spring pushes with k (G - g) where g < G, and brakes with c along n. Both n and w stay for the step, so that the
@@ -68,16 +68,21 @@ static double stiffness_at(const drape_sim *sim, int32_t vertex, const double n[
     return fmax(mass, drape_i_dot3(n, Bn) / (c * c));
 }
 
+double drape_i_contact_inverse_mass(const drape_sim *sim, const drape_i_contact_spring *s) {
+    double sum = 0;
+    for (int32_t i = 0; i < s->count; i++) sum += s->w[i] * s->w[i] / drape_cloth_mass(sim->cloth)[s->vertex[i]];
+    return sum;
+}
+
 /* k and c from the vertices, and from how fast the gap closes (m/s). What brakes acts for all of the step,
  * whether the spring is pressed or not, so that the potential has no jumps. */
 static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, double closing, double h) {
-    double own = 0, square = 0, inverse = 0, G = s->rest;
+    double own = 0, square = 0, G = s->rest;
     for (int32_t i = 0; i < s->count; i++) {
         own += s->w[i] * s->w[i] * stiffness_at(sim, s->vertex[i], s->n, h);
         square += s->w[i] * s->w[i];
-        inverse += s->w[i] * s->w[i] / drape_cloth_mass(sim->cloth)[s->vertex[i]];
     }
-    double mass = 1 / inverse;
+    double mass = 1 / drape_i_contact_inverse_mass(sim, s);
     s->k = fmax(SOFT * own / square, 0.75 * mass * closing * closing / (G * G));
     s->c = 2 * DAMPING * sqrt(s->k * mass);
 }
@@ -119,7 +124,7 @@ static bool is_inside(drape_ccd_kind kind, const double weight[4]) {
 /* How much a pair of cloth and cloth counts. Where layers lie on each other, pairs whose closest points are on
  * borders make slanted springs beside upright ones, which brake what slides: a sheet on another one, without
  * friction, stayed below 0.2 m/s. So there are none, unless the pair had a spring in the step before and is hardly
- * slanted yet: what rests on a border shall not tremble. Edges that are nearly parallel have their closest points
+ * slanted yet: what rests on a border must not tremble. Edges that are nearly parallel have their closest points
  * anywhere. */
 static double share_of(const drape_i_contact *c, drape_ccd_kind kind, const int32_t vertex[4], const double weight[4],
                        const double n[3]) {

@@ -28,7 +28,7 @@ typedef struct drape_i_integrator {
     drape_ode *ode;
     drape_ode_settings settings;
     int32_t halvings;          /* how often a step that fails is cut in two */
-    bool yielded;              /* the step has to begin anew, because contacts were set aside */
+    bool yielded;              /* contacts were set aside: the step must be repeated */
     drape_solver *mass_solver; /* of a consistent mass in explicit methods; else NULL */
     bool same_matrix;          /* the solver has seen the matrix, with what is held now */
     const double *lagged_x;    /* where damping and wind have their geometry in the stage under way; NULL: at x */

@@ -56,28 +56,14 @@ static const drape_collider CAPSULES[] = {UPPER,
                                            .friction = 0.3,
                                            .key_count = 3,
                                            .key = UP}};
-static const drape_collider ON_OPEN_MESH[] = {UPPER,
-                                              {.name = "lower",
-                                               .shape = DRAPE_COLLIDER_MESH,
-                                               .vertices = 4,
-                                               .positions = PLATE,
-                                               .triangles = 2,
-                                               .triangle = PLATE_TRIANGLES}};
+#define OPEN_PLATE(title, keys, motion)                                                                              \
+    {                                                                                                                \
+        .name = title, .shape = DRAPE_COLLIDER_MESH, .vertices = 4, .positions = PLATE, .triangles = 2,              \
+        .triangle = PLATE_TRIANGLES, .key_count = keys, .key = motion                                                \
+    }
 
-static const drape_collider OPEN_MESHES[] = {{.name = "upper",
-                                              .shape = DRAPE_COLLIDER_MESH,
-                                              .vertices = 4,
-                                              .positions = PLATE,
-                                              .triangles = 2,
-                                              .triangle = PLATE_TRIANGLES,
-                                              .key_count = 2,
-                                              .key = FALLING},
-                                             {.name = "lower",
-                                              .shape = DRAPE_COLLIDER_MESH,
-                                              .vertices = 4,
-                                              .positions = PLATE,
-                                              .triangles = 2,
-                                              .triangle = PLATE_TRIANGLES}};
+static const drape_collider ON_OPEN_MESH[] = {UPPER, OPEN_PLATE("lower", 0, NULL)};
+static const drape_collider OPEN_MESHES[] = {OPEN_PLATE("upper", 2, FALLING), OPEN_PLATE("lower", 0, NULL)};
 
 static test_drop start(drape_context *ctx, const drape_collider jaws[2], const char *method, drape_pinch pinch) {
     test_drop d = {.cells = CELLS,
