@@ -221,8 +221,8 @@ typedef struct drape_ode_newton {
     bool keep_unconverged; /* with DRAPE_ODE_FIXED: a stage that does not converge is kept as far as it came, and
                               counted; default false: it ends the run */
     /* Second order, steps that are not controlled by the error, in the unit of x: converged where no number of x is
-     * farther from the solution of the stage, as estimated, than this, and than a fifth of how far any is from where
-     * the states before lead to by extrapolation; but never more tightly than a hundredth of this. Smooth motion is
+     * farther from the solution of the stage, as estimated, than this, and than 0.3 of how far any is from where
+     * the states before lead to by extrapolation; but never more tightly than 0.003 of this. Smooth motion is
      * thus solved more tightly than rough motion, whose steps have the larger errors anyway. It takes the place of
      * rtol and atol; default 0, or negative: those. */
     double tolerance;

@@ -27,7 +27,7 @@ static const double RATE_UNSEEN = 0.5, RATE_LEAST = 1e-3, RATE_MOST = 0.9, RATE_
 static const double DIVERGES = 2;         /* corrections that grow by this are given up, without a line search */
 static const double SHARE_OF_ERROR = 0.1; /* of the tolerance of the local error */
 enum { GUESS_KEPT = 3, MANY_CORRECTIONS = 4 };
-static const double SHARE_OF_SURPRISE = 0.2, LEAST_TOLERANCE = 0.01; /* see newton.tolerance */
+static const double SHARE_OF_SURPRISE = 0.3, LEAST_TOLERANCE = 0.003; /* see newton.tolerance */
 static const double ROUNDING = 16 * DBL_EPSILON; /* corrections this small, relative to what they correct, are none */
 static const double ETA_TIGHT = 1e-10, ETA_LOOSE = 0.02;
 static const double SAME_C = 1e-9, NEAR_C = 0.3; /* relative */

@@ -317,7 +317,7 @@ void drape_i_ode_push(drape_ode *ode, double h) {
     ode->past_step[0] = h;
     ode->next = oldest;
     if (ode->past_count < ode->past_room) ode->past_count++;
-    if (ode->method.implicit) return; /* slope is that of the start and stays */
+    if (!ode->method.keeps_slope) return; /* slope is that of the start and stays */
     double *slope = ode->slope;
     ode->slope = ode->next_slope;
     ode->next_slope = slope;
@@ -334,7 +334,7 @@ void drape_i_ode_pop(drape_ode *ode) {
     }
     ode->past[last] = newest;
     ode->past_count--;
-    if (!ode->method.implicit) ode->slope_known = false;
+    if (ode->method.keeps_slope) ode->slope_known = false;
 }
 
 /* By the polynomial through as many states as the method's order has use for: its error is then of that order. */

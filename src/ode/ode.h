@@ -24,10 +24,11 @@ typedef struct drape_i_ode_method {
     int32_t order;
     int32_t steps; /* values of the past that a step uses */
     bool implicit, second_order_only;
-    bool multistep; /* of a family that uses states of the past: for the step, or (implicit Euler, its first member)
-                       for the error. Under error control it begins with low order; a state that was changed behind
-                       its back makes it restart */
-    bool estimates; /* has an error estimate of its own; the others are stepped twice */
+    bool multistep;   /* of a family that uses states of the past: for the step, or (implicit Euler, its first member)
+                         for the error. Under error control it begins with low order; a state that was changed behind
+                         its back makes it restart */
+    bool keeps_slope; /* a step begins with the slope that the one before has found at its end */
+    bool estimates;   /* has an error estimate of its own; the others are stepped twice */
     const drape_ode_tableau *tableau; /* of explicit Runge-Kutta methods */
     drape_i_ode_stepper *step;
 } drape_i_ode_method;
@@ -35,7 +36,7 @@ typedef struct drape_i_ode_method {
 const drape_i_ode_method *drape_i_ode_method_find(const char *name);
 
 drape_i_ode_stepper drape_i_ode_explicit_step, drape_i_ode_verlet_step, drape_i_ode_midpoint_step,
-    drape_i_ode_bdf_step;
+    drape_i_ode_tr_bdf2_step, drape_i_ode_bdf_step;
 extern const drape_ode_tableau drape_i_ode_explicit_euler, drape_i_ode_explicit_midpoint, drape_i_ode_rk4,
     drape_i_ode_bogacki_shampine, drape_i_ode_dormand_prince;
 

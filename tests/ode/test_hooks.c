@@ -107,8 +107,8 @@ static void idle_projection_is_invisible(void **state) {
 
 /* One-step methods do what somebody does who changes the state by hand and starts again. */
 static void one_step_methods_go_on_from_the_projected_state(void **state) {
-    static const char *const methods[] = {"explicit-euler", "rk4",    "bogacki-shampine",
-                                          "dormand-prince", "verlet", "implicit-midpoint"};
+    static const char *const methods[] = {
+        "explicit-euler", "rk4", "bogacki-shampine", "dormand-prince", "verlet", "implicit-midpoint", "tr-bdf2"};
     drape_context *ctx = *state;
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         drape_ode_settings s = settings(methods[m], DRAPE_ODE_FIXED);
@@ -314,7 +314,7 @@ static drape_status checked_solve(void *user, const drape_ode_request *q, double
 }
 
 static void requests_know_their_stage(void **state) {
-    static const char *const methods[] = {"implicit-euler", "implicit-midpoint", "bdf3"};
+    static const char *const methods[] = {"implicit-euler", "implicit-midpoint", "tr-bdf2", "bdf3"};
     drape_context *ctx = *state;
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         drape_ode_settings s = settings(methods[m], DRAPE_ODE_FIXED);

@@ -46,6 +46,12 @@ static number dormand_prince(number z) { return exponential(z, 5) + cpow(z, 6) /
 static number implicit_euler(number z) { return 1 / (1 - z); }
 static number implicit_midpoint(number z) { return (1 + z / 2) / (1 - z / 2); }
 
+/* Hosea and Shampine 1996: R of TR-BDF2 as one fraction, with d = 1 - 1/sqrt 2. */
+static number tr_bdf2(number z) {
+    const double d = 1 - sqrt(0.5);
+    return (1 + (1 - 2 * d) * z) / ((1 - d * z) * (1 - d * z));
+}
+
 static const struct one_step {
     const char *method;
     number (*R)(number z);
@@ -55,7 +61,8 @@ static const struct one_step {
                 {"bogacki-shampine", third},
                 {"dormand-prince", dormand_prince},
                 {"implicit-euler", implicit_euler},
-                {"implicit-midpoint", implicit_midpoint}};
+                {"implicit-midpoint", implicit_midpoint},
+                {"tr-bdf2", tr_bdf2}};
 
 enum { ONE_STEP = sizeof one_step / sizeof *one_step, GRID = 25 };
 
@@ -184,7 +191,7 @@ static double worst_on_ray(drape_context *ctx, const char *method, double degree
 }
 
 static void a_stable_methods_are(void **state) {
-    static const char *const methods[] = {"implicit-euler", "implicit-midpoint", "bdf2"};
+    static const char *const methods[] = {"implicit-euler", "implicit-midpoint", "tr-bdf2", "bdf2"};
     drape_context *ctx = test_context(1);
     (void)state;
     for (int32_t m = 0; m < 3; m++)
