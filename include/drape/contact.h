@@ -115,8 +115,9 @@ typedef struct drape_contact_motion {
                                   gives tight boxes far from zero; any point gives correct ones. Trees that are
                                   compared need the same one. */
     double drift[3]; /* m: a part of the motion that all vertices have in common, such as the mean of end - start.
-                        Boxes leave it out, and are the smaller for it. Where it is not zero, queries need
-                        DRAPE_CONTACT_TOGETHER, and the same drift in both trees. */
+                        Boxes leave it out. Of use where it is so large that single precision would lose what is
+                        left. Where it is not zero, queries need DRAPE_CONTACT_TOGETHER, and the same drift in both
+                        trees. */
     uint64_t reserved[4]; /* zero: room for later fields */
 } drape_contact_motion;
 
@@ -133,7 +134,7 @@ typedef struct drape_contact_tree_counts {
     int64_t updates, builds; /* builds: those of the updates that built the tree anew */
     /* Of the last query of the tree with itself, or as the second of two: */
     int64_t overlaps;   /* pairs of leaves whose boxes meet */
-    int64_t candidates; /* pairs of elements whose boxes meet, without a common vertex */
+    int64_t candidates; /* pairs of elements without a common vertex that were looked at one by one */
     uint64_t reserved[4];
 } drape_contact_tree_counts;
 DRAPE_API drape_contact_tree_counts drape_contact_tree_count(const drape_contact_tree *tree);
@@ -164,7 +165,8 @@ DRAPE_API drape_contact_list drape_contact_pairs_list(const drape_contact_pairs 
 
 /* Options of a query, bits. */
 typedef enum drape_contact_query {
-    DRAPE_CONTACT_BOXES = 1,   /* every pair whose boxes meet, also those that a second, tighter test finds apart */
+    DRAPE_CONTACT_BOXES = 1,   /* every pair whose boxes come near enough to each other on their ways, also those that
+                                  a second, tighter test finds apart */
     DRAPE_CONTACT_TOGETHER = 2 /* all vertices move at the same time, each at its own constant velocity: leaves out
                                   pairs that come near each other only if some vertices are ahead of others. A sheet
                                   that flies has no more pairs then than one at rest. */

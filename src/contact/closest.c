@@ -99,8 +99,8 @@ void drape_i_closest(drape_ccd_kind kind, const double *x, const int32_t vertex[
 }
 
 void drape_i_between(const double *x, const int32_t vertex[4], const double w[4], double e[3]) {
-    for (int k = 0; k < 3; k++) {
-        e[k] = 0;
-        for (int i = 0; i < 4; i++) e[k] += w[i] * x[3 * (int64_t)vertex[i] + k];
-    }
+    double sum[3] = {0}; /* not e, which might be a part of x: the compiler keeps these in registers */
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++) sum[k] += w[i] * x[3 * (int64_t)vertex[i] + k];
+    for (int k = 0; k < 3; k++) e[k] = sum[k];
 }

@@ -9,7 +9,7 @@
  * key to key; at a key they are its numbers exactly. */
 #include "contact/collider.h"
 #include "base/elementary.h"
-#include "base/vec3.h"
+#include "contact/pose.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,68 +35,30 @@ typedef struct drape_i_collider_motion {
 
 /* Position and turn at a time. */
 typedef struct placement {
-    vec3 position, axis;
-    double cosine, sine;
-    bool turned;
+    vec3 position;
+    drape_i_turn turn;
 } placement;
-
-/* Between which of n rising times t is: *i and *i + 1, and how far along; at rest outside of them. */
-static double find_time(const double *time, size_t stride, int32_t n, double t, int32_t *i) {
-    DRAPE_ASSERT(n >= 1);
-    int32_t low = 0, high = n; /* time[low] <= t < time[high], where there are such */
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (time[middle * stride] <= t) low = middle;
-        else high = middle;
-    }
-    *i = low;
-    if (low + 1 == n || !(t > time[low * stride])) return 0;
-    return (t - time[low * stride]) / (time[(low + 1) * stride] - time[low * stride]);
-}
-
-static double between(double a, double b, double share) { return a + share * (b - a); }
 
 static drape_collider_key key_at(const motion *m, double t) {
     int32_t i;
-    double share = find_time(&m->key->time, sizeof *m->key / sizeof(double), m->key_count, t, &i);
+    double share = drape_i_find_time(&m->key->time, sizeof *m->key / sizeof(double), m->key_count, t, &i);
     drape_collider_key at = m->key[i];
     if (share > 0)
         for (int32_t d = 0; d < 3; d++) {
-            at.position[d] = between(at.position[d], m->key[i + 1].position[d], share);
-            at.rotation[d] = between(at.rotation[d], m->key[i + 1].rotation[d], share);
+            at.position[d] = drape_i_between_keys(at.position[d], m->key[i + 1].position[d], share);
+            at.rotation[d] = drape_i_between_keys(at.rotation[d], m->key[i + 1].rotation[d], share);
         }
     return at;
 }
 
-static placement placement_of(vec3 position, vec3 rotation) {
-    placement p = {.position = position, .cosine = 1};
-    double angle = vec3_length(rotation);
-    if (!(angle > 0)) return p;
-    p.turned = true;
-    p.axis = vec3_scale(1 / angle, rotation);
-    p.cosine = drape_i_cos(angle);
-    p.sine = drape_i_sin(angle);
-    return p;
-}
-
 static placement place_at(const motion *m, double t) {
-    if (m->key_count == 0) return (placement){.cosine = 1};
+    if (m->key_count == 0) return (placement){.turn = {.cosine = 1}};
     drape_collider_key key = key_at(m, t);
-    return placement_of(vec3_at(key.position), vec3_at(key.rotation));
-}
-
-/* R p, or with sign -1 its inverse. */
-static vec3 turn(const placement *at, double sign, vec3 p) {
-    if (!at->turned) return p;
-    vec3 across = vec3_cross(at->axis, p);
-    double along = (1 - at->cosine) * vec3_dot(at->axis, p), s = sign * at->sine;
-    return (vec3){(at->cosine * p.x + s * across.x) + along * at->axis.x,
-                  (at->cosine * p.y + s * across.y) + along * at->axis.y,
-                  (at->cosine * p.z + s * across.z) + along * at->axis.z};
+    return (placement){vec3_at(key.position), drape_i_turn_of(vec3_at(key.rotation))};
 }
 
 static void put(const placement *at, vec3 p, double *x) {
-    vec3 turned = turn(at, 1, p);
+    vec3 turned = drape_i_turn_point(&at->turn, 1, p);
     x[0] = at->position.x + turned.x;
     x[1] = at->position.y + turned.y;
     x[2] = at->position.z + turned.z;
@@ -109,14 +71,15 @@ static void points_at(const motion *m, double t, double *x) {
     double share = 0;
     if (m->frames > 0) {
         int32_t f;
-        share = find_time(m->frame_time, 1, m->frames, t, &f);
+        share = drape_i_find_time(m->frame_time, 1, m->frames, t, &f);
         from = m->frame + n * f;
         if (share > 0) to = from + n;
     }
     for (int64_t i = 0; i < n; i += 3) {
         vec3 p = vec3_at(from + i);
         if (to)
-            p = (vec3){between(p.x, to[i], share), between(p.y, to[i + 1], share), between(p.z, to[i + 2], share)};
+            p = (vec3){drape_i_between_keys(p.x, to[i], share), drape_i_between_keys(p.y, to[i + 1], share),
+                       drape_i_between_keys(p.z, to[i + 2], share)};
         put(&at, p, x + i);
     }
 }
@@ -147,7 +110,7 @@ static void free_motion(drape_context *ctx, motion *m) {
 }
 
 static void turn_points(const placement *at, int64_t count, double *x) {
-    for (int64_t i = 0; at->turned && i < count; i++) put(at, vec3_at(x + 3 * i), x + 3 * i);
+    for (int64_t i = 0; at->turn.turned && i < count; i++) put(at, vec3_at(x + 3 * i), x + 3 * i);
 }
 
 /* Takes the points of the shape over. */
@@ -167,10 +130,10 @@ static drape_status take_motion(drape_context *ctx, const drape_collider *c, dra
         memcpy(m->frame_time, c->frame_time, (size_t)m->frames * sizeof *m->frame_time);
         memcpy(m->frame, c->frame, (size_t)numbers * sizeof *m->frame);
     }
-    placement at = placement_of((vec3){0, 0, 0}, vec3_at(c->rotation));
+    placement at = {.turn = drape_i_turn_of(vec3_at(c->rotation))};
     turn_points(&at, m->points, m->local);
     turn_points(&at, (int64_t)m->points * m->frames, m->frame);
-    m->up = turn(&at, 1, (vec3){0, 0, 1});
+    m->up = drape_i_turn_point(&at.turn, 1, (vec3){0, 0, 1});
     return DRAPE_OK;
 }
 
@@ -277,7 +240,7 @@ void drape_i_colliders_at(const drape_i_colliders *all, double time, double *x) 
 void drape_i_collider_normal(const drape_i_colliders *all, int32_t collider, double time, double normal[3]) {
     DRAPE_ASSERT(collider >= 0 && collider < all->count);
     placement at = place_at(all->motion + collider, time);
-    vec3 n = turn(&at, 1, all->motion[collider].up);
+    vec3 n = drape_i_turn_point(&at.turn, 1, all->motion[collider].up);
     normal[0] = n.x, normal[1] = n.y, normal[2] = n.z;
 }
 
@@ -289,7 +252,7 @@ void drape_i_collider_carry(const drape_i_colliders *all, int32_t collider, doub
         return;
     }
     placement before = place_at(all->motion + collider, t0), after = place_at(all->motion + collider, t1);
-    put(&after, turn(&before, -1, vec3_sub(vec3_at(from), before.position)), to);
+    put(&after, drape_i_turn_point(&before.turn, -1, vec3_sub(vec3_at(from), before.position)), to);
 }
 
 /* The solid angle under which p sees the triangles (van Oosterom and Strackee 1983) is 4 pi or -4 pi inside a closed

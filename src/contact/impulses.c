@@ -8,7 +8,7 @@
  * from what has moved across n, d_T, at most mu times what p has changed the gap by.
  *
  * The paper stops the approach, so that parts keep the gap they had at the start; here they may go on until they are
- * `distance` apart, or keep the gap where it was less than that, plus a tenth of what lacks.
+ * `distance` apart, or keep the gap where it was less than that, plus a little of what lacks.
  *
  * Momentum. The weights sum up to zero, so an impulse keeps the momentum. The angular momentum of the step,
  *     L = sum m_i start_i x (end_i - start_i) / h,
@@ -28,7 +28,7 @@ enum {
     ENOUGH = 2 /* a pass that does not leave less than one in so many hits is the last: zones do better */
 };
 
-static const double PUSH = 0.1;      /* of what lacks to the distance, in a pass */
+static const double PUSH = 0.02;     /* of what lacks to the distance, in a pass: more shakes what rests */
 static const double MOST_PULL = 16;  /* no vertex moves farther than this times what lacks */
 static const double THINNEST = 1e-9; /* of inertia: a body whose tensor is nearer to singular does not turn */
 

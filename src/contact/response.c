@@ -139,10 +139,15 @@ typedef struct setting {
 
 static void set_verdicts(void *data, int64_t begin, int64_t end) {
     const setting *s = data;
+    double distance = -1, round = -1, floor = 0, separation = 0; /* of the pair before: most are alike */
     for (int64_t i = begin; i < end; i++) {
-        double floor = drape_i_world_floor(s->world, s->pairs->distance[i], s->pairs->round[i]);
+        if (s->pairs->distance[i] != distance || s->pairs->round[i] != round) {
+            distance = s->pairs->distance[i], round = s->pairs->round[i];
+            floor = drape_i_world_floor(s->world, distance, round);
+            separation = drape_i_response_separation(floor, round);
+        }
         s->verdicts->floor[i] = floor;
-        s->verdicts->separation[i] = drape_i_response_separation(floor, s->pairs->round[i]);
+        s->verdicts->separation[i] = separation;
         s->verdicts->planned[i] = 0;
     }
 }

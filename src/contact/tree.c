@@ -7,12 +7,12 @@
  * the sizes of nodes, which leaves 4. Each vertex and each edge belongs to the first leaf that has it, so that a pair
  * of elements appears in one pair of leaves only, and once.
  *
- * Boxes are floats, rounded outward, relative to an origin near the mesh. A vertex's box holds its positions at the
- * start and the end of the motion, and by that all in between; an element's box is that around its vertices' boxes.
+ * Boxes are floats, rounded outward, relative to an origin near the mesh. They are around vertices in the middle of
+ * the motion; beside them each node has a box around the halves of its vertices' ways. tree_simd.c compares them.
  * An update recomputes the boxes and keeps the order of the triangles, until a query has met half as many pairs of
- * leaves again as the first query after the order was made (and more pairs than there are leaves, so that sorting
- * costs less than such a query): then the next update sorts again. Where later queries meet fewer, the number to
- * compare with falls slowly. Nothing here looks at a clock.
+ * leaves again as the first query of its kind, with or without DRAPE_CONTACT_TOGETHER, after the order was made (and
+ * more pairs than there are leaves, so that sorting costs less than such a query): then the next update sorts again.
+ * Where later queries meet fewer, the number to compare with falls slowly. Nothing here looks at a clock.
  *
  * Queries run over the leaves in pieces that depend on their number alone (base/parallel.h). A piece writes its pairs
  * into a part of the list that has as much room as it needed before and a quarter more, and keeps counting when that
@@ -254,7 +254,7 @@ static void fit_vertex(const double *start, const double *end, const drape_conta
     }
     v->e = round_up(off);
     for (int32_t k = 0; k < 3; k++) {
-        float w = (fabsf(v->m[k]) + v->e + tree->margin_up) * (1 + WIDEN), lo = v->c[k] - w, hi = v->c[k] + w;
+        float w = (v->e + tree->margin_up) * (1 + WIDEN), lo = v->c[k] - w, hi = v->c[k] + w;
         v->lo[k] = lo - fabsf(lo) * WIDEN, v->hi[k] = hi + fabsf(hi) * WIDEN;
     }
 }
@@ -488,7 +488,8 @@ static void build(drape_contact_tree *tree) {
     for (int32_t l = 0; l < tree->levels; l++)
         memset(tree->level[l], 0xff, (size_t)tree->nodes[l] * sizeof *tree->level[l]); /* not numbers */
     tree->forgotten = false;
-    tree->reference = -1;
+    tree->grown = false;
+    tree->reference[0] = tree->reference[1] = -1;
     tree->counts.builds++;
 }
 
@@ -503,12 +504,6 @@ static void refit(drape_contact_tree *tree) {
     drape_i_loop(tree->ctx, tree->leaves, LEAF_GRAIN, refit_leaves, tree);
     for (int32_t l = 0; l + 1 < tree->levels; l++)
         drape_i_tree_refit_level_at[tree->ctx->simd](tree, l, 0, tree->nodes[l]);
-}
-
-/* Half as many again as at first, and enough that sorting is the lesser work. */
-static bool has_grown(const drape_contact_tree *tree) {
-    int64_t now = tree->counts.overlaps;
-    return tree->reference >= 0 && now > tree->reference + tree->reference / 2 && now > tree->leaves;
 }
 
 static drape_status check_motion(drape_contact_tree *tree, const drape_contact_motion *motion) {
@@ -542,7 +537,7 @@ drape_status drape_contact_tree_update(drape_contact_tree *tree, const drape_con
     vertex_loop loop = {tree, motion};
     if (tree->vertices) drape_i_sum(tree->ctx, tree->vertices, VERTEX_GRAIN, fit_vertices, &loop, 1, &not_finite);
     if (not_finite > 0) return name_not_finite(tree, motion);
-    if (tree->triangles && (tree->forgotten || has_grown(tree))) build(tree);
+    if (tree->triangles && (tree->forgotten || tree->grown)) build(tree);
     if (tree->triangles) refit(tree);
     tree->counts.updates++;
     tree->updated = true;
@@ -677,12 +672,14 @@ static void close_gaps(drape_contact_pairs *pairs, int32_t parts) {
     }
 }
 
-/* Compares the count of leaves with that of earlier queries, see the head of this file. */
-static void note_overlaps(drape_contact_tree *tree, int64_t overlaps, int64_t candidates) {
+/* Compares the count of leaves with that of earlier queries of the same kind, see the head of this file. */
+static void note_overlaps(drape_contact_tree *tree, bool together, int64_t overlaps, int64_t candidates) {
+    int64_t *reference = &tree->reference[together];
     tree->counts.overlaps = overlaps;
     tree->counts.candidates = candidates;
-    if (tree->reference < 0) tree->reference = overlaps;
-    else if (overlaps < tree->reference) tree->reference -= (tree->reference - overlaps + 63) / 64;
+    if (*reference < 0) *reference = overlaps;
+    else if (overlaps < *reference) *reference -= (*reference - overlaps + 63) / 64;
+    tree->grown = overlaps > *reference + *reference / 2 && overlaps > tree->leaves;
 }
 
 static drape_status query(drape_contact_tree *first, drape_contact_tree *second, uint32_t options,
@@ -708,7 +705,7 @@ static drape_status query(drape_contact_tree *first, drape_contact_tree *second,
         overlaps += pairs->part[i].overlaps;
         candidates += pairs->part[i].candidates;
     }
-    note_overlaps(second, overlaps, candidates);
+    note_overlaps(second, loop.query.together, overlaps, candidates);
     return DRAPE_OK;
 }
 

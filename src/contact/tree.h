@@ -17,7 +17,13 @@ typedef struct drape_i_box8 {
     float hi[3][8];
 } drape_i_box8;
 
-/* Eight vertices, edges or triangles in lanes: their boxes, numbers and 1, 2 or 3 vertices. */
+/* Eight nodes or leaves in lanes: boxes around all their vertices in the middle of the motion, and around their m. */
+typedef struct drape_i_node8 {
+    drape_i_box8 at, way;
+} drape_i_node8;
+
+/* Eight vertices, edges or triangles in lanes: their boxes in the middle of the motion, numbers and 1, 2 or 3
+ * vertices. */
 typedef struct drape_i_block {
     drape_i_box8 box;
     int32_t id[8];
@@ -25,10 +31,10 @@ typedef struct drape_i_block {
 } drape_i_block;
 
 /* All that is known of a vertex in motion, relative to the origin. At the time (1 + s)/2, -1 <= s <= 1, it is within
- * e of c + s m in each coordinate, in real numbers; lo <= c - |m| - e - margin and hi >= c + |m| + e + margin. */
+ * e of c + s m in each coordinate, in real numbers; lo <= c - e - margin and hi >= c + e + margin. */
 typedef struct drape_i_vertex_box {
     _Alignas(64) float c[3];
-    float e, m[3], unused, lo[4], hi[4]; /* the last of lo and hi are not used */
+    float e, m[4], lo[4], hi[4]; /* the last of m, lo and hi are zero */
 } drape_i_vertex_box;
 
 _Static_assert(sizeof(drape_i_box8) == 192 && sizeof(drape_i_block) == 320 && sizeof(drape_i_vertex_box) == 64,
@@ -60,14 +66,15 @@ struct drape_contact_tree {
     drape_i_elements points, lines, faces; /* faces: one block per leaf */
     /* Node g of level l holds the boxes of the nodes (l = 0: leaves) 8g .. 8g+7 of the level below; the last level is
      * one node. */
-    drape_i_box8 *level[DRAPE_I_TREE_LEVELS];
+    drape_i_node8 *level[DRAPE_I_TREE_LEVELS];
     int32_t nodes[DRAPE_I_TREE_LEVELS];
     int32_t levels;
 
     double margin, origin[3], drift[3];
-    float margin_up; /* rounded up */
-    bool updated, forgotten;
-    int64_t reference; /* overlaps to compare with; -1: not counted since the tree was built */
+    float margin_up;                /* rounded up */
+    bool updated, forgotten, grown; /* grown: the last query met so many leaves that the tree needs a rebuild */
+    int64_t reference[2]; /* overlaps to compare with, of queries without and with DRAPE_CONTACT_TOGETHER; -1: not
+                             counted since the tree was built */
     drape_contact_tree_counts counts;
 
     uint8_t lanes[256][8], lane_count[256]; /* of 8 bits: which are set, in ascending order, and how many */

@@ -8,7 +8,8 @@
 
 enum {
     GRAIN = 2048,
-    BLOCK = 64 /* triangles, or edges, that share a box */
+    MOTION_GRAIN = 8192, /* coordinates */
+    BLOCK = 64           /* triangles, or edges, that share a box */
 };
 
 static const double SHARE = 0.01; /* of the thickness, that is always kept */
@@ -63,7 +64,8 @@ static drape_status build(drape_i_world *w, const drape_i_world_settings *s) {
     w->vertices = w->cloth_vertices + w->points;
     status = create_trees(w, s);
     if (!status) status = list_planes(w);
-    if (!status) status = drape_contact_pairs_create(w->ctx, &w->found);
+    if (!status && w->self) status = drape_contact_pairs_create(w->ctx, &w->found);
+    if (!status && w->objects) status = drape_contact_pairs_create(w->ctx, &w->met);
     return status ? status : allocate(w, s);
 }
 
@@ -98,6 +100,7 @@ void drape_i_world_destroy(drape_i_world *w) {
     DRAPE_FREE(ctx, w->triangle, w->triangles);
     DRAPE_FREE(ctx, w->plane, w->plane_count);
     drape_contact_pairs_destroy(w->found);
+    drape_contact_pairs_destroy(w->met);
     drape_contact_tree_destroy(w->cloth);
     drape_contact_tree_destroy(w->objects);
     drape_i_colliders_destroy(w->colliders);
@@ -109,19 +112,39 @@ void drape_i_world_forget(drape_i_world *w) {
     if (w->objects) drape_contact_tree_forget(w->objects);
 }
 
+/* Positions of the cloth on their way into the world. */
+typedef struct moving {
+    drape_i_world *w;
+    const double *x0, *x1;
+    int64_t length; /* of a piece of the loop */
+    double largest[DRAPE_I_CHUNKS];
+} moving;
+
+static double largest_of(const double *x, int64_t count, double most) {
+    for (int64_t i = 0; i < count; i++) most = fabs(x[i]) > most ? fabs(x[i]) : most;
+    return most;
+}
+
+static void move_chunk(void *data, int64_t begin, int64_t end) {
+    moving *m = data;
+    int64_t count = end - begin;
+    memcpy(m->w->start + begin, m->x0 + begin, (size_t)count * sizeof *m->x0);
+    memcpy(m->w->end + begin, m->x1 + begin, (size_t)count * sizeof *m->x1);
+    m->largest[begin / m->length] = largest_of(m->x1 + begin, count, largest_of(m->x0 + begin, count, 0));
+}
+
 void drape_i_world_set_motion(drape_i_world *w, const double *x0, double t0, const double *x1, double t1) {
-    size_t bytes = 3 * (size_t)w->cloth_vertices * sizeof *x0;
-    memcpy(w->start, x0, bytes);
-    memcpy(w->end, x1, bytes);
+    int64_t numbers = 3 * (int64_t)w->cloth_vertices, points = 3 * (int64_t)w->points;
+    moving m = {.w = w, .x0 = x0, .x1 = x1, .length = drape_i_chunk_length(numbers, MOTION_GRAIN)};
+    drape_i_loop(w->ctx, numbers, MOTION_GRAIN, move_chunk, &m);
     w->start_time = t0;
     w->end_time = t1;
     if (w->colliders) {
-        drape_i_colliders_at(w->colliders, t0, w->start + 3 * (int64_t)w->cloth_vertices);
-        drape_i_colliders_at(w->colliders, t1, w->end + 3 * (int64_t)w->cloth_vertices);
+        drape_i_colliders_at(w->colliders, t0, w->start + numbers);
+        drape_i_colliders_at(w->colliders, t1, w->end + numbers);
     }
-    w->largest = 0;
-    for (int64_t i = 0; i < 3 * (int64_t)w->vertices; i++)
-        w->largest = fmax(w->largest, fmax(fabs(w->start[i]), fabs(w->end[i])));
+    w->largest = largest_of(m.largest, DRAPE_I_CHUNKS, 0);
+    w->largest = largest_of(w->end + numbers, points, largest_of(w->start + numbers, points, w->largest));
 }
 
 /* ---- Lists of pairs ---- */
@@ -130,8 +153,8 @@ void drape_i_world_set_motion(drape_i_world *w, const double *x0, double t0, con
 static drape_status make_room(drape_context *ctx, drape_i_pairs *p, int64_t count) {
     if (count <= p->room) return DRAPE_OK;
     drape_i_pairs next = {.count = p->count, .room = count + count / 2};
-    if (!DRAPE_NEW(ctx, next.vertex, next.room) || !DRAPE_NEW(ctx, next.collider, next.room) ||
-        !DRAPE_NEW(ctx, next.distance, next.room) || !DRAPE_NEW(ctx, next.round, next.room)) {
+    if (!DRAPE_NEW_RAW(ctx, next.vertex, next.room) || !DRAPE_NEW_RAW(ctx, next.collider, next.room) ||
+        !DRAPE_NEW_RAW(ctx, next.distance, next.room) || !DRAPE_NEW_RAW(ctx, next.round, next.room)) {
         free_pairs(ctx, &next);
         return DRAPE_ERROR_MEMORY;
     }
@@ -174,9 +197,10 @@ static void take_chunk(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static drape_status take(drape_i_world *w, drape_contact_kind from, drape_ccd_kind kind) {
+static drape_status take(drape_i_world *w, const drape_contact_pairs *found, drape_contact_kind from,
+                         drape_ccd_kind kind) {
     drape_i_pairs *to = &w->pairs[kind];
-    taking t = {w, drape_contact_pairs_list(w->found, from), to, to->count};
+    taking t = {w, drape_contact_pairs_list(found, from), to, to->count};
     drape_status status = make_room(w->ctx, to, to->count + t.list.count);
     if (status) return status;
     drape_i_loop(w->ctx, t.list.count, GRAIN, take_chunk, &t);
@@ -325,17 +349,17 @@ static drape_status find_objects(drape_i_world *w, double margin) {
     drape_contact_motion motion = {.start = w->start + first, .end = w->end + first};
     motion.margin = thickest_object(w) + 0.5 * margin;
     drape_status status = drape_contact_tree_update(w->objects, &motion);
-    if (!status) status = drape_contact_tree_against(w->cloth, w->objects, options_of(w), w->found);
-    if (!status) status = take(w, DRAPE_CONTACT_VERTEX_TRIANGLE, DRAPE_CCD_VERTEX_FACE);
-    if (!status) status = take(w, DRAPE_CONTACT_TRIANGLE_VERTEX, DRAPE_CCD_VERTEX_FACE);
-    if (!status) status = take(w, DRAPE_CONTACT_EDGE_EDGE, DRAPE_CCD_EDGE_EDGE);
+    if (!status) status = drape_contact_tree_against(w->cloth, w->objects, options_of(w), w->met);
+    if (!status) status = take(w, w->met, DRAPE_CONTACT_VERTEX_TRIANGLE, DRAPE_CCD_VERTEX_FACE);
+    if (!status) status = take(w, w->met, DRAPE_CONTACT_TRIANGLE_VERTEX, DRAPE_CCD_VERTEX_FACE);
+    if (!status) status = take(w, w->met, DRAPE_CONTACT_EDGE_EDGE, DRAPE_CCD_EDGE_EDGE);
     return status;
 }
 
 static drape_status find_self(drape_i_world *w) {
     drape_status status = drape_contact_tree_self(w->cloth, options_of(w), w->found);
-    if (!status) status = take(w, DRAPE_CONTACT_VERTEX_TRIANGLE, DRAPE_CCD_VERTEX_FACE);
-    if (!status) status = take(w, DRAPE_CONTACT_EDGE_EDGE, DRAPE_CCD_EDGE_EDGE);
+    if (!status) status = take(w, w->found, DRAPE_CONTACT_VERTEX_TRIANGLE, DRAPE_CCD_VERTEX_FACE);
+    if (!status) status = take(w, w->found, DRAPE_CONTACT_EDGE_EDGE, DRAPE_CCD_EDGE_EDGE);
     return status;
 }
 

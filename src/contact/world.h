@@ -46,7 +46,8 @@ typedef struct drape_i_world {
     double *start, *end;         /* m, 3 doubles per vertex of all */
     double start_time, end_time; /* s */
     drape_i_pairs pairs[2];      /* by drape_ccd_kind, of the last drape_i_world_find */
-    drape_contact_pairs *found;  /* scratch */
+    drape_contact_pairs *found;  /* scratch: cloth and cloth */
+    drape_contact_pairs *met;    /* scratch: cloth and colliders; lists of their own, whose rooms fit them */
     double largest;              /* m: the largest coordinate of start and end */
     int32_t triangles, edges;    /* of the cloth */
     int32_t (*triangle)[3];

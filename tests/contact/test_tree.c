@@ -168,25 +168,59 @@ typedef struct interval {
     double lo[3], hi[3];
 } interval;
 
-/* The exact box of some vertices on their way. */
-static interval box_of(const motion *m, const int32_t *vertex, int32_t count) {
-    interval b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+/* Exact boxes of some vertices: at the start, at the end and in the middle of their ways, and of halves of their
+ * ways. */
+typedef struct moving_box {
+    interval start, end, middle, half;
+} moving_box;
+
+static void grow(interval *b, int32_t k, double x) { b->lo[k] = fmin(b->lo[k], x), b->hi[k] = fmax(b->hi[k], x); }
+
+static moving_box box_of(const motion *m, const int32_t *vertex, int32_t count) {
+    const interval none = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    moving_box b = {none, none, none, none};
     for (int32_t i = 0; i < count; i++)
         for (int32_t k = 0; k < 3; k++) {
             double s = m->start[3 * (int64_t)vertex[i] + k], e = m->end[3 * (int64_t)vertex[i] + k];
-            b.lo[k] = fmin(b.lo[k], fmin(s, e)), b.hi[k] = fmax(b.hi[k], fmax(s, e));
+            grow(&b.start, k, s), grow(&b.end, k, e);
+            grow(&b.middle, k, 0.5 * s + 0.5 * e), grow(&b.half, k, 0.5 * e - 0.5 * s);
         }
     return b;
 }
 
-/* Whether they come as near as `distance` in every coordinate; slack makes it more generous, as rounded boxes are. */
-static bool boxes_meet(const interval *a, const interval *b, double distance, double slack) {
+/* How boxes are compared. */
+typedef enum comparison {
+    SWEPT, /* around starts and ends */
+    AT_BOTH_ENDS /* no coordinate tells them apart, in the same order at the start and at the end */,
+    MIDDLES,         /* in the middle, as near as the largest halves of both ways together; with some slack */
+    MIDDLES_TOGETHER /* in the middle, as near as the largest difference of such halves; with some slack */
+} comparison;
+
+/* Boxes are allowed a slack of 2^-18 of the coordinates, so the search runs on meshes relative to the origin. */
+static const double SLACK = 0x1p-18;
+
+static double largest(const interval *b, int32_t k) { return fmax(fabs(b->lo[k]), fabs(b->hi[k])); }
+
+static bool boxes_meet(const moving_box *a, const moving_box *b, double distance, comparison how) {
+    bool meet = true;
     for (int32_t k = 0; k < 3; k++) {
-        double size = fmax(fmax(fabs(a->lo[k]), fabs(a->hi[k])), fmax(fabs(b->lo[k]), fabs(b->hi[k])));
-        double d = distance + slack * (size + distance);
-        if (a->lo[k] - b->hi[k] > d || b->lo[k] - a->hi[k] > d) return false;
+        double size = largest(&a->start, k) + largest(&a->end, k) + largest(&b->start, k) + largest(&b->end, k);
+        double far = fmax(a->start.lo[k] - b->start.hi[k], b->start.lo[k] - a->start.hi[k]), reach = distance;
+        if (how == SWEPT) {
+            far = fmax(fmin(a->start.lo[k], a->end.lo[k]) - fmax(b->start.hi[k], b->end.hi[k]),
+                       fmin(b->start.lo[k], b->end.lo[k]) - fmax(a->start.hi[k], a->end.hi[k]));
+        } else if (how == AT_BOTH_ENDS) {
+            far = fmax(fmin(a->start.lo[k] - b->start.hi[k], a->end.lo[k] - b->end.hi[k]),
+                       fmin(b->start.lo[k] - a->start.hi[k], b->end.lo[k] - a->end.hi[k]));
+        } else {
+            far = fmax(a->middle.lo[k] - b->middle.hi[k], b->middle.lo[k] - a->middle.hi[k]);
+            reach += SLACK * (size + distance);
+            reach += how == MIDDLES ? largest(&a->half, k) + largest(&b->half, k)
+                                    : fmax(a->half.hi[k] - b->half.lo[k], b->half.hi[k] - a->half.lo[k]);
+        }
+        meet &= far <= reach;
     }
-    return true;
+    return meet;
 }
 
 static bool shared(const int32_t *a, int32_t na, const int32_t *b, int32_t nb) {
@@ -203,15 +237,15 @@ static bool in_a_triangle(const motion *m, int32_t v) {
 }
 
 /* Vertices of a against triangles of b. */
-static pair_set all_vertex_triangle(const motion *a, const motion *b, double slack) {
+static pair_set all_vertex_triangle(const motion *a, const motion *b, comparison how) {
     pair_set set = {0};
     for (int32_t v = 0; v < a->vertices; v++) {
         if (!in_a_triangle(a, v)) continue;
-        interval box = box_of(a, &v, 1);
+        moving_box box = box_of(a, &v, 1);
         for (int32_t t = 0; t < b->triangles; t++) {
             const int32_t *c = b->triangle + 3 * t;
-            interval other = box_of(b, c, 3);
-            if ((a == b && shared(&v, 1, c, 3)) || !boxes_meet(&box, &other, a->margin + b->margin, slack)) continue;
+            moving_box other = box_of(b, c, 3);
+            if ((a == b && shared(&v, 1, c, 3)) || !boxes_meet(&box, &other, a->margin + b->margin, how)) continue;
             add_pair(&set, (pair_of){{v, c[0], c[1], c[2]}, v, t});
         }
     }
@@ -219,16 +253,16 @@ static pair_set all_vertex_triangle(const motion *a, const motion *b, double sla
 }
 
 static pair_set all_edge_edge(const motion *a, const drape_contact_tree *tree_a, const motion *b,
-                              const drape_contact_tree *tree_b, double slack) {
+                              const drape_contact_tree *tree_b, comparison how) {
     const int32_t *ea, *eb;
     int32_t na = drape_contact_tree_edges(tree_a, &ea), nb = drape_contact_tree_edges(tree_b, &eb);
     pair_set set = {0};
     for (int32_t i = 0; i < na; i++) {
-        interval box = box_of(a, ea + 2 * i, 2);
+        moving_box box = box_of(a, ea + 2 * i, 2);
         for (int32_t k = a == b ? i + 1 : 0; k < nb; k++) {
             const int32_t *p = ea + 2 * i, *q = eb + 2 * k;
-            interval other = box_of(b, q, 2);
-            if ((a == b && shared(p, 2, q, 2)) || !boxes_meet(&box, &other, a->margin + b->margin, slack)) continue;
+            moving_box other = box_of(b, q, 2);
+            if ((a == b && shared(p, 2, q, 2)) || !boxes_meet(&box, &other, a->margin + b->margin, how)) continue;
             add_pair(&set, (pair_of){{p[0], p[1], q[0], q[1]}, i, k});
         }
     }
@@ -323,55 +357,74 @@ static void assert_rest_apart_together(const pair_set *all, const pair_set *kept
     }
 }
 
-/* What the queries find, against the search through all pairs. Boxes are allowed a slack of 2^-20 of the coordinates
- * relative to the origin, so the search runs on meshes relative to it. */
-static void check_kind(const drape_contact_pairs *boxes, const drape_contact_pairs *tight,
-                       const drape_contact_pairs *together, drape_contact_kind kind, bool one_mesh, const motion *a,
-                       const motion *b, int32_t na, pair_set *exact, pair_set *loose) {
-    pair_set found = set_of(boxes, kind, one_mesh), left = set_of(tight, kind, one_mesh);
-    pair_set least = set_of(together, kind, one_mesh);
-    sort_set(exact), sort_set(loose);
-    assert_subset(exact, &found);
-    assert_subset(&found, loose);
-    assert_subset(&left, &found);
-    assert_rest_apart(&found, &left, a, b, na);
-    assert_subset(&least, &found);
-    assert_rest_apart_together(&found, &least, a, b, na);
-    free(least.pair);
-    free(found.pair), free(left.pair), free(exact->pair), free(loose->pair);
+/* What queries with all combinations of options find; boxes and tight: without and with the tighter test. */
+typedef struct answers {
+    drape_contact_pairs *boxes, *tight, *boxes_together, *together;
+} answers;
+
+static answers ask(drape_context *ctx, drape_contact_tree *a, drape_contact_tree *b) {
+    answers found;
+    drape_contact_pairs **to[4] = {&found.tight, &found.boxes, &found.together, &found.boxes_together};
+    for (uint32_t options = 0; options < 4; options++) {
+        *to[options] = make_pairs(ctx);
+        ASSERT_OK(ctx, a == b ? drape_contact_tree_self(a, options, *to[options])
+                              : drape_contact_tree_against(a, b, options, *to[options]));
+    }
+    return found;
 }
 
-static const double SLACK = 0x1p-18;
+static void clear_answers(answers *found) {
+    drape_contact_pairs_destroy(found->boxes), drape_contact_pairs_destroy(found->tight);
+    drape_contact_pairs_destroy(found->boxes_together), drape_contact_pairs_destroy(found->together);
+}
+
+/* A query against the search through all pairs: `near`, those that boxes do not tell apart, and `most`, those that it
+ * may list. */
+static void check_options(const drape_contact_pairs *boxes, const drape_contact_pairs *tight, drape_contact_kind kind,
+                          bool one_mesh, const motion *a, const motion *b, int32_t na, pair_set near, pair_set most,
+                          bool together) {
+    pair_set found = set_of(boxes, kind, one_mesh), left = set_of(tight, kind, one_mesh);
+    sort_set(&near), sort_set(&most);
+    if (!together) assert_subset(&near, &found);
+    assert_subset(&found, &most);
+    assert_subset(&left, &found);
+    (together ? assert_rest_apart_together : assert_rest_apart)(&near, &left, a, b, na);
+    free(found.pair), free(left.pair), free(near.pair), free(most.pair);
+}
+
+static void check_vertex_triangle(const answers *found, drape_contact_kind kind, const motion *a, const motion *b) {
+    check_options(found->boxes, found->tight, kind, a == b, a, b, 1, all_vertex_triangle(a, b, SWEPT),
+                  all_vertex_triangle(a, b, MIDDLES), false);
+    check_options(found->boxes_together, found->together, kind, a == b, a, b, 1,
+                  all_vertex_triangle(a, b, AT_BOTH_ENDS), all_vertex_triangle(a, b, MIDDLES_TOGETHER), true);
+}
+
+static void check_edge_edge(const answers *found, const motion *a, const drape_contact_tree *ta, const motion *b,
+                            const drape_contact_tree *tb) {
+    check_options(found->boxes, found->tight, DRAPE_CONTACT_EDGE_EDGE, a == b, a, b, 2,
+                  all_edge_edge(a, ta, b, tb, SWEPT), all_edge_edge(a, ta, b, tb, MIDDLES), false);
+    check_options(found->boxes_together, found->together, DRAPE_CONTACT_EDGE_EDGE, a == b, a, b, 2,
+                  all_edge_edge(a, ta, b, tb, AT_BOTH_ENDS), all_edge_edge(a, ta, b, tb, MIDDLES_TOGETHER), true);
+}
 
 static void check_self(drape_context *ctx, const motion *m, drape_contact_tree *tree) {
-    drape_contact_pairs *boxes = make_pairs(ctx), *tight = make_pairs(ctx), *together = make_pairs(ctx);
     update(ctx, tree, m);
-    ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_BOXES, boxes));
-    ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, tight));
-    ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_TOGETHER, together));
-    pair_set exact = all_vertex_triangle(m, m, 0), loose = all_vertex_triangle(m, m, SLACK);
-    check_kind(boxes, tight, together, DRAPE_CONTACT_VERTEX_TRIANGLE, true, m, m, 1, &exact, &loose);
-    exact = all_edge_edge(m, tree, m, tree, 0), loose = all_edge_edge(m, tree, m, tree, SLACK);
-    check_kind(boxes, tight, together, DRAPE_CONTACT_EDGE_EDGE, true, m, m, 2, &exact, &loose);
-    assert_int_equal(drape_contact_pairs_list(boxes, DRAPE_CONTACT_TRIANGLE_VERTEX).count, 0);
-    drape_contact_pairs_destroy(boxes), drape_contact_pairs_destroy(tight), drape_contact_pairs_destroy(together);
+    answers found = ask(ctx, tree, tree);
+    check_vertex_triangle(&found, DRAPE_CONTACT_VERTEX_TRIANGLE, m, m);
+    check_edge_edge(&found, m, tree, m, tree);
+    assert_int_equal(drape_contact_pairs_list(found.boxes, DRAPE_CONTACT_TRIANGLE_VERTEX).count, 0);
+    clear_answers(&found);
 }
 
 static void check_against(drape_context *ctx, const motion *a, const motion *b) {
-    drape_contact_pairs *boxes = make_pairs(ctx), *tight = make_pairs(ctx), *together = make_pairs(ctx);
     drape_contact_tree *ta = make_tree(ctx, a), *tb = make_tree(ctx, b);
     update(ctx, ta, a), update(ctx, tb, b);
-    ASSERT_OK(ctx, drape_contact_tree_against(ta, tb, DRAPE_CONTACT_BOXES, boxes));
-    ASSERT_OK(ctx, drape_contact_tree_against(ta, tb, 0, tight));
-    ASSERT_OK(ctx, drape_contact_tree_against(ta, tb, DRAPE_CONTACT_TOGETHER, together));
-    pair_set exact = all_vertex_triangle(a, b, 0), loose = all_vertex_triangle(a, b, SLACK);
-    check_kind(boxes, tight, together, DRAPE_CONTACT_VERTEX_TRIANGLE, false, a, b, 1, &exact, &loose);
-    exact = all_vertex_triangle(b, a, 0), loose = all_vertex_triangle(b, a, SLACK);
-    check_kind(boxes, tight, together, DRAPE_CONTACT_TRIANGLE_VERTEX, false, b, a, 1, &exact, &loose);
-    exact = all_edge_edge(a, ta, b, tb, 0), loose = all_edge_edge(a, ta, b, tb, SLACK);
-    check_kind(boxes, tight, together, DRAPE_CONTACT_EDGE_EDGE, false, a, b, 2, &exact, &loose);
+    answers found = ask(ctx, ta, tb);
+    check_vertex_triangle(&found, DRAPE_CONTACT_VERTEX_TRIANGLE, a, b);
+    check_vertex_triangle(&found, DRAPE_CONTACT_TRIANGLE_VERTEX, b, a);
+    check_edge_edge(&found, a, ta, b, tb);
     drape_contact_tree_destroy(ta), drape_contact_tree_destroy(tb);
-    drape_contact_pairs_destroy(boxes), drape_contact_pairs_destroy(tight), drape_contact_pairs_destroy(together);
+    clear_answers(&found);
 }
 
 static void check_and_clear(drape_context *ctx, motion m) {
@@ -399,6 +452,40 @@ static void finds_what_a_search_through_all_pairs_finds(void **state) {
         check_and_clear(ctx, m);
         m = sheet(&r, 2 + test_random_below(&r, 10), 0.4 * i, 0.5 * i);
         m.margin = 0.02 * i / 10;
+        check_and_clear(ctx, m);
+    }
+    drape_context_destroy(ctx);
+}
+
+/* Motions that a mesh has as a whole, by far more than an edge: it flies, turns about an axis, is sheared and
+ * stretched; `rough`: and each vertex moves by so much of its own. */
+static void move_as_a_whole(test_random *r, motion *m, double way, double angle, double shear, double rough) {
+    double R[9], drift[3], n[3];
+    test_random_rotation(r, R);
+    for (int32_t k = 0; k < 3; k++) drift[k] = way * test_random_between(r, -1, 1), n[k] = R[k];
+    for (int32_t i = 0; i < m->vertices; i++) {
+        const double *x = m->start + 3 * (int64_t)i;
+        double along = n[0] * x[0] + n[1] * x[1] + n[2] * x[2];
+        for (int32_t k = 0; k < 3; k++) {
+            int32_t l = (k + 1) % 3, j = (k + 2) % 3;
+            double turned =
+                n[k] * along + cos(angle) * (x[k] - n[k] * along) + sin(angle) * (n[l] * x[j] - n[j] * x[l]);
+            m->end[3 * i + k] = turned + shear * R[3 + k] * along + drift[k] + rough * test_random_between(r, -1, 1);
+        }
+    }
+}
+
+static void finds_them_in_fast_common_motion(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(2);
+    test_random r = {24};
+    for (int32_t i = 0; i < 12; i++) {
+        motion m = sheet(&r, 3 + test_random_below(&r, 5), 0.3 * (i % 4), 0), b = confetti(&r, 20, 0.1, 0.1);
+        m.margin = 0.004 * (i % 3), b.margin = 0.002;
+        move_as_a_whole(&r, &m, i % 2 ? 3 : 0.2, 0.4 * (i % 5), i % 3 ? 0 : 0.5, 0.01 * (i % 4));
+        move_as_a_whole(&r, &b, 0.5, 0.3 * i, 0, 0);
+        check_against(ctx, &m, &b);
+        clear_motion(&b);
         check_and_clear(ctx, m);
     }
     drape_context_destroy(ctx);
@@ -485,7 +572,8 @@ static void takes_coordinates_of_any_size(void **state) {
         update(ctx, tree, &m);
         ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_BOXES, boxes));
         ASSERT_OK(ctx, drape_contact_tree_self(tree, 0, tight));
-        pair_set exact = all_edge_edge(&m, tree, &m, tree, 0), found = set_of(boxes, DRAPE_CONTACT_EDGE_EDGE, true);
+        pair_set exact = all_edge_edge(&m, tree, &m, tree, SWEPT),
+                 found = set_of(boxes, DRAPE_CONTACT_EDGE_EDGE, true);
         pair_set left = set_of(tight, DRAPE_CONTACT_EDGE_EDGE, true);
         assert_subset(&exact, &found);
         assert_subset(&left, &found);
@@ -548,8 +636,9 @@ static int64_t count_pairs(drape_context *ctx, drape_contact_tree *tree, uint32_
            drape_contact_pairs_list(pairs, DRAPE_CONTACT_VERTEX_TRIANGLE).count;
 }
 
-/* A sheet that flies three cells along itself sweeps over its own neighbours, but does not meet them; a drift keeps
- * its boxes as small as those of a sheet at rest. Two sheets of which one flies through the other do meet. */
+/* A sheet that flies three cells along itself sweeps over its own neighbours, but does not meet them; its boxes meet
+ * as few others as those of a sheet at rest, with a drift and without. Two sheets of which one flies through the
+ * other do meet. */
 static void a_sheet_that_flies_has_no_pairs(void **state) {
     (void)state;
     drape_context *ctx = test_context(2);
@@ -565,6 +654,8 @@ static void a_sheet_that_flies_has_no_pairs(void **state) {
     update(ctx, tree, &m);
     assert_true(count_pairs(ctx, tree, 0, pairs) > m.vertices);
     assert_int_equal(count_pairs(ctx, tree, DRAPE_CONTACT_TOGETHER, pairs), 0);
+    int64_t flying = count_pairs(ctx, tree, DRAPE_CONTACT_BOXES | DRAPE_CONTACT_TOGETHER, pairs);
+    assert_true(flying < 1.1 * (double)at_rest + 10);
     for (int32_t k = 0; k < 3; k++) m.drift[k] = m.end[k] - m.start[k];
     update(ctx, tree, &m);
     int64_t drifting = count_pairs(ctx, tree, DRAPE_CONTACT_BOXES | DRAPE_CONTACT_TOGETHER, pairs);
@@ -604,14 +695,16 @@ static void refitting_finds_the_same_as_building(void **state) {
             x[0] = step ? s * sin(angle) / (1 + step) * 5 : s;
             x[1] = mesh.rest[3 * i + 1];
             x[2] = step ? s * cos(angle) / (1 + step) * 5 : 0;
-            for (int32_t k = 0; k < 3; k++) m.end[3 * i + k] = x[k] + 0.002;
         }
+        move_as_a_whole(&r, &m, 0.1 * (step % 3), 0.05 * (step % 4), 0.02 * step, 0.001);
         drape_contact_tree_forget(fresh);
         update(ctx, kept, &m), update(ctx, fresh, &m);
-        ASSERT_OK(ctx, drape_contact_tree_self(kept, 0, a));
-        ASSERT_OK(ctx, drape_contact_tree_self(fresh, 0, b));
-        for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++) {
-            pair_set p = set_of(a, (drape_contact_kind)k, true), q = set_of(b, (drape_contact_kind)k, true);
+        for (int32_t k = 0; k < 4 * DRAPE_CONTACT_KINDS; k++) {
+            uint32_t options = (uint32_t)(3 - k / DRAPE_CONTACT_KINDS); /* 0 comes last */
+            if (k % DRAPE_CONTACT_KINDS == 0) ASSERT_OK(ctx, drape_contact_tree_self(kept, options, a));
+            if (k % DRAPE_CONTACT_KINDS == 0) ASSERT_OK(ctx, drape_contact_tree_self(fresh, options, b));
+            pair_set p = set_of(a, (drape_contact_kind)(k % DRAPE_CONTACT_KINDS), true);
+            pair_set q = set_of(b, (drape_contact_kind)(k % DRAPE_CONTACT_KINDS), true);
             assert_same(&p, &q);
             free(p.pair), free(q.pair);
         }
@@ -720,7 +813,7 @@ static void lists_grow_and_a_warm_query_allocates_nothing(void **state) {
             ASSERT_OK(ctx, drape_contact_tree_self(tree, DRAPE_CONTACT_BOXES, pairs));
             int64_t count = drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE).count +
                             drape_contact_pairs_list(pairs, DRAPE_CONTACT_VERTEX_TRIANGLE).count;
-            assert_int_equal(count, drape_contact_tree_count(tree).candidates);
+            assert_true(count > 0 && count <= drape_contact_tree_count(tree).candidates);
             if (i > 0 && round == 0) assert_true(memory_calls.calls > before);
             before = memory_calls.calls;
             update(ctx, tree, &m);
@@ -827,6 +920,7 @@ static void bad_input_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_a_search_through_all_pairs_finds),
+        cmocka_unit_test(finds_them_in_fast_common_motion),
         cmocka_unit_test(finds_them_between_two_meshes),
         cmocka_unit_test(vertices_are_numbered_from_the_first),
         cmocka_unit_test(takes_meshes_without_area_and_without_triangles),
