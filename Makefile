@@ -30,7 +30,7 @@ bench: ## build and run the benchmarks, some thirty minutes
 	@$(SETUP) --bench
 	@cmake --preset release -DDRAPE_TESTS=OFF >/dev/null
 	@cmake --build --preset release --target drape-program drape-bench
-	@build/bench/drape-bench
+	@build/bench/drape-bench all
 
 install: ## install program, libraries, headers, manual: PREFIX=/usr/local, DESTDIR=
 	@$(SETUP)

@@ -148,8 +148,8 @@ static void print_table(drape_context *ctx, const char *title, const published c
     }
 }
 
-static void print_tables(drape_context *ctx) {
-    for (int i = 0; i < EXPERIMENTS; i++) {
+static void print_tables(drape_context *ctx, int experiments_wanted) {
+    for (int i = 0; i < experiments_wanted; i++) {
         printf("%s%s\n", i > 0 ? "\n" : "", experiments[i].name);
         print_table(ctx, "kg/m^2", over_density, &experiments[i]);
         print_table(ctx, "tolerance", over_tolerance, &experiments[i]);
@@ -189,12 +189,12 @@ static double share_saved(drape_context *ctx, variation v, const char *precond) 
     return 100 * (1 - mean_iterations(ctx, "mpcg", &v) / original);
 }
 
-static void print_sweep(drape_context *ctx) {
+static void print_sweep(drape_context *ctx, int variations) {
     double all[VARIATIONS * PRECONDS];
     int count = 0;
     printf("\n%-20s", "saved, %");
     for (int p = 0; p < PRECONDS; p++) printf(" %15s", preconds[p]);
-    for (int v = 0; v < VARIATIONS; v++) {
+    for (int v = 0; v < variations; v++) {
         printf("\n%-20s", sweep[v].name);
         for (int p = 0; p < PRECONDS; p++) {
             double saved = share_saved(ctx, sweep[v], preconds[p]);
@@ -208,9 +208,8 @@ static void print_sweep(drape_context *ctx) {
 }
 
 void bench_ascher_boxerman(const bench_options *options) {
-    (void)options;
     drape_context *ctx = bench_context(1);
-    print_tables(ctx);
-    print_sweep(ctx);
+    print_tables(ctx, options->quick ? 1 : EXPERIMENTS);
+    print_sweep(ctx, options->quick ? 2 : VARIATIONS);
     drape_context_destroy(ctx);
 }

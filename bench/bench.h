@@ -45,7 +45,7 @@ typedef struct bench_options {
     bool help;
     uint32_t given; /* of bench_takes: what stood on the command line */
     const char *name[BENCH_MOST_NAMES];
-    int32_t name_count; /* of the benchmarks wanted; 0: all */
+    int32_t name_count; /* of the benchmarks wanted; 0: they are listed */
 } bench_options;
 
 /* False after a line on the error stream. */
@@ -162,6 +162,7 @@ void bench_peers(const bench_options *options);
 void bench_ascher_boxerman(const bench_options *options);
 void bench_newton(const bench_options *options);
 void bench_ccd(const bench_options *options);
+void bench_blender(const bench_options *options);
 void bench_contact(const bench_options *options);
 /* Part of it: a step of whole simulations by stages, at these sizes. */
 void bench_contact_stages(const bench_options *options, const int32_t *side, int32_t sizes);

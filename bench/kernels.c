@@ -230,15 +230,11 @@ static void compare_damping(int32_t resolution) {
 }
 
 void bench_kernels(const bench_options *options) {
-    (void)options;
+    const int32_t sides[] = {101, 301, 601}, count = options->quick ? 1 : 3, middle = options->quick ? 0 : 1;
     printf("%9s %8s %10s %13s %16s %12s %22s\n", "vertices", "threads", "sweep GB/s", "multiply GB/s",
            "sweep / multiply", "assembly ms", "assembly in multiplies");
-    for (int32_t threads = 1; threads <= 2; threads++) {
-        compare_with_sweep(101, threads);
-        compare_with_sweep(301, threads);
-        compare_with_sweep(601, threads);
-    }
-    compare_threads(301);
-    compare_damping(101);
-    compare_damping(301);
+    for (int32_t threads = 1; threads <= 2; threads++)
+        for (int32_t i = 0; i < count; i++) compare_with_sweep(sides[i], threads);
+    compare_threads(sides[middle]);
+    for (int32_t i = 0; i <= middle; i++) compare_damping(sides[i]);
 }

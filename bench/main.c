@@ -71,40 +71,54 @@ static void print_machine(void) {
 static const struct bench {
     const char *name, *about;
     void (*run)(const bench_options *options);
-    uint32_t takes;  /* of bench_takes */
-    uint32_t tables; /* of bench_table, where it takes BENCH_TABLES */
+    uint32_t takes;         /* of bench_takes; all take --quick */
+    uint32_t tables;        /* of bench_table, where it takes BENCH_TABLES */
+    const char *takes_time; /* on two cores that have nothing else to do */
 } benches[] = {
     {"kernels", "multiply against a read-only sweep, assembly in multiplies, two threads against one", bench_kernels,
-     0, 0},
-    {"sheets", "how hard the shared systems are, by scene, mesh and fabric", bench_sheets, BENCH_THREADS, 0},
-    {"solvers", "an iteration and prefiltering in multiplies, all solvers, against Eigen", bench_solvers, 0, 0},
+     BENCH_QUICK, 0, "1 min"},
+    {"sheets", "how hard the shared systems are, by scene, mesh and fabric", bench_sheets,
+     BENCH_THREADS | BENCH_QUICK, 0, "1 min"},
+    {"solvers", "an iteration and prefiltering in multiplies, all solvers, against Eigen", bench_solvers, BENCH_QUICK,
+     0, "3 min"},
     {"amg", "multigrid against the block diagonal, one system and an animation, by size and scene", bench_amg,
-     BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK, BENCH_TABLES_ALL},
+     BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK, BENCH_TABLES_ALL, "10 min"},
     {"auto", "what the solver chooses itself, against the best fixed choice and the block diagonal", bench_auto,
-     BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0},
+     BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0, "15 min"},
     {"peers", "multigrid against PETSc (GAMG, ML, Hypre), CHOLMOD and Eigen, one system", bench_peers,
      BENCH_SIZES | BENCH_TABLES | BENCH_WITHOUT | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK,
-     BENCH_TABLE_SHEET | BENCH_TABLE_SCENES},
-    {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman, 0, 0},
+     BENCH_TABLE_SHEET | BENCH_TABLE_SCENES, "10 min"},
+    {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman,
+     BENCH_QUICK, 0, "3 min"},
     {"newton", "kinds of Newton's method and Jacobians on mass-spring cloth", bench_newton,
-     BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0},
-    {"ccd", "pairs per second of collision detection's narrow phase", bench_ccd, BENCH_THREADS | BENCH_QUICK, 0},
+     BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0, "3 min"},
+    {"ccd", "pairs per second of collision detection's narrow phase", bench_ccd, BENCH_THREADS | BENCH_QUICK, 0,
+     "1 min"},
     {"contact", "the broad phase and all stages of contact in a step, in multiplies, by size and threads",
-     bench_contact, BENCH_SIZES | BENCH_QUICK, 0},
+     bench_contact, BENCH_SIZES | BENCH_QUICK, 0, "5 min"},
+    {"blender", "a sheet over a ball against Blender's cloth: seconds per frame, and what crosses", bench_blender,
+     BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0, "5 min"},
 };
 
 enum { COUNT = sizeof benches / sizeof *benches };
 
-static void print_help(void) {
-    printf("usage: drape-bench [NAME...] [options]   (or: drape bench [NAME...] [options])\n\n"
-           "Measures, and prints tables. Without a name all benchmarks run.\n\nbenchmarks:\n");
+static void print_benches(void) {
+    printf("benchmarks:\n"); /* completions look for this line */
     for (int i = 0; i < COUNT; i++) {
-        printf("  %-16s %s\n", benches[i].name, benches[i].about);
-        if (benches[i].takes) printf("  %-16s  ", "");
+        printf("  %-16s %6s  %s\n", benches[i].name, benches[i].takes_time, benches[i].about);
+        printf("  %-16s %6s ", "", "");
         for (uint32_t bit = 1; bit <= benches[i].takes; bit *= 2)
             if (benches[i].takes & bit) printf(" [%s]", bench_option_name((bench_takes)bit));
-        if (benches[i].takes) putchar('\n');
+        putchar('\n');
     }
+    printf("  %-16s %6s  all of them\n", "all", "1 h");
+    printf("\nTimes are about those of two cores that have nothing else to do; with --quick it is seconds.\n");
+}
+
+static void print_help(void) {
+    printf("usage: drape-bench NAME... [options]   (or: drape bench NAME... [options])\n\n"
+           "Measures, and prints tables. Without a name it lists what there is.\n\n");
+    print_benches();
     bench_options_print();
 }
 
@@ -114,11 +128,17 @@ static const struct bench *find(const char *name) {
     return NULL;
 }
 
+static bool is_all(const char *name) { return strcmp(name, "all") == 0; }
+
 /* Every name there is, and every option and table taken by one of those that are wanted. */
 static bool agree(const bench_options *o) {
-    uint32_t taken = o->name_count ? 0 : UINT32_MAX, tables = taken;
+    uint32_t taken = 0, tables = 0;
     for (int32_t i = 0; i < o->name_count; i++) {
         const struct bench *b = find(o->name[i]);
+        if (is_all(o->name[i])) {
+            taken = tables = UINT32_MAX;
+            continue;
+        }
         if (!b) {
             fprintf(stderr, "drape-bench: there is no benchmark %s; drape-bench --help lists them\n", o->name[i]);
             return false;
@@ -142,8 +162,8 @@ static bool agree(const bench_options *o) {
 
 static bool wanted(const bench_options *o, const struct bench *b) {
     for (int32_t i = 0; i < o->name_count; i++)
-        if (strcmp(o->name[i], b->name) == 0) return true;
-    return o->name_count == 0;
+        if (is_all(o->name[i]) || strcmp(o->name[i], b->name) == 0) return true;
+    return false;
 }
 
 int main(int argc, char **argv) {
@@ -151,6 +171,14 @@ int main(int argc, char **argv) {
     if (!bench_options_parse(argc, argv, &options)) return 2;
     if (options.help) {
         print_help();
+        return 0;
+    }
+    if (options.name_count == 0 && options.given) {
+        fprintf(stderr, "drape-bench: which benchmark? `all` are all of them; drape-bench alone lists them\n");
+        return 2;
+    }
+    if (options.name_count == 0) {
+        print_benches();
         return 0;
     }
     if (!agree(&options)) return 2;

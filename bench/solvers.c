@@ -188,9 +188,9 @@ static void compare_pairs(bench_system *s) {
 }
 
 void bench_solvers(const bench_options *options) {
-    (void)options;
-    static const int32_t resolutions[] = {101, 201, 601};
-    for (int i = 0; i < 3; i++) {
+    static const int32_t usual[] = {101, 201, 601}, small[] = {31};
+    const int32_t *resolutions = options->quick ? small : usual;
+    for (int i = 0; i < (options->quick ? 1 : 3); i++) {
         bench_system *s = bench_system_create(
             &(bench_request){.scene = "drooping", .resolution = resolutions[i], .threads = THREADS});
         int large = resolutions[i] > 201;
@@ -225,14 +225,15 @@ static void solve_sheet(const bench_request *want) {
 
 void bench_sheets(const bench_options *options) {
     static const char *const scenes[] = {"drooping", "pinned", "reentrant", "oblique"};
+    const int32_t side = options->quick ? 21 : 61;
     printf("%-10s %-10s %-8s %8s %10s %14s %8s %14s\n", "scene", "mesh", "fabric", "vertices", "iterations",
            "us/iteration", "least", "true residual");
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < (options->quick ? 1 : 4); i++) {
         for (bench_mesh mesh = BENCH_REGULAR; mesh <= BENCH_SHUFFLED; mesh++)
             solve_sheet(
-                &(bench_request){.scene = scenes[i], .resolution = 61, .mesh = mesh, .threads = options->threads});
-        solve_sheet(
-            &(bench_request){.scene = scenes[i], .resolution = 61, .fabric = "cotton", .threads = options->threads});
+                &(bench_request){.scene = scenes[i], .resolution = side, .mesh = mesh, .threads = options->threads});
+        solve_sheet(&(bench_request){
+            .scene = scenes[i], .resolution = side, .fabric = "cotton", .threads = options->threads});
     }
     for (bench_mesh mesh = BENCH_REGULAR; mesh <= BENCH_SHUFFLED; mesh++)
         solve_sheet(

@@ -89,12 +89,14 @@ int command_bench(int argc, char **argv) {
     char folder[LONGEST_PATH], path[LONGEST_PATH + LONGEST_PLACE];
     const command_line line = {
         .usage = "drape bench [NAME...] [options]",
-        .about =
-            "Runs benchmarks, all or those named, and prints tables: what is claimed of drape's speed, and what\n"
-            "this machine makes of it. `drape bench amg --help` lists benchmarks and options. The benchmarks are\n"
-            "a program of their own, drape-bench, which is looked for beside this one, and which this command "
-            "builds\n"
-            "where it is run from a build folder."};
+        .about = "Runs the benchmarks that are named, or `all`, and prints tables: what is claimed of drape's speed, "
+                 "and what\n"
+                 "this machine makes of it. Without a name it lists what there is, and how long it takes. `drape "
+                 "bench amg\n"
+                 "--help` lists the options. The benchmarks are\n"
+                 "a program of their own, drape-bench, which is looked for beside this one, and which this command "
+                 "builds\n"
+                 "where it is run from a build folder."};
     if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
         parse_arguments(&line, 1, argv);
         return EXIT_GOOD;

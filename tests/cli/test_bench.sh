@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # drape bench and drape-bench: how one finds the other, what is refused, and that the tables of amg, auto, newton, ccd,
-# peers and contact come out whole.
+# peers, contact and blender come out whole.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 program=$2
@@ -61,9 +61,30 @@ help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
     local word
-    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact --sizes --tables --without --scenes-side --threads --quick --help; do
+    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact blender --sizes --tables --without --scenes-side --threads --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
+}
+
+# Alone it measures nothing: it says what there is, how long each takes, and what it takes.
+alone_it_lists_them() {
+    needs_bench
+    local name
+    "$bench" >"$scratch/out"
+    for name in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact blender all; do
+        grep -qE "^  $name +[0-9]+ (min|h)  " "$scratch/out" || fail "no $name, or not how long it takes: $(cat "$scratch/out")"
+    done
+    [ "$(grep -c '\[--quick\]' "$scratch/out")" -eq 11 ] || fail "not all take --quick: $(cat "$scratch/out")"
+    refuses "which benchmark?" "$bench" --quick
+}
+
+quick_ones_are_quick() {
+    needs_bench
+    "$bench" kernels sheets ascher-boxerman --quick >"$scratch/out"
+    [ "$(grep -c '^== ' "$scratch/out")" -eq 3 ]
+    [ "$(grep -cE '^ +10201 +[12] ' "$scratch/out")" -eq 2 ] || fail "$(cat "$scratch/out")"
+    grep -qE '^drooping +regular +sheet +441 ' "$scratch/out" || fail "$(cat "$scratch/out")"
+    grep -qE '^stiffness / 10 ' "$scratch/out" || fail "$(cat "$scratch/out")"
 }
 
 bad_command_lines_are_refused() {
@@ -175,12 +196,29 @@ table_of_contact_is_whole() {
         [ "$(grep -E "^ +81 $scene " "$scratch/out" | awk '{ print $4, $5, $6, $7 }' | sort -u | wc -l)" -eq 1 ] ||
             fail "$scene: threads differ: $(cat "$scratch/out")"
     done
-    [ "$(grep -cE '^  .* (<=|>=) .* (reached|MISSED)$' "$scratch/out")" -eq 19 ] || fail "not 19 claims: $(cat "$scratch/out")"
+    [ "$(grep -cE '^  .* (<=|>=) .* (reached|MISSED)$' "$scratch/out")" -eq 21 ] || fail "not 21 claims: $(cat "$scratch/out")"
+}
+
+# Without Blender one sentence; with it, two cases of three rows each, and nothing of ours crosses.
+table_of_blender_is_whole() {
+    needs_bench
+    BLENDER=$scratch/nowhere "$bench" blender --quick >"$scratch/out"
+    grep -qE '^  Blender is not there .*\.?$' "$scratch/out" || fail "$(cat "$scratch/out")"
+    [ "$(wc -l <"$scratch/out")" -eq 5 ] || fail "more than one sentence: $(cat "$scratch/out")"
+    printf '#!/bin/sh\n[ "$1" = --version ] && echo Blender 0 || exit 3\n' >"$scratch/broken"
+    chmod +x "$scratch/broken"
+    TMPDIR=$scratch BLENDER=$scratch/broken "$bench" blender --quick >"$scratch/out"
+    [ "$(grep -c '^  Blender failed with exit code 3' "$scratch/out")" -eq 2 ] || fail "$(cat "$scratch/out")"
+    command -v blender >/dev/null || return 0
+    TMPDIR=$scratch "$bench" blender --quick --sizes 9 --threads 1 >"$scratch/out"
+    [ "$(grep -cE '^  (flat|edge-on) +(Blender|drape, preview|drape, default) +4( +[0-9.]+){4}( +[0-9]+){4}$' "$scratch/out")" -eq 6 ] ||
+        fail "not 6 rows: $(cat "$scratch/out")"
+    [ "$(grep -cE '^  frames with crossings of ours.* reached$' "$scratch/out")" -eq 4 ] || fail "$(cat "$scratch/out")"
 }
 
 for test in without_benchmarks_it_says_so each_place_is_looked_at a_build_folder_builds_them_first help_lists_benchmarks_and_options \
-    bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
-    tables_of_peers_are_whole table_of_contact_is_whole; do
+    alone_it_lists_them quick_ones_are_quick bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
+    tables_of_peers_are_whole table_of_contact_is_whole table_of_blender_is_whole; do
     run_test $test $test
 done
 finish_tests

@@ -1,0 +1,328 @@
+/* blender.c: seconds per frame and crossings of Blender's cloth and of ours, over the same ball.
+ *
+ * A sheet of 1 m falls on a ball of 25 cm, flat or edge-on, and meets itself. Both programs get the same meshes, keep
+ * layers and the ball 4 mm apart, and take 5 steps per frame of 40 ms. Fabrics differ: Blender's is the one it comes
+ * with, ours is cotton. Ours runs twice: with `preview`, which takes one linearised step of the implicit Euler
+ * method as Blender does, and with the default integrator.
+ *
+ * Frames of both are rounded to 32-bit floats, and the same exact test counts what crosses in them: cloth and cloth,
+ * and cloth and the ball's mesh. blender.py is Blender's side; files in a temporary folder go between. */
+#include "bench.h"
+
+#include "drape/crossings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SIDE = 100, QUICK_SIDE = 15, FRAMES = 50, QUICK_FRAMES = 4, STEPS = 5, FPS = 25, LONGEST_PATH = 512 };
+static const double DISTANCE = 4e-3; /* m */
+static const double REQUIRED = 5;    /* times less time per frame */
+
+extern const unsigned char bench_blender_py[];
+extern const size_t bench_blender_py_size;
+
+/* Leaned over by a degree and turned, as in drop-vertical, so that it does not have to stand on its edge. */
+static const struct {
+    const char *name, *place;
+} cases[] = {{"flat", "translate: [0, 0, 30 cm]"}, {"edge-on", "rotate: [91, 0, 10], translate: [0, 0, 80 cm]"}};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static const char *const integrators[] = {DRAPE_PREVIEW, NULL};
+enum { INTEGRATORS = sizeof integrators / sizeof *integrators };
+
+/* ---- The scene ---- */
+
+typedef struct course {
+    drape_context *ctx;
+    drape_loaded_scene *loaded;
+    drape_scene *scene;
+    drape_collider_surface *ball;
+    double *ball_at; /* m, 3 doubles per vertex */
+    drape_crossings *search;
+    int32_t frames;
+} course;
+
+static void make_course(course *c, int32_t which, int32_t side, const bench_options *options) {
+    char text[1024];
+    int size =
+        snprintf(text, sizeof text,
+                 "drape: 1\n"
+                 "cloth: [{grid: {width: 1 m, resolution: %d}, place: {%s}, material: cotton, thickness: %g m, "
+                 "friction: 0.3}]\n"
+                 "colliders: [{shape: sphere, radius: 25 cm, thickness: %g m, friction: 0.3}]\n"
+                 "contact: {self: true}\n"
+                 "time: {step: %g s, fps: %d}\n"
+                 "solver: {tolerance: 1e-3}\n",
+                 side, cases[which].place, DISTANCE, DISTANCE / 2, 1.0 / (FPS * STEPS), FPS);
+    c->ctx = bench_context(options->threads);
+    c->frames = options->quick ? QUICK_FRAMES : FRAMES;
+    bench_check(c->ctx, drape_scene_parse(c->ctx, "blender.yaml", text, size, NULL, &c->loaded));
+    c->scene = drape_loaded_scene_edit(c->loaded);
+    const drape_piece *piece = c->scene->pieces;
+    bench_check(c->ctx, drape_collider_surface_create(c->ctx, c->scene->colliders, 0, &c->ball));
+    int32_t vertices = drape_collider_surface_vertices(c->ball);
+    c->ball_at = bench_vector(3 * (int64_t)vertices);
+    bench_check(c->ctx, drape_collider_surface_at(c->ball, 0, c->ball_at));
+    const drape_crossings_mesh ball = {.vertices = vertices,
+                                       .triangles = drape_collider_surface_triangles(c->ball),
+                                       .triangle = drape_collider_surface_triangle(c->ball)};
+    const drape_crossings_mesh cloth = {
+        .vertices = piece->vertices, .triangles = piece->triangles, .triangle = piece->triangle};
+    const drape_crossings_bodies bodies = {.cloth = cloth, .others = &ball, .other_count = 1};
+    bench_check(c->ctx, drape_crossings_create(c->ctx, &bodies, &c->search));
+}
+
+static void free_course(course *c) {
+    free(c->ball_at);
+    drape_crossings_destroy(c->search);
+    drape_collider_surface_destroy(c->ball);
+    drape_loaded_scene_destroy(c->loaded);
+    drape_context_destroy(c->ctx);
+}
+
+/* ---- What came of a run ---- */
+
+typedef struct outcome {
+    double wall[FRAMES], processor[FRAMES]; /* s */
+    double mean, mean_processor;
+    int32_t frames;     /* that were done */
+    int32_t bad_frames; /* with crossings */
+    int64_t self, ball; /* edges through triangles, over all frames */
+    int64_t worst;      /* in one frame */
+} outcome;
+
+static void count_crossings(const course *c, const float *x, outcome *o) {
+    const double *const others[] = {c->ball_at};
+    drape_crossings_result found;
+    int64_t numbers = 3 * (int64_t)c->scene->pieces->vertices;
+    double *exact = bench_vector(numbers);
+    for (int64_t i = 0; i < numbers; i++) exact[i] = (double)x[i];
+    bench_check(c->ctx, drape_crossings_count(c->search, exact, others, &found));
+    free(exact);
+    int64_t edges = found.self.edges + found.others.edges;
+    o->self += found.self.edges;
+    o->ball += found.others.edges;
+    o->bad_frames += edges + found.self.triangles + found.others.triangles > 0;
+    if (edges > o->worst) o->worst = edges;
+}
+
+static void finish(const char *name, const char *program, outcome *o) {
+    o->mean = o->mean_processor = 0;
+    for (int32_t i = 0; i < o->frames; i++) {
+        o->mean += o->wall[i] / o->frames;
+        o->mean_processor += o->processor[i] / o->frames;
+    }
+    double middle = o->frames ? bench_median(o->wall, o->frames) : 0, most = o->frames ? o->wall[o->frames - 1] : 0;
+    printf("  %-8s %-16s %6d %8.3f %8.3f %8.3f %10.3f %10d %9lld %9lld %9lld\n", name, program, o->frames, o->mean,
+           middle, most, o->mean_processor, o->bad_frames, (long long)o->self, (long long)o->ball,
+           (long long)o->worst);
+}
+
+/* ---- Ours ---- */
+
+static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+static void run_ours(course *c, const char *integrator, outcome *o) {
+    int64_t numbers = 3 * (int64_t)c->scene->pieces->vertices;
+    float *x = malloc((size_t)numbers * sizeof *x);
+    drape_sim *sim;
+    if (!x) abort();
+    c->scene->integration = (drape_integration){.ode = {.method = integrator}};
+    bench_check(c->ctx, drape_sim_create(c->ctx, c->scene, &sim));
+    for (drape_status status = DRAPE_OK; o->frames < c->frames; o->frames++) {
+        double wall = bench_seconds(), processor = processor_seconds();
+        for (int32_t i = 0; i < STEPS && !status; i++) status = drape_sim_step(sim, NULL);
+        if (status) {
+            printf("  drape stops in frame %d: %s\n", o->frames + 1, drape_message(c->ctx));
+            break;
+        }
+        o->wall[o->frames] = bench_seconds() - wall;
+        o->processor[o->frames] = processor_seconds() - processor;
+        for (int64_t i = 0; i < numbers; i++) x[i] = (float)drape_sim_positions(sim)[i];
+        count_crossings(c, x, o);
+    }
+    drape_sim_destroy(sim);
+    free(x);
+}
+
+/* ---- Blender's ---- */
+
+static const char *const files[] = {"task.json", "blender.py", "cloth", "ball", "frames", "seconds", "log"};
+enum { FILES = sizeof files / sizeof *files };
+
+static const char *path_of(const char *folder, const char *name) {
+    static char path[LONGEST_PATH + 32];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static FILE *open_file(const char *folder, const char *name, const char *how) {
+    FILE *file = fopen(path_of(folder, name), how);
+    if (file) return file;
+    fprintf(stderr, "drape-bench: cannot open %s\n", path_of(folder, name));
+    exit(1);
+}
+
+static void close_file(FILE *file, const char *folder) {
+    if (fclose(file) == 0) return;
+    fprintf(stderr, "drape-bench: cannot write into %s\n", folder);
+    exit(1);
+}
+
+static void write_mesh(const char *folder, const char *name, int32_t vertices, const double *x, int32_t triangles,
+                       const int32_t *triangle) {
+    FILE *file = open_file(folder, name, "wb");
+    fwrite(x, 3 * sizeof *x, (size_t)vertices, file);
+    fwrite(triangle, 3 * sizeof *triangle, (size_t)triangles, file);
+    close_file(file, folder);
+}
+
+static void write_task(const char *folder, const course *c) {
+    const drape_piece *piece = c->scene->pieces;
+    int32_t vertices = drape_collider_surface_vertices(c->ball);
+    int32_t triangles = drape_collider_surface_triangles(c->ball);
+    FILE *file = open_file(folder, "task.json", "w");
+    fprintf(file,
+            "{\"fps\": %d, \"frames\": %d, \"steps\": %d, \"distance\": %g, \"cloth\": {\"vertices\": %d, "
+            "\"triangles\": %d}, \"ball\": {\"vertices\": %d, \"triangles\": %d}}\n",
+            FPS, c->frames, STEPS, DISTANCE, piece->vertices, piece->triangles, vertices, triangles);
+    close_file(file, folder);
+    file = open_file(folder, "blender.py", "wb");
+    fwrite(bench_blender_py, 1, bench_blender_py_size, file);
+    close_file(file, folder);
+    write_mesh(folder, "cloth", piece->vertices, piece->rest, piece->triangles, piece->triangle);
+    write_mesh(folder, "ball", vertices, c->ball_at, triangles, drape_collider_surface_triangle(c->ball));
+}
+
+static const char *blender_program(void) {
+    const char *program = getenv("BLENDER");
+    return program && *program ? program : "blender";
+}
+
+/* Runs Blender, whose words go to the file; its exit code, 127: it is not there. */
+static int call_blender(const char *const *words, FILE *log) {
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(fileno(log), STDOUT_FILENO);
+        dup2(fileno(log), STDERR_FILENO);
+        execvp(blender_program(), (char *const *)words);
+        _exit(127);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 126;
+}
+
+/* "Blender 3.4.1"; false: there is none. */
+static bool find_blender(char *version, int size) {
+    FILE *log = tmpfile();
+    if (!log) return false;
+    bool there = call_blender((const char *const[]){"blender", "--version", NULL}, log) == 0;
+    rewind(log);
+    there = there && fgets(version, size, log);
+    fclose(log);
+    if (there) version[strcspn(version, "\n")] = 0;
+    return there;
+}
+
+static void read_frames(const char *folder, const course *c, outcome *o) {
+    size_t numbers = 3 * (size_t)c->scene->pieces->vertices;
+    float *x = malloc(numbers * sizeof *x);
+    FILE *frames = open_file(folder, "frames", "rb"), *seconds = open_file(folder, "seconds", "r");
+    if (!x) abort();
+    for (; o->frames < c->frames && fread(x, sizeof *x, numbers, frames) == numbers; o->frames++) {
+        if (fscanf(seconds, "%lf %lf", &o->wall[o->frames], &o->processor[o->frames]) != 2) break;
+        count_crossings(c, x, o);
+    }
+    fclose(frames);
+    fclose(seconds);
+    free(x);
+}
+
+/* false: it failed, which was said. */
+static bool run_blender(const course *c, int32_t threads, outcome *o) {
+    char folder[LONGEST_PATH], script[LONGEST_PATH + 32], count[16];
+    const char *where = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.400s/drape-bench-XXXXXX", where && *where ? where : "/tmp");
+    if (!mkdtemp(folder)) {
+        printf("  no folder can be made beside %s\n", folder);
+        return false;
+    }
+    write_task(folder, c);
+    snprintf(script, sizeof script, "%s", path_of(folder, "blender.py"));
+    snprintf(count, sizeof count, "%d", threads);
+    const char *const words[] = {"blender",
+                                 "--background",
+                                 "--factory-startup",
+                                 "--threads",
+                                 count,
+                                 "-noaudio",
+                                 "--python-exit-code",
+                                 "3",
+                                 "--python",
+                                 script,
+                                 "--",
+                                 folder,
+                                 NULL};
+    FILE *log = open_file(folder, "log", "w");
+    int code = call_blender(words, log);
+    fclose(log);
+    if (code) {
+        printf("  Blender failed with exit code %d; %s has what it said\n", code, path_of(folder, "log"));
+        return false;
+    }
+    read_frames(folder, c, o);
+    for (int32_t i = 0; i < FILES; i++) remove(path_of(folder, files[i]));
+    rmdir(folder);
+    return true;
+}
+
+/* ---- Both ---- */
+
+static void race(int32_t which, int32_t side, const bench_options *options) {
+    course c = {0};
+    outcome theirs = {0};
+    char what[80], name[32];
+    make_course(&c, which, side, options);
+    if (run_blender(&c, options->threads, &theirs)) {
+        finish(cases[which].name, "Blender", &theirs);
+        for (int32_t i = 0; i < INTEGRATORS; i++) {
+            outcome ours = {0};
+            snprintf(name, sizeof name, "drape, %s", integrators[i] ? integrators[i] : "default");
+            run_ours(&c, integrators[i], &ours);
+            finish(cases[which].name, name, &ours);
+            snprintf(what, sizeof what, "Blender's time per frame over ours, %s, %s", cases[which].name, name + 7);
+            bench_claim_count(what, ours.mean > 0 ? theirs.mean / ours.mean : 0, 1, REQUIRED);
+            snprintf(what, sizeof what, "the same of processor time, %s, %s", cases[which].name, name + 7);
+            bench_claim_count(what, ours.mean_processor > 0 ? theirs.mean_processor / ours.mean_processor : 0, 1,
+                              REQUIRED);
+            snprintf(what, sizeof what, "frames with crossings of ours, %s, %s", cases[which].name, name + 7);
+            bench_claim_count(what, ours.bad_frames, 0, 0);
+        }
+    }
+    free_course(&c);
+}
+
+void bench_blender(const bench_options *options) {
+    static const int32_t own[] = {SIDE}, quick[] = {QUICK_SIDE};
+    int32_t side[BENCH_MOST_SIZES], sizes = bench_sizes(options, options->quick ? quick : own, 1, side);
+    char version[80];
+    if (!find_blender(version, sizeof version)) {
+        printf(
+            "  Blender is not there (Debian's package blender; or BLENDER names the program), so there is nothing to "
+            "compare with\n");
+        return;
+    }
+    for (int32_t i = 0; i < sizes; i++) {
+        printf("%s and drape, %d x %d vertices, %d steps per frame, %d threads; seconds per frame; crossings: edges\n"
+               "through triangles of the cloth and of the ball, over all frames, and in the worst\n",
+               version, side[i], side[i], STEPS, options->threads);
+        printf("  %-8s %-16s %6s %8s %8s %8s %10s %10s %9s %9s %9s\n", "falls", "program", "frames", "mean", "median",
+               "longest", "processor", "bad frames", "cloth", "ball", "worst");
+        for (int32_t which = 0; which < CASES; which++) race(which, side[i], options);
+    }
+}
