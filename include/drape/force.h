@@ -21,19 +21,62 @@ extern "C" {
 
 /* ---- What acts from outside on every cloth ---- */
 
+/* A velocity of the air at a time. */
+typedef struct drape_wind_key {
+    double time;        /* s */
+    double velocity[3]; /* m/s */
+} drape_wind_key;
+
+/* Wind that changes in time and from place to place. The air's velocity at x and t is
+ *
+ *     W(x, t) = U(t) (1 + gust g(x, t)) + turbulence u(x, t),
+ *
+ * with U the mean wind and g and the components of u random, of mean 0 and standard deviation 1. Both are sums of
+ * waves whose velocity is at right angles to the direction in which they change, so W has no divergence. They are
+ * functions of place, time and seed alone: there is nothing to keep between steps, and the bits are the same
+ * everywhere.
+ *
+ * At a point, gusts have the spectrum (gust |U|)^2 4 T / (1 + (2 pi f T)^2) in (m/s)^2/Hz, f > 0, T = gust_time,
+ * which is that of a correlation exp(-t/T); across the wind they are correlated by exp(-r/gust_length), and along it
+ * they are the same. Turbulence is isotropic and travels with U: its longitudinal correlation is
+ * exp(-r/turbulence_length) (Dryden's spectrum), and it changes on its way by exp(-t/turbulence_time).
+ *
+ * Zero means zero, except where a default is given. */
+typedef struct drape_wind_variation {
+    int32_t key_count;         /* of the mean wind; 0: it is drape_forces.wind at all times */
+    const drape_wind_key *key; /* at rising times, added to drape_forces.wind: straight from one to the next, constant
+                                  before the first and after the last */
+    double gust;               /* >= 0: standard deviation of the speed over the mean speed, 0.3 for 30 % */
+    double gust_time;          /* s, > 0 where gust is: how long a gust lasts */
+    double gust_length;        /* m, > 0 where gust is: how wide it is */
+    double turbulence;         /* m/s, >= 0: standard deviation of each component */
+    double turbulence_length;  /* m, > 0 where turbulence is: size of the eddies */
+    double turbulence_time;    /* s, >= 0: how long they last; 0: turbulence_length / turbulence */
+    uint64_t seed;             /* another number gives another wind with the same statistics */
+    uint64_t reserved[8];      /* zero: room for later fields */
+} drape_wind_variation;
+
 /* Zero means zero. */
 typedef struct drape_forces {
     double gravity[3];    /* m/s^2; default 0, 0, -9.81 */
     double wind[3];       /* velocity of the air, m/s; default 0 */
     double drag;          /* kg/m^3, >= 0: density of the air times drag coefficient; pressure drag/2 vn |vn| on
-                             each triangle, vn the air's velocity along its normal; default 0 */
+                             each triangle, vn the air's velocity along its normal, where there is wind (see
+                             still_air); default 1.2 */
     double air_drag;      /* N s/m^3, >= 0: force per area and relative velocity, in all directions; default 0 */
     const double *vertex; /* a load on each vertex, N, 3 doubles per vertex; NULL: none */
-    uint64_t reserved[8]; /* zero: room for later fields */
+    const drape_wind_variation *variation; /* how the wind changes; copied, with its keys; NULL: it does not */
+    bool still_air;       /* drag acts in air that does not move, too; default false: it does so only where wind is
+                             not zero, or there is a variation */
+    uint64_t reserved[6]; /* zero: room for later fields */
 } drape_forces;
 
 /* Every field at the default that stands beside it. */
 DRAPE_API drape_forces drape_forces_defaults(void);
+
+/* The velocity of the air at `count` points (m, 3 doubles each) and a time (s), m/s: 3 doubles per point. */
+DRAPE_API drape_status drape_forces_wind_at(drape_context *ctx, const drape_forces *forces, double time,
+                                            int64_t count, const double *points, double *velocities);
 
 /* ---- A force of your own ---- */
 
@@ -112,7 +155,8 @@ DRAPE_API drape_status drape_assembler_create(const drape_cloth *cloth, const dr
                                               drape_assembler **out);
 DRAPE_API void drape_assembler_destroy(drape_assembler *assembler); /* NULL is fine */
 
-/* Copies *forces (not the array behind `vertex`, which must live on while it is set). May be called at any time. */
+/* Copies *forces and what `variation` points to (not the array behind `vertex`, which must live on while it is set).
+ * May be called at any time; allocates where there is a variation. On failure the forces are as before. */
 DRAPE_API drape_status drape_assembler_set_forces(drape_assembler *assembler, const drape_forces *forces);
 /* Copies *force. One with elements makes a new pattern: matrices made before are refused from then on. On failure the
  * list is as before. */
@@ -143,7 +187,7 @@ typedef struct drape_assembly {
     double mass, damping, stiffness; /* A = mass M + damping D + stiffness K, M the lumped masses */
     double *force;                   /* f(time, x, v), N; NULL: not wanted */
     double *stiff_v;                 /* K v, N/s; NULL: not wanted */
-    double time;                     /* s; matters only to forces of your own that look at it */
+    double time;                     /* s; matters to wind that changes, and to forces of your own that look at it */
     const double *lagged_x;          /* positions at which the geometry of damping and wind is taken, m; NULL: at x */
     double exactness;                /* in [0, 1], with DRAPE_JACOBIAN_PSD: how much of what makes K indefinite is in
                                         it; K = (1 - exactness) K_psd + exactness K_full; default 0 */
@@ -156,11 +200,11 @@ typedef struct drape_assembly {
  * neither on the number of threads nor on the vector instructions.
  *
  * The damping of a condition C(x) is the force -c (g.v) g with g = dC/dx, and the wind presses along a triangle's
- * normal with its area. lagged_x gives these vectors and areas. The built-in forces then have a potential: with V
- * their energy and R a function of v alone, f = -dV/dx - dR/dv. K is d2V/dx2, D is d2R/dv2, both are symmetric
- * and DRAPE_DAMPING_FULL changes nothing. An integrator that passes positions extrapolated from earlier steps keeps
- * its order where the extrapolation has it. Forces of your own are told lagged_x,
- * and may do the same. */
+ * normal with its area. lagged_x gives these vectors and areas, and where wind that changes is looked up. The
+ * built-in forces then have a potential: with V their energy and R a function of v alone, f = -dV/dx - dR/dv. K is
+ * d2V/dx2, D is d2R/dv2, both are symmetric and DRAPE_DAMPING_FULL changes nothing. An integrator that passes
+ * positions extrapolated from earlier steps keeps its order where the extrapolation has it. Forces of your own are
+ * told lagged_x, and may do the same. */
 DRAPE_API drape_status drape_assembler_run(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A);
 
 #ifdef __cplusplus

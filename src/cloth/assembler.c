@@ -99,14 +99,11 @@ static drape_status carry_all(drape_matrix *pattern, drape_matrix **const matric
 
 /* ---- the list ---- */
 
-static drape_status check_forces(drape_context *ctx, const drape_forces *f) {
-    for (int32_t k = 0; k < 3; k++)
-        if (!isfinite(f->gravity[k]) || !isfinite(f->wind[k]))
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "forces: gravity and wind must be finite numbers");
-    if (!isfinite(f->drag) || f->drag < 0 || !isfinite(f->air_drag) || f->air_drag < 0)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "forces: drag is %g and air_drag %g; both must be 0 or more",
-                            f->drag, f->air_drag);
-    return drape_i_check_reserved(ctx, "drape_forces", f->reserved, 8);
+/* Air that changes from place to place makes air_drag depend on x as well, unless it is looked up at lagged_x. */
+static drape_status set_outside(drape_assembler *a, const drape_forces *forces) {
+    drape_status status = drape_i_outside_set(&a->outside, forces);
+    if (!status) a->force[DRAPE_I_FORCE_AIR_DRAG].has_potential = !a->outside.wind.air;
+    return status;
 }
 
 drape_status drape_assembler_create(const drape_cloth *cloth, const drape_forces *forces, drape_assembler **out) {
@@ -115,16 +112,16 @@ drape_status drape_assembler_create(const drape_cloth *cloth, const drape_forces
     if (!cloth) return DRAPE_ERROR_ARGUMENT;
     if (!out) return drape_i_fail(cloth->ctx, DRAPE_ERROR_ARGUMENT, "assembler: the result is NULL");
     const drape_forces outside = forces ? *forces : drape_forces_defaults();
-    drape_status status = check_forces(cloth->ctx, &outside);
+    drape_status status = drape_i_forces_check(cloth->ctx, &outside);
     if (status) return status;
     if (!DRAPE_NEW(cloth->ctx, a, 1)) return DRAPE_ERROR_MEMORY;
     a->ctx = cloth->ctx;
     a->cloth = cloth;
-    a->outside.forces = outside;
     drape_i_forces_fill(&a->outside, cloth, a->force);
     a->count = DRAPE_I_BUILT_IN_FORCES;
     plan p;
-    status = make_plan(a, &p);
+    status = set_outside(a, &outside);
+    if (!status) status = make_plan(a, &p);
     if (!status) exchange_plan(a, &p);
     if (status) drape_assembler_destroy(a);
     else *out = a;
@@ -136,6 +133,7 @@ void drape_assembler_destroy(drape_assembler *a) {
     drape_context *ctx = a->ctx;
     int64_t n = a->cloth->vertices;
     clear_plan(a, &(plan){a->pattern, a->plan, a->diagonal});
+    drape_i_outside_clear(&a->outside);
     for (int32_t i = 0; i < DRAPE_MOST_FORCES; i++) drape_i_custom_destroy(ctx, a->custom[i]);
     DRAPE_FREE(ctx, a->potential, a->potential_count);
     DRAPE_FREE(ctx, a->sums.force, 3 * n);
@@ -147,9 +145,8 @@ void drape_assembler_destroy(drape_assembler *a) {
 drape_status drape_assembler_set_forces(drape_assembler *a, const drape_forces *f) {
     if (!a) return DRAPE_ERROR_ARGUMENT;
     if (!f) return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT, "forces: NULL");
-    drape_status status = check_forces(a->ctx, f);
-    if (!status) a->outside.forces = *f;
-    return status;
+    drape_status status = drape_i_forces_check(a->ctx, f);
+    return status ? status : set_outside(a, f);
 }
 
 static drape_status check_new(const drape_assembler *a, const drape_force *force) {
@@ -447,6 +444,7 @@ drape_status drape_i_assembler_run_potential(drape_assembler *a, const drape_ass
                                    .potential = potential && a->potential,
                                    .c = potential ? potential->c : 0};
     forget_culprits(a);
+    drape_i_outside_find_air(&a->outside, &at);
     evaluate_all(a, &at, ALL);
     run(a, what, &at, drape_matrix_view(A ? A : a->pattern), ALL);
     status = find_culprit(a, what->time);
@@ -463,6 +461,7 @@ int32_t drape_i_assembler_largest(drape_assembler *a, const drape_assembly *wher
     double most = -1;
     int32_t largest = 0;
     what.force = force;
+    drape_i_outside_find_air(&a->outside, &at);
     for (int32_t i = 0; i < a->count; i++) {
         evaluate_all(a, &at, i);
         run(a, &what, &at, drape_matrix_view(a->pattern), i);
@@ -509,6 +508,7 @@ drape_status drape_assembler_dissipation(drape_assembler *a, int32_t index, doub
                             index, a->count);
     const drape_i_evaluation at = {.time = time, .x = x, .v = v, .lagged_x = lagged_x};
     const drape_i_force *f = &a->force[index];
+    drape_i_outside_find_air(&a->outside, &at);
     if (f->power && is_active(f)) *power = f->power(f, a->ctx, &at);
     return DRAPE_OK;
 }
@@ -523,6 +523,7 @@ drape_status drape_i_assembler_potential(drape_assembler *a, double time, double
                                          const double *lagged_x, double *out) {
     const drape_i_evaluation at = {
         .time = time, .x = x, .v = v, .lagged_x = lagged_x, .jacobian = a->cloth->settings.jacobian};
+    drape_i_outside_find_air(&a->outside, &at);
     return sum_potential(a, &at, c, out);
 }
 

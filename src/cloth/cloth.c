@@ -299,6 +299,17 @@ static void find_stretch(void *data, int64_t begin, int64_t end) {
     job->largest[begin / job->chunk] = largest;
 }
 
+int32_t drape_i_cloth_longest(const drape_cloth *c, const double *x) {
+    int32_t longest = 0;
+    double most = -1;
+    for (int32_t t = 0; t < c->triangles; t++) {
+        double u = squared_length(x, c->triangle[t], c->rest_triangle[t].du);
+        double v = squared_length(x, c->triangle[t], c->rest_triangle[t].dv);
+        if (fmax(u, v) > most) most = fmax(u, v), longest = t;
+    }
+    return longest;
+}
+
 double drape_cloth_stretch(const drape_cloth *c, const double *x) {
     if (!c || !x) return 0;
     stretch_job job = {.cloth = c, .x = x, .chunk = drape_i_chunk_length(c->triangles, DRAPE_I_GRAIN)};

@@ -9,6 +9,7 @@
 #define DRAPE_CLOTH_FORCE_H
 
 #include "cloth/cloth.h"
+#include "cloth/wind_field.h"
 #include "drape/force.h"
 
 #include <stdatomic.h>
@@ -46,7 +47,9 @@ struct drape_i_force {
 
 typedef struct drape_i_wind_data {
     const int32_t *nodes;
-    const drape_forces *forces; /* wind and drag */
+    const drape_forces *forces; /* drag */
+    const double *mean;         /* m/s: velocity of the air */
+    const double *air;          /* 3 doubles per vertex: where it is not the same everywhere; else NULL */
 } drape_i_wind_data;
 
 DRAPE_I_KERNEL(void, drape_i_wind, (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
@@ -58,10 +61,26 @@ DRAPE_I_KERNEL(void, drape_i_wind_power,
 /* What the built-in forces look at; it stays where it is. */
 typedef struct drape_i_outside {
     const drape_cloth *cloth;
-    drape_forces forces;
+    drape_forces forces; /* `variation` is that of `field` */
     drape_i_wind_data wind;
     drape_i_term wind_term;
+    drape_i_wind_field *field; /* NULL: the wind does not change */
+    double mean[3];            /* m/s: the wind at air_time, without gusts and turbulence */
+    /* 3 doubles per vertex, where there are waves: the air at the positions air_x and the time air_time. The same
+     * positions come again and again while a stage is solved for. */
+    double *air, *air_x;
+    double air_time; /* s; NaN: none yet */
 } drape_i_outside;
+
+/* Everything that can be wrong with them. */
+drape_status drape_i_forces_check(drape_context *ctx, const drape_forces *forces);
+/* Whether there is air that presses on triangles: it moves, or is said to be there. */
+bool drape_i_forces_have_drag(const drape_forces *forces);
+/* Takes over forces that were checked; on failure they are as before. */
+drape_status drape_i_outside_set(drape_i_outside *outside, const drape_forces *forces);
+void drape_i_outside_clear(drape_i_outside *outside);
+/* Finds the air where forces are about to be evaluated. One thread at a time. */
+void drape_i_outside_find_air(drape_i_outside *outside, const drape_i_evaluation *at);
 
 /* Their places in the list. */
 enum {

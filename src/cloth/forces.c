@@ -11,8 +11,22 @@
 #include "cloth/force.h"
 
 #include <math.h>
+#include <string.h>
 
-drape_forces drape_forces_defaults(void) { return (drape_forces){.gravity = {0, 0, -9.81}}; }
+drape_forces drape_forces_defaults(void) {
+    return (drape_forces){.gravity = {0, 0, -9.81}, .drag = 1.2}; /* air, and a drag coefficient of 1 */
+}
+
+drape_status drape_i_forces_check(drape_context *ctx, const drape_forces *f) {
+    for (int32_t k = 0; k < 3; k++)
+        if (!isfinite(f->gravity[k]) || !isfinite(f->wind[k]))
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "forces: gravity and wind must be finite numbers");
+    if (!isfinite(f->drag) || f->drag < 0 || !isfinite(f->air_drag) || f->air_drag < 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "forces: drag is %g and air_drag %g; both must be 0 or more",
+                            f->drag, f->air_drag);
+    drape_status status = drape_i_check_reserved(ctx, "drape_forces", f->reserved, 6);
+    return status || !f->variation ? status : drape_i_wind_check(ctx, f->variation);
+}
 
 /* ---- the model ---- */
 
@@ -97,10 +111,57 @@ static double load_energy(const drape_i_force *force, drape_context *ctx, const 
 
 /* ---- air ---- */
 
+drape_status drape_i_outside_set(drape_i_outside *o, const drape_forces *forces) {
+    drape_context *ctx = o->cloth->ctx;
+    drape_i_wind_field *field = NULL;
+    int64_t n = 3 * (int64_t)o->cloth->vertices;
+    drape_status status = forces->variation ? drape_i_wind_field_create(ctx, forces, &field) : DRAPE_OK;
+    if (!status && field && field->modes > 0 &&
+        !((o->air || DRAPE_NEW(ctx, o->air, n)) && (o->air_x || DRAPE_NEW(ctx, o->air_x, n))))
+        status = DRAPE_ERROR_MEMORY;
+    if (status) {
+        drape_i_wind_field_destroy(ctx, field);
+        return status;
+    }
+    drape_i_wind_field_destroy(ctx, o->field);
+    o->field = field;
+    o->air_time = NAN;
+    o->forces = *forces;
+    o->forces.variation = field ? &field->settings : NULL;
+    memcpy(o->mean, forces->wind, sizeof o->mean);
+    o->wind.air = field && field->modes > 0 ? o->air : NULL;
+    return DRAPE_OK;
+}
+
+void drape_i_outside_clear(drape_i_outside *o) {
+    drape_context *ctx = o->cloth->ctx;
+    int64_t n = 3 * (int64_t)o->cloth->vertices;
+    drape_i_wind_field_destroy(ctx, o->field);
+    DRAPE_FREE(ctx, o->air, n);
+    DRAPE_FREE(ctx, o->air_x, n);
+}
+
+void drape_i_outside_find_air(drape_i_outside *o, const drape_i_evaluation *at) {
+    const double *x = drape_i_damping_x(at);
+    size_t bytes = 3 * (size_t)o->cloth->vertices * sizeof *x;
+    if (!o->field || (o->forces.drag == 0 && o->forces.air_drag == 0)) return;
+    bool same = at->time == o->air_time && (!o->wind.air || memcmp(x, o->air_x, bytes) == 0);
+    if (same) return;
+    o->air_time = at->time;
+    drape_i_wind_mean(o->field, at->time, o->mean);
+    if (!o->wind.air) return;
+    memcpy(o->air_x, x, bytes);
+    drape_i_wind_field_at(o->cloth->ctx, o->field, at->time, o->cloth->vertices, x, o->air);
+}
+
+static const double *air_of(const drape_i_outside *o, int64_t vertex) {
+    return o->wind.air ? o->wind.air + 3 * vertex : o->mean;
+}
+
 static void add_air_drag(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
     const drape_i_outside *o = force->data;
-    const double *wind = o->forces.wind;
     for (int64_t i = rows->begin; i < rows->end; i++) {
+        const double *wind = air_of(o, i);
         double drag = o->forces.air_drag * o->cloth->area[i];
         for (int32_t k = 0; k < 3 && rows->force; k++) rows->force[3 * i + k] += drag * (wind[k] - at->v[3 * i + k]);
         if (!rows->A.val) continue;
@@ -118,7 +179,7 @@ static void sum_air_drag(void *data, int64_t begin, int64_t end, double *sums) {
     const drape_forces *f = &j->outside->forces;
     for (int64_t i = begin; i < end; i++)
         for (int32_t k = 0; k < 3; k++) {
-            double relative = j->at->v[3 * i + k] - f->wind[k];
+            double relative = j->at->v[3 * i + k] - air_of(j->outside, i)[k];
             sums[0] += 0.5 * f->air_drag * j->outside->cloth->area[i] * relative * relative;
         }
 }
@@ -134,7 +195,7 @@ static void sum_air_power(void *data, int64_t begin, int64_t end, double *sums) 
     for (int64_t i = begin; i < end; i++)
         for (int32_t k = 0; k < 3; k++) {
             double v = j->at->v[3 * i + k];
-            sums[0] += f->air_drag * j->outside->cloth->area[i] * (v - f->wind[k]) * v;
+            sums[0] += f->air_drag * j->outside->cloth->area[i] * (v - air_of(j->outside, i)[k]) * v;
         }
 }
 
@@ -150,13 +211,20 @@ static double wind_power(const drape_i_force *force, drape_context *ctx, const d
     return drape_i_term_sum(ctx, force->terms, drape_i_wind_power_at, at);
 }
 
-static bool has_drag(const drape_i_force *force) { return ((const drape_i_outside *)force->data)->forces.drag != 0; }
+bool drape_i_forces_have_drag(const drape_forces *f) {
+    bool moves = f->variation || f->wind[0] != 0 || f->wind[1] != 0 || f->wind[2] != 0;
+    return f->drag != 0 && (moves || f->still_air);
+}
+
+static bool has_drag(const drape_i_force *force) {
+    return drape_i_forces_have_drag(&((const drape_i_outside *)force->data)->forces);
+}
 
 /* ---- all of them ---- */
 
 void drape_i_forces_fill(drape_i_outside *o, const drape_cloth *cloth, drape_i_force out[DRAPE_I_BUILT_IN_FORCES]) {
     o->cloth = cloth;
-    o->wind = (drape_i_wind_data){cloth->triangle[0], &o->forces};
+    o->wind = (drape_i_wind_data){cloth->triangle[0], &o->forces, o->mean, NULL};
     o->wind_term = (drape_i_term){.elements = {3, cloth->triangles, cloth->triangle[0]},
                                   .batch = drape_i_wind_at,
                                   .potential = true,
@@ -205,4 +273,26 @@ void drape_i_forces_fill(drape_i_outside *o, const drape_cloth *cloth, drape_i_f
         out[i] = forces[i];
         out[i].data = o;
     }
+}
+
+/* ---- the wind by itself ---- */
+
+drape_status drape_forces_wind_at(drape_context *ctx, const drape_forces *forces, double time, int64_t count,
+                                  const double *points, double *velocities) {
+    drape_i_wind_field *field;
+    if (!ctx) return DRAPE_ERROR_ARGUMENT;
+    if (!forces || count < 0 || (count > 0 && (!points || !velocities)) || !isfinite(time))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "drape_forces_wind_at: forces, points or velocities are NULL, there are %lld points, or "
+                            "the time is not finite",
+                            (long long)count);
+    drape_status status = drape_i_forces_check(ctx, forces);
+    if (status) return status;
+    for (int64_t i = 0; i < 3 * count && !forces->variation; i++) velocities[i] = forces->wind[i % 3];
+    if (!forces->variation) return DRAPE_OK;
+    status = drape_i_wind_field_create(ctx, forces, &field);
+    if (status) return status;
+    drape_i_wind_field_at(ctx, field, time, count, points, velocities);
+    drape_i_wind_field_destroy(ctx, field);
+    return DRAPE_OK;
 }
