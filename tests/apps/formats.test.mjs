@@ -19,12 +19,12 @@ const path = (name) => join(folder, name);
 const FRAMES = 10; // after the first
 const FPS = 25;
 
-// Two pieces of one name, the second with a seam: its texture coordinates are those of corners.
+// Two pieces whose names are one in USD, where only letters, digits and _ may stand; the second with a seam: its texture coordinates are those of corners.
 const SCENE = `drape: 1
 name: 'two "sheets" & <more>'
 cloth:
-  - {name: sheet, grid: {width: 40 cm, resolution: 9}, velocity: [1, 0, 3], pins: [{where: top-left}]}
-  - {name: sheet, mesh: seam.obj}
+  - {name: the sheet, grid: {width: 40 cm, resolution: 9}, velocity: [1, 0, 3], pins: [{where: top-left}]}
+  - {name: the-sheet, mesh: seam.obj}
 time: {frames: ${FRAMES}, fps: ${FPS}}
 `;
 const SEAM = `v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 5 5\nvt 6 6\nvt 5 6\nf 1/1 2/2 3/3\nf 1/4 3/5 4/6\n`;
@@ -125,7 +125,7 @@ test("three.js's parser reads the time samples of the .usda", () => {
   assert.match(text, new RegExp(`\n    startTimeCode = 0\n`));
   assert.match(text, new RegExp(`\n    endTimeCode = ${FRAMES}\n`));
   for (const piece of [0, 1]) {
-    const of = (name) => specs[`/drape/sheet_${piece}.${name}`].fields;
+    const of = (name) => specs[`/drape/the_sheet_${piece}.${name}`].fields;
     const { times, values } = of("points").timeSamples;
     assert.deepEqual(times, Array.from({ length: FRAMES + 1 }, (_, i) => i));
     for (const frame of [0, 5, FRAMES]) {
@@ -140,8 +140,8 @@ test("three.js's parser reads the time samples of the .usda", () => {
     }
     assert.deepEqual(of("points").default, values[0]);
   }
-  assert.equal(specs["/drape/sheet_0.primvars:st"].fields.default.length, 2 * 81);
-  assert.deepEqual(specs["/drape/sheet_1.primvars:st:indices"].fields.default, [0, 1, 2, 3, 4, 5]);
+  assert.equal(specs["/drape/the_sheet_0.primvars:st"].fields.default.length, 2 * 81);
+  assert.deepEqual(specs["/drape/the_sheet_1.primvars:st:indices"].fields.default, [0, 1, 2, 3, 4, 5]);
 });
 
 test("three.js makes meshes of the .usda", () => {

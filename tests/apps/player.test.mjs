@@ -3,7 +3,7 @@
 // the pictures stay there.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -24,6 +24,8 @@ forces: {gravity: [0, 0, 0]}
 time: {frames: 4}
 `;
 const LIMIT = { timeout: 120000 };
+/* The first scene that a document shows. */
+const firstScene = (name) => /```yaml\n(drape: 1\n[^`]*)```/.exec(readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), "utf8"))[1];
 
 let browser;
 
@@ -118,6 +120,49 @@ test("shows cloth, and another picture at another frame", LIMIT, async (t) => {
   assert.ok(clothShare(last) > .1);
   assert.ok(difference(first, last) > .01, `frames differ on ${difference(first, last)}`);
   assert.deepEqual(wrong, []);
+});
+
+test("the first scene of the documents moves", { timeout: 300000 }, async (t) => {
+  const towel = join(folder, "towel.html");
+  assert.equal(firstScene("README.md"), firstScene("docs/scenes.md"));
+  writeFileSync(join(folder, "towel.yaml"), firstScene("README.md"));
+  execFileSync(program, ["run", join(folder, "towel.yaml"), "--quiet", "-o", towel]);
+  const { page, wrong } = await open(t, "#frame=0&paused&bare", {}, towel);
+  const pictures = [];
+  for (const frame of [0, 25, 50]) {
+    await page.evaluate((f) => window.drape.setFrame(f), frame);
+    pictures.push(await shot(page));
+  }
+  for (const [a, b] of [[0, 1], [1, 2], [0, 2]]) {
+    const share = difference(pictures[a], pictures[b]);
+    assert.ok(share > .1, `pictures ${a} and ${b} differ on ${share}`);
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test("follows cloth that goes far", LIMIT, async (t) => {
+  const far = join(folder, "far.html");
+  writeFileSync(join(folder, "far.yaml"), "drape: 1\ncloth: [{grid: {width: 60 cm, resolution: 5}, velocity: [9, 0, 0]}]\nforces: {gravity: [0, 0, 0]}\n");
+  execFileSync(program, ["run", join(folder, "far.yaml"), "--quiet", "-o", far]);
+  const { page, wrong } = await open(t, "#frame=0&paused&bare", {}, far);
+  for (const frame of [0, 12, 25]) {
+    await page.evaluate((f) => window.drape.setFrame(f), frame);
+    const share = clothShare(await shot(page));
+    assert.ok(share > .1, `cloth on ${share} of the picture`);
+  }
+  assert.deepEqual(wrong, []);
+});
+
+/* A sheet that stands upright and looks to the camera with either side: neither is black, in light or dark. */
+test("both sides of a cloth are lit", LIMIT, async (t) => {
+  for (const [name, angle] of [["front", 90], ["back", -90]]) {
+    const file = join(folder, `${name}.html`);
+    writeFileSync(join(folder, `${name}.yaml`), `drape: 1\ncloth: [{grid: {width: 60 cm, resolution: 5}, place: {rotate: [${angle}, 0, 0]}}]\ntime: {frames: 0}\n`);
+    execFileSync(program, ["run", join(folder, `${name}.yaml`), "--quiet", "-o", file]);
+    const { page } = await open(t, "#frame=0&paused&bare", {}, file);
+    const p = await shot(page), middle = p.at(p.width * Math.floor(p.height / 2) + Math.floor(p.width / 2));
+    assert.ok(middle[0] > 120, `${name}: ${[...middle]}`);
+  }
 });
 
 test("energies over time: a chart with a curve and a number for each that is not zero", LIMIT, async (t) => {

@@ -449,10 +449,10 @@ const OBJECT_COLOUR = "#8f9196";
 const PALETTE = ["#b94a32", "#3c6a95", "#d8a13c", "#5c8f70", "#865885", "#3b8f90", "#b8678a", "#77803f"];
 
 const THEMES = {
-  light: { high: "#f3f1ee", low: "#d9d4cd", glow: "#fbfaf9", keyLight: [1.08, 1.02, .94], fillLight: [.22, .24, .28],
-    sky: [.30, .31, .33], earth: [.22, .19, .17], strength: .25, ink: [.08, .09, .13] },
-  dark: { high: "#1d2026", low: "#0e0f12", glow: "#2e323b", keyLight: [1.1, 1.02, .92], fillLight: [.10, .14, .22],
-    sky: [.12, .135, .17], earth: [.05, .045, .045], strength: .6, ink: [.97, .95, .92] },
+  light: { high: "#f3f1ee", low: "#d9d4cd", glow: "#fbfaf9", keyLight: [1.12, 1.06, .98], fillLight: [.42, .44, .48],
+    sky: [.32, .33, .35], earth: [.25, .22, .20], strength: .25, ink: [.08, .09, .13] },
+  dark: { high: "#1d2026", low: "#0e0f12", glow: "#2e323b", keyLight: [1.14, 1.06, .96], fillLight: [.24, .28, .36],
+    sky: [.15, .165, .20], earth: [.08, .075, .075], strength: .6, ink: [.97, .95, .92] },
 };
 
 const linear = (hex) => [1, 3, 5].map((i) => {
@@ -513,7 +513,7 @@ async function main() {
           if (x > box.high[k]) box.high[k] = x;
         }
       if (number % every === 0 || number === last)
-        for (let i = 0; i < n; i += skip) some.push([0, 1, 2].map((k) => q * (f.low[k] + f.data[3 * i + k])));
+        for (let i = 0; i < n; i += skip) some.push({ at: [0, 1, 2].map((k) => q * (f.low[k] + f.data[3 * i + k])), frame: number });
     });
   }
   /* Objects count too, but for floors and whatever else reaches far beyond the cloth. */
@@ -531,8 +531,32 @@ async function main() {
           box.low[k] = Math.min(box.low[k], x[i + k]);
           box.high[k] = Math.max(box.high[k], x[i + k]);
         }
-        if (i % skip === 0 && (x === places[0] || x === places[places.length - 1])) some.push([x[i], x[i + 1], x[i + 2]]);
+        if (i % skip === 0 && (x === places[0] || x === places[places.length - 1])) some.push({ at: [x[i], x[i + 1], x[i + 2]] });
       }
+  }
+  /* Cloth that goes farther than it is large is followed: all of its way at once would show it from afar. Not where there
+   * are objects that it leaves behind. */
+  const ways = { low: [Infinity, Infinity, Infinity], high: [-Infinity, -Infinity, -Infinity] };
+  const extents = frames.map((f) => {
+    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+    for (let i = 0; i < n; i++)
+      for (let k = 0; k < 3; k++) {
+        const x = q * (f.low[k] + f.data[3 * i + k]);
+        low[k] = Math.min(low[k], x);
+        high[k] = Math.max(high[k], x);
+      }
+    const centre = [0, 1, 2].map((k) => (low[k] + high[k]) / 2);
+    centre.forEach((c, k) => { ways.low[k] = Math.min(ways.low[k], c); ways.high[k] = Math.max(ways.high[k], c); });
+    return { centre, size: Math.hypot(...sub(high, low)) };
+  });
+  const largest = extents.reduce((most, e) => Math.max(most, e.size), 1e-6);
+  const follows = objects.every((o) => o.wide) && Math.hypot(...sub(ways.high, ways.low)) > largest;
+  /* How far the camera has gone along, from where it is fitted. */
+  function gone(time) {
+    if (!follows) return [0, 0, 0];
+    const f = Math.min(Math.floor(time), last), share = time - f;
+    const a = extents[f].centre, b = extents[Math.min(f + 1, last)].centre;
+    return a.map((x, k) => x + share * (b[k] - x));
   }
   const middle = [0, 1, 2].map((k) => (box.low[k] + box.high[k]) / 2);
   const radius = Math.max(Math.hypot(...sub(box.high, box.low)) / 2, 1e-6);
@@ -644,6 +668,10 @@ async function main() {
   /* ---- frames: places, normals, stretch of the vertices ---- */
 
   const fresh = new Float32Array(FLOATS * n), weight = new Float32Array(n);
+  const valence = new Int32Array(n);
+  for (const v of edges) valence[v]++;
+  /* In a grid of alternating diagonals vertices have four edges or eight, in one of diagonals one way six. */
+  const alternates = valence.filter((v) => v === 8).length > .3 * n;
 
   function place(f) {
     const { low, data } = f;
@@ -666,10 +694,28 @@ async function main() {
       fresh[b + 3] += nx; fresh[b + 4] += ny; fresh[b + 5] += nz;
       fresh[c + 3] += nx; fresh[c + 4] += ny; fresh[c + 5] += nz;
     }
+    evenNormals();
+    for (let round = 0; alternates && round < 2; round++) mixNormals();
+  }
+  function evenNormals() {
     for (let o = 3; o < fresh.length; o += FLOATS) {
       const l = Math.sqrt(fresh[o] ** 2 + fresh[o + 1] ** 2 + fresh[o + 2] ** 2) || 1;
       fresh[o] /= l; fresh[o + 1] /= l; fresh[o + 2] /= l;
     }
+  }
+  /* Alternating diagonals all end at every other vertex of a grid, so that what differs between these and the others
+   * would show as a checkerboard. Each normal is mixed with those of its neighbours, half and half. */
+  const mixed = alternates ? new Float32Array(3 * n) : null;
+  function mixNormals() {
+    mixed.fill(0);
+    for (let e = 0; e < edges.length; e += 2)
+      for (let k = 0; k < 3; k++) {
+        mixed[3 * edges[e] + k] += fresh[FLOATS * edges[e + 1] + 3 + k];
+        mixed[3 * edges[e + 1] + k] += fresh[FLOATS * edges[e] + 3 + k];
+      }
+    for (let i = 0; i < n; i++)
+      for (let k = 0; k < 3; k++) fresh[FLOATS * i + 3 + k] += mixed[3 * i + k] / (valence[i] || 1);
+    evenNormals();
   }
 
   /* Of a triangle max(|w_u|, |w_v|) - 1; of a vertex the mean of its triangles. Returns the largest of the triangles. */
@@ -764,10 +810,11 @@ async function main() {
   function fit() {
     const { right, up, back } = axes(), { height, aspect } = shape();
     const free = Math.max(.5, (height - 190) / height), tan = Math.tan(FIELD / 2);
-    let target = middle.slice(), distance = radius;
+    const points = follows ? some.filter((p) => p.frame >= 0).map((p) => sub(p.at, gone(p.frame))) : some.map((p) => p.at);
+    let target = follows ? [0, 0, 0] : middle.slice(), distance = radius;
     for (let round = 0; round < 6; round++) {
       let l = 0, r = 0, d = 0, u = 0, least = 1e-3 * radius;
-      for (const p of some) {
+      for (const p of points) {
         const v = sub(p, target), z = dot(v, back);
         const x = dot(v, right) / (tan * aspect * .8), y = dot(v, up) / (tan * free * .94);
         l = Math.max(l, -x + z); r = Math.max(r, x + z);
@@ -787,14 +834,16 @@ async function main() {
   function camera() {
     const { right, up, back } = axes(), { aspect } = shape();
     const far = state.camera.distance * state.fitted;
-    const eye = state.camera.target.map((t, k) => t + far * back[k]);
+    const along = gone(state.time);
+    const eye = state.camera.target.map((t, k) => t + along[k] + far * back[k]);
     const away = Math.hypot(...sub(eye, middle)), reach = away + 12 * radius, near = Math.max(away - 4 * radius, reach * 1e-3, far * 1e-2);
     const f = 1 / Math.tan(FIELD / 2);
     const lens = [f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (reach + near) / (near - reach), -1, 0, 0, 2 * reach * near / (near - reach), 0];
     return { eye, project: multiply(lens, lookAlong(eye, right, up, back)) };
   }
 
-  const key = unit([-.66, -.26, 1.15]);
+  /* From behind the camera's left shoulder: what stands upright and what lies flat are both lit from the first view. */
+  const key = unit([-.5, -.72, .98]);
   function lightOf(reach) {
     const right = unit(cross([0, 0, 1], key)), up = cross(key, right), s = 1 / reach;
     return multiply([s, 0, 0, 0, 0, s, 0, 0, 0, 0, -s, 0, 0, 0, 0, 1], lookAlong(middle, right, up, key));
@@ -897,7 +946,7 @@ async function main() {
     gl.uniform1f(at.between, between);
     gl.uniform3fv(at.eye, view.eye);
     for (const name of ["keyLight", "fillLight", "sky", "earth"]) gl.uniform3fv(at[name], look[name]);
-    gl.uniform1f(at.spacing, radius / 130);
+    gl.uniform1f(at.spacing, largest / 260);
     gl.uniform1f(at.full, state.full || 1);
     gl.uniform1i(at.byStretch, state.stretch ? 1 : 0);
     gl.enable(gl.POLYGON_OFFSET_FILL);
