@@ -226,8 +226,15 @@ static bool choose_simd(drape_simd *simd) {
     return false;
 }
 
-drape_context *make_context(int32_t threads) {
+/* Failures come back as a status, and are told by whoever asked. */
+static void print_log(void *user, drape_log_level level, const char *message) {
+    (void)user;
+    if (level == DRAPE_LOG_WARNING) complain("warning: %s", message);
+}
+
+drape_context *make_context(int32_t threads, bool warns) {
     drape_context_settings settings = drape_context_defaults();
+    if (warns) settings.log = print_log;
     drape_context *ctx = NULL;
     settings.threads = threads;
     if (!choose_simd(&settings.simd)) return NULL;

@@ -134,7 +134,7 @@ int command_ccd(int argc, char **argv) {
     ccd_counts counts = {0};
     parse_result parsed = parse(&o, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
-    drape_context *ctx = make_context(o.threads);
+    drape_context *ctx = make_context(o.threads, false);
     if (!ctx) return EXIT_BAD_INPUT;
     bool good = true;
     for (int32_t i = 0; i < MOST_FILES && o.files[i] && good; i++) good = test_file(ctx, &o, o.files[i], &counts);

@@ -91,9 +91,13 @@ static void print_summary(const drape_check_summary *s) {
         if (s->controlled) printf("steps of at most ");
         else print_count(s->steps_per_frame, "step", " of ");
         printf("%g s", s->step);
-        if (!s->controlled) printf("; step times fastest frequency: %.3g", s->step * s->fastest);
+        if (s->swing_loss >= 0.001) printf("; they take %.2g %% of a swing of the cloth", 100 * s->swing_loss);
+        else if (s->swing_loss > 0) printf("; they take less than 0.1 %% of a swing of the cloth");
     }
     putchar('\n');
+    if (s->residual >= 0)
+        printf("the cloth starts %s: forces of %.2g of its weight are not balanced\n",
+               s->at_rest ? "at rest" : "not at rest", s->residual);
 }
 
 static drape_status check_in_words(drape_context *ctx, const char *name, drape_check_options *how,
@@ -181,7 +185,9 @@ static void end_json(const json_printer *p, const drape_check_summary *s) {
            (long long)s->triangles);
     if (s->step > 0) printf("\"step\": %.17g, ", s->step);
     else printf("\"step\": null, ");
-    printf("\"fastest\": %.17g}\n", s->fastest);
+    printf("\"fastest\": %.17g, \"swing_loss\": %.17g, \"residual\": ", s->fastest, s->swing_loss);
+    if (s->residual >= 0) printf("%.17g}\n", s->residual);
+    else printf("null}\n");
 }
 
 /* Prints the findings as one JSON object (docs/doctor.md); nothing where it fails, and then the message says why.
@@ -201,7 +207,7 @@ static drape_status check_as_json(drape_context *ctx, const char *name, drape_ch
 /* ---- The command ---- */
 
 static int check(const scene_arguments *a, bool all, bool json) {
-    drape_context *ctx = make_context(a->threads);
+    drape_context *ctx = make_context(a->threads, false);
     drape_check_summary summary;
     if (!ctx) return EXIT_BAD_INPUT;
     drape_check_options how = {.scene = scene_options(a), .examples = all ? INT32_MAX : 0, .direct = direct_solver()};

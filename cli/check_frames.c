@@ -421,7 +421,7 @@ static int check_all_frames(check *c) {
 
 static int run_check(check *c, const scene_arguments *scene, const char *mesh) {
     int code = EXIT_BAD_INPUT;
-    c->ctx = make_context(scene->threads);
+    c->ctx = make_context(scene->threads, false);
     if (!c->ctx) return code;
     if (drape_reader_open(c->ctx, c->file, &(drape_reader_options){.mesh = mesh}, &c->reader)) say_message(c);
     else if (take_cloth(c, scene) && start_search(c)) code = check_all_frames(c);

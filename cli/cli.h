@@ -111,8 +111,9 @@ enum { SCENE_OPTIONS = 8 };
 /* Fills the first SCENE_OPTIONS entries of a table. */
 void scene_option_table(scene_arguments *a, option *table);
 drape_scene_options scene_options(const scene_arguments *a);
-/* A context of so many threads under DRAPE_SIMD; NULL after a complaint. */
-drape_context *make_context(int32_t threads);
+/* A context of so many threads under DRAPE_SIMD; NULL after a complaint. warns: warnings of the library are shown as
+ * they come. */
+drape_context *make_context(int32_t threads, bool warns);
 
 /* ---- direct.c: the solver behind the method "direct" ---- */
 
@@ -175,7 +176,11 @@ progress progress_begin(int32_t before, int32_t frames, bool quiet);
 void progress_frame(const progress *p, const frame_summary *f); /* a bar on a terminal, a line elsewhere */
 void progress_end(const progress *p);
 
+/* A line about a run that is over. frames: those that this took, `seconds` together. */
+void print_verdict(const drape_verdict *v, int32_t frames, double seconds);
+
 int command_run(int argc, char **argv);
+int command_settle(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_check_frames(int argc, char **argv);
 int command_solve(int argc, char **argv);

@@ -10,6 +10,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "simulate a scene", command_run},
+    {"settle", "move the cloth of a scene to where it comes to rest", command_settle},
     {"check", "look at a scene or a mesh and report every problem", command_check},
     {"check-frames", "count what crosses in the frames of a run", command_check_frames},
     {"solve", "solve a linear system from a file", command_solve},
@@ -27,7 +28,8 @@ static void print_help(FILE *to) {
     fprintf(to, "usage: drape COMMAND [options]\n\nImplicit cloth simulation.\n\ncommands:\n");
     for (int i = 0; i < COUNT; i++) fprintf(to, "  %-13s %s\n", commands[i].name, commands[i].about);
     fprintf(to,
-            "\n  drape COMMAND --help   options of a command\n  drape --version        the version\n\n"
+            "\n  drape help COMMAND     options of a command, as drape COMMAND --help\n  drape --version        the "
+            "version\n\n"
             "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"
             "are the same.\nExit codes: 0 good, 1 a run failed on its way, a solve did not converge, a check found "
             "warnings only\nor crossings, or drape ccd missed a contact, 2 bad input (nothing was written), 130 "
@@ -56,8 +58,17 @@ int main(int argc, char **argv) {
         printf("drape %s\n", drape_version());
         return finish_output(EXIT_GOOD);
     }
-    for (int i = 0; i < COUNT; i++)
+    bool help = strcmp(argv[1], "help") == 0;
+    if (help && argc == 2) {
+        print_help(stdout);
+        return finish_output(EXIT_GOOD);
+    }
+    char *asked[] = {"--help", NULL};
+    for (int i = 0; i < COUNT; i++) {
+        if (help && strcmp(argv[2], commands[i].name) == 0) return finish_output(commands[i].run(1, asked));
         if (strcmp(argv[1], commands[i].name) == 0) return finish_output(commands[i].run(argc - 2, argv + 2));
+    }
+    if (help) argv++;
     complain("there is no command %s; drape --help lists them", argv[1]);
     return EXIT_BAD_INPUT;
 }

@@ -145,8 +145,9 @@ static void print_json(const ode_report *r) {
     if (r->example->order == 2) json_real("v", drape_ode_v(r->run.ode)[0]);
     json_real("exact_x", exact[0]);
     if (r->example->order == 2) json_real("exact_v", exact[1]);
-    json_real("error", ode_example_error(r->example, &r->run));
-    json_real("largest_error", r->worst);
+    bool began = c.steps > 0;
+    json_real("error", began ? ode_example_error(r->example, &r->run) : NAN);
+    json_real("largest_error", began ? r->worst : NAN);
     json_real("last_step", r->result.step);
     json_whole("steps", c.steps);
     json_whole("rejected", c.rejected);
@@ -202,7 +203,9 @@ static int run_example(drape_context *ctx, const ode_options *o, const ode_examp
         ode_example_end(&r.run);
         return EXIT_BAD_INPUT;
     }
-    (o->json ? print_json : print_words)(&r);
+    bool refused = r.result.reason && drape_ode_count(r.run.ode).steps == 0; /* there is no error to speak of */
+    if (o->json) print_json(&r);
+    else if (!refused) print_words(&r);
     int code = EXIT_GOOD;
     if (r.result.reason) {
         const char *why = drape_ode_explain(r.run.ode);
@@ -229,7 +232,7 @@ int command_ode(int argc, char **argv) {
         return EXIT_BAD_INPUT;
     }
     if (!choose_settings(&o, e)) return EXIT_BAD_INPUT;
-    drape_context *ctx = make_context(1);
+    drape_context *ctx = make_context(1, false);
     if (!ctx) return EXIT_BAD_INPUT;
     int code = run_example(ctx, &o, e);
     drape_context_destroy(ctx);

@@ -149,6 +149,25 @@ void progress_end(const progress *p) {
     fflush(stdout);
 }
 
+/* What impacts and friction take is not told apart from what steps take, and both may be hidden by what pushed. */
+static void print_share(const drape_verdict *v) {
+    double percent = 100 * fabs(v->share);
+    if (v->touched && v->share >= 0) printf("; time steps and contact took %.2g %% of the energy", percent);
+    if (!v->touched)
+        printf("; time steps %s %.2g %% of the energy", v->share < 0 ? "added" : "took",
+               percent < 0.01 ? 0 : percent);
+}
+
+void print_verdict(const drape_verdict *v, int32_t frames, double seconds) {
+    if (v->steps == 0) return;
+    printf("largest stretch %.4g at %.4g s", v->stretch, v->stretch_time);
+    print_share(v);
+    if (v->unconverged == 0) printf("; all steps converged");
+    else printf("; %lld of %lld steps did not converge", (long long)v->unconverged, (long long)v->steps);
+    if (frames > 0) printf("; %.3g s per frame", seconds / frames);
+    putchar('\n');
+}
+
 /* ---- Text for a terminal, and of JSON ----
  *
  * Names in scenes and of files may hold anything, also what makes a terminal do something. */

@@ -177,6 +177,21 @@ static drape_status load_standard_input(run *r, const drape_scene_options *how) 
     return status;
 }
 
+/* Those of the command line; else the scene's; else a page, so that there is something to look at. */
+static drape_status choose_outputs(run *r) {
+    bool own = r->options.output.count > 0;
+    if (r->options.no_output) return DRAPE_OK;
+    r->outputs = own ? r->options.output.words : r->scene->output;
+    r->output_count = own ? r->options.output.count : r->scene->output_count;
+    if (r->output_count > 0) return DRAPE_OK;
+    r->page_name = run_page_name(r->options.scene.name);
+    if (!r->page_name) return DRAPE_ERROR_MEMORY;
+    r->page[0] = r->page_name;
+    r->outputs = r->page;
+    r->output_count = 1;
+    return DRAPE_OK;
+}
+
 static drape_status load(run *r) {
     drape_scene_options how = scene_options(&r->options.scene);
     const char *name = r->options.scene.name;
@@ -187,10 +202,7 @@ static drape_status load(run *r) {
     r->scene->solve.direct = direct_solver();
     if (r->options.tune) r->scene->solve.tune = DRAPE_TUNE_MANY;
     if (r->options.frames >= 0) r->scene->frames = r->options.frames;
-    bool own = r->options.output.count > 0;
-    r->outputs = own ? r->options.output.words : r->scene->output;
-    r->output_count = own ? r->options.output.count : r->scene->output_count;
-    return DRAPE_OK;
+    return choose_outputs(r);
 }
 
 /* What speaks against the scene as it was loaded; false after a complaint. */
@@ -209,6 +221,16 @@ static bool write_first_frames(run *r) {
     return status == DRAPE_OK;
 }
 
+static void warn(void *user, const drape_finding *f) {
+    (void)user;
+    complain("warning: %s; %s", f->message, f->advice ? f->advice : "");
+}
+
+/* Says what can be foreseen to go wrong; the run may still be wanted. */
+static drape_status foresee(run *r) {
+    return drape_check_scene(r->ctx, r->scene, &(drape_check_options){.finding = warn}, NULL);
+}
+
 /* Reads and checks everything before the first frame is written. */
 static bool prepare(run *r) {
     run_options *o = &r->options;
@@ -216,18 +238,27 @@ static bool prepare(run *r) {
         complain("more than %d outputs", MOST_OUTPUTS);
         return false;
     }
-    r->ctx = make_context(o->scene.threads);
+    r->ctx = make_context(o->scene.threads, true);
     if (!r->ctx) return false;
     drape_status status = load(r);
     if (!status && !check(r)) return false;
     bool read = !status;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
     bool no_cloth = read && status == DRAPE_ERROR_ARGUMENT;
+    if (!status) status = foresee(r);
     if (!status && !o->no_colliders) status = drape_collider_meshes_create(r->ctx, r->scene, &r->colliders);
     watch_signals();
     if (!status) status = open_writers(r);
-    if (status) complain("%s%s", drape_message(r->ctx), no_cloth ? " (`drape check` lists all that is wrong)" : "");
-    if (status || !write_first_frames(r)) return false;
+    const char *message = *drape_message(r->ctx) ? drape_message(r->ctx) : "out of memory";
+    if (status) complain("%s%s", message, no_cloth ? " (`drape check` lists all that is wrong)" : "");
+    if (status) return false;
+    int32_t removed = run_remove_leftovers(r);
+    if (removed > 0 && !o->quiet)
+        tell("removed %d unfinished file%s of a run that was killed\n", removed, removed == 1 ? "" : "s");
+    if (r->page_name && !o->quiet)
+        tell("will write %s, a page that plays the run (-o FILE for other files, --no-output for none)\n",
+             r->page_name);
+    if (!write_first_frames(r)) return false;
     if (!o->report) return true;
     status = drape_report_create(r->ctx, r->scene, r->sim, &r->report);
     if (!status) status = drape_report_spill(r->report, o->report);
@@ -253,6 +284,7 @@ static void watch_cuts(run *r, const drape_certificate *c) {
 static drape_status step(run *r, drape_certificate *c) {
     drape_status status = drape_sim_step(r->sim, c);
     if (!status) watch_cuts(r, c);
+    if (!status) drape_verdict_add(&r->verdict, c);
     if (!status && c->step == 1 && !r->options.quiet) print_tuned(drape_sim_solver(r->sim));
     if (!status && r->report) status = drape_report_step(r->report, c);
     if (!status && c->step == r->options.export_step)
@@ -273,6 +305,8 @@ static drape_status simulate_frame(run *r, drape_certificate *c, frame_summary *
 
 static drape_status simulate(run *r) {
     progress shown = progress_begin(r->frames_done, r->scene->frames, r->options.quiet);
+    double started = seconds_now();
+    r->frames_before = r->frames_done;
     drape_certificate c = {0};
     drape_status status = DRAPE_OK;
     while (r->frames_done < r->scene->frames && !status && !interrupted) {
@@ -285,12 +319,13 @@ static drape_status simulate(run *r) {
         progress_frame(&shown, &summary);
     }
     progress_end(&shown);
+    r->simulated = seconds_now() - started;
     return status;
 }
 
 static void say_what_was_written(const run *r) {
     if (r->options.quiet) return;
-    for (int32_t i = 0; i < r->output_count; i++) tell("wrote %s\n", r->outputs[i]);
+    run_list_files(r);
     if (r->options.report) tell("wrote %s\n", r->options.report);
 }
 
@@ -304,6 +339,16 @@ static void say_what_is_kept(const run *r, const char *outcome, drape_status sta
                  bad ? " in the other files" : "");
     complain("%s%s%s%s", outcome, kept, again ? "; go on with: " : "", again ? again : "");
     free(again);
+}
+
+/* Energy that comes from nowhere, though not so much of it that a step failed. */
+static void say_what_is_odd(const run *r) {
+    const double most = 0.75;
+    const drape_verdict *v = &r->verdict;
+    if (v->touched || !(v->share < -most)) return;
+    complain("warning: steps of %g s added more energy than they should: take a shorter step (time.step), or another "
+             "integrator than %s",
+             r->scene->step, r->scene->integration.ode.method);
 }
 
 /* What is complete, or cannot be completed, needs no journal any more. */
@@ -332,6 +377,8 @@ static int finish(run *r, drape_status status) {
     if (!status && !stopped && bad) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
     if (status || stopped) say_what_is_kept(r, outcome, status, bad);
     bool written = write_report(r, outcome) && !bad;
+    if (!r->options.quiet) print_verdict(&r->verdict, r->frames_done - r->frames_before, r->simulated);
+    say_what_is_odd(r);
     if (written && !status) say_what_was_written(r);
     close_journal(r, status, stopped, written);
     return status || !written ? EXIT_RUN_FAILED : stopped ? EXIT_INTERRUPTED : EXIT_GOOD;
@@ -346,6 +393,7 @@ static void release(run *r) {
     drape_loaded_scene_destroy(r->loaded);
     drape_context_destroy(r->ctx);
     free(r->checkpoint_path);
+    free(r->page_name);
 }
 
 int command_run(int argc, char **argv) {

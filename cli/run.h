@@ -12,7 +12,7 @@ typedef struct run_options {
     const char *report, *export_system, *checkpoint_file;
     int32_t frames;     /* -1: the scene's */
     int32_t checkpoint; /* frames from one to the next; 0: none */
-    bool quiet, tune, resume, check_energy, no_colliders;
+    bool quiet, tune, resume, check_energy, no_colliders, no_output;
     int64_t export_step;     /* 0: none */
     const char *export_path; /* part of export_system */
     int argc;                /* the words behind `drape run`, to be shown again */
@@ -28,12 +28,17 @@ typedef struct run {
     drape_sim *sim;
     drape_collider_meshes *colliders; /* for the files; NULL: none, or not wanted */
     const char *const *outputs;
+    const char *page[1]; /* what the outputs are where nobody named any */
+    char *page_name;     /* owned; NULL: somebody did, or none are wanted */
     int32_t output_count;
     drape_writer *writers[MOST_OUTPUTS];
     drape_report *report;
     char *checkpoint_path; /* owned; NULL: no checkpoints */
     drape_journal *journal;
     int32_t frames_done;
+    int32_t frames_before; /* of them, those of the run that this one resumed */
+    drape_verdict verdict;
+    double simulated;  /* s: wall-clock time of the frames */
     int64_t cut_steps; /* in a row that contact divided; -1: that was said */
     bool began;        /* to write: what fails from here on is no bad input */
 } run;
@@ -50,6 +55,14 @@ char *run_resume_command(const run_options *o);
 
 /* ---- run_names.c ---- */
 
+/* "towel.html" for the scene DIR/towel.yaml; to be freed. NULL: no memory. */
+char *run_page_name(const char *scene);
+/* Says which files a run made, one line for each output. */
+void run_list_files(const run *r);
+
+/* Removes unfinished files (NAME.part-PID-N) that a run which was killed left of the names that this one writes:
+ * those of the same user that nobody holds locked. Returns how many. */
+int32_t run_remove_leftovers(const run *r);
 /* Whether no file that the run writes is another one, or one that it reads; false after a complaint. */
 bool run_check_names(const run *r);
 

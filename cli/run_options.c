@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FRAMES = 1000000, OWN_OPTIONS = 11 };
+enum { MOST_FRAMES = 1000000, OWN_OPTIONS = 12 };
 
 static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
 
@@ -13,6 +13,9 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
     option options[SCENE_OPTIONS + OWN_OPTIONS + 1] = {
         {"--output", "-o", "OUT", "a file in the format of its extension (`drape list formats`); may be repeated",
          OPTION_LIST, &o->output, 0, 0},
+        {"--no-output", NULL, NULL,
+         "no such file; without it, and where no OUT is named here or in the scene: NAME.html", OPTION_FLAG,
+         &o->no_output, 0, 0},
         {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &o->frames, 0,
          MOST_FRAMES},
         {"--no-colliders", NULL, NULL, "leave the scene's colliders out of the files", OPTION_FLAG, &o->no_colliders,
@@ -46,6 +49,10 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
     o->argc = argc;
     o->argv = argv;
     parse_result parsed = parse_arguments(&line, argc, argv);
+    if (parsed == PARSE_GOOD && o->no_output && o->output.count > 0) {
+        complain("--no-output and --output: one of them is wanted");
+        return PARSE_BAD;
+    }
     if (parsed == PARSE_GOOD && !o->scene.name) {
         complain("which scene? (usage: %s; `drape scenes` lists them)", line.usage);
         return PARSE_BAD;

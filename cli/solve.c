@@ -150,7 +150,7 @@ static bool allocate(solving *s) {
 static bool prepare(solving *s) {
     solve_options *o = &s->options;
     if (!choose_settings(o) || !can_write(o->output) || !can_write(o->history)) return false;
-    s->ctx = make_context(o->threads);
+    s->ctx = make_context(o->threads, false);
     if (!s->ctx) return false;
     if (drape_solver_create(s->ctx, &o->settings, &s->solver)) {
         complain("%s", drape_message(s->ctx));

@@ -125,10 +125,15 @@ typedef struct drape_check_summary {
     int64_t vertices, triangles;
     int32_t frames, steps_per_frame; /* of a scene that could be read; frames also of a point cache; else 0 */
     double step;                     /* s, likewise */
-    double fastest;  /* 1/s: a bound from above of the angular frequencies of stretch and shear at rest (bending is
-                        left out); an explicit method needs steps of less than about 2 / fastest */
-    bool controlled; /* steps are chosen by their error: `step` is only the longest */
-    uint64_t reserved[7]; /* zero */
+    double fastest;    /* 1/s: a bound from above of the angular frequencies of stretch and shear at rest (bending is
+                          left out); an explicit method needs steps of less than about 2 / fastest */
+    bool controlled;   /* steps are chosen by their error: `step` is only the longest */
+    double swing_loss; /* share of its energy that one swing of the largest piece, hung up by an end, loses to the
+                          steps (numerical damping); 0 without gravity, with explicit and with controlled steps */
+    bool at_rest;      /* residual is known and below 1e-6, and the cloth starts without velocity */
+    double residual; /* of a scene that says where its cloth starts (`start`): drape_settle_result.residual there; -1:
+                        not known, also with contact and limits of strain */
+    uint64_t reserved[5]; /* zero */
 } drape_check_summary;
 
 /* Looks at a mesh file (.obj, .ply), a point cache (.pc2, .mdd) or at what drape_scene_load would load, and writes
@@ -137,6 +142,12 @@ typedef struct drape_check_summary {
  * fixed steps one whose first step drape_sim_step takes. options and summary may be NULL. */
 DRAPE_API drape_status drape_check(drape_context *ctx, const char *name, const drape_check_options *options,
                                    drape_check_summary *summary);
+
+/* What a run of this scene will come to, as far as that shows before: the findings "pins-apart", "odd-wind" and
+ * "large-step" of docs/doctor.md, all of them warnings. The scene must be one that drape_sim_create takes.
+ * options->finding gets them; options and summary may be NULL. */
+DRAPE_API drape_status drape_check_scene(drape_context *ctx, const drape_scene *scene,
+                                         const drape_check_options *options, drape_check_summary *summary);
 
 /* ---- Meshes ---- */
 

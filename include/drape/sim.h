@@ -26,7 +26,9 @@ typedef enum drape_motion_kind {
     DRAPE_MOTION_SINE,     /* displacement amplitude (sin(2 pi (frequency t + phase)) - sin(2 pi phase)) */
     DRAPE_MOTION_KEYS,     /* straight from key to key, resting before the first and after the last */
     DRAPE_MOTION_CALLBACK, /* displacement by a function */
-    DRAPE_MOTION_TURN      /* turns at an even rate about an axis */
+    DRAPE_MOTION_TURN,     /* turns at an even rate about an axis */
+    DRAPE_MOTION_POSES,    /* moves, turns and scales from key to key: drape_motion_path */
+    DRAPE_MOTION_FRAMES    /* follows given positions from frame to frame: drape_motion_path */
 } drape_motion_kind;
 
 /* The displacement of a pinned vertex (numbered over all pieces) at a time, in s, since the simulation began: writes
@@ -43,6 +45,29 @@ typedef struct drape_motion_key {
     double offset[3]; /* m, from where the vertex started */
 } drape_motion_key;
 
+/* What was at p at time 0 is at centre + offset + R (scale * (p - centre)), where R turns by |rotation| radians about
+ * the direction of `rotation`, and scale stretches along each axis. */
+typedef struct drape_motion_pose {
+    double time;        /* s */
+    double offset[3];   /* m */
+    double rotation[3]; /* rad, of any length */
+    double scale[3];    /* > 0; 1: as it was */
+} drape_motion_pose;
+
+/* What DRAPE_MOTION_POSES and DRAPE_MOTION_FRAMES follow; copied. All goes straight from one key or frame to the
+ * next, and rests before the first and after the last. */
+typedef struct drape_motion_path {
+    int32_t poses; /* >= 1 with DRAPE_MOTION_POSES, at rising times */
+    const drape_motion_pose *pose;
+    double centre[3];         /* m */
+    int32_t frames;           /* >= 1 with DRAPE_MOTION_FRAMES */
+    const double *frame_time; /* s, one per frame, rising */
+    const double *frame;      /* m, 3 doubles per vertex of the pin, in its order, and frame */
+    bool keep_offset;         /* vertices keep the offset from their frames that they have at time 0; false: they are
+                                 where the frames say. Pins that take hold later always keep it */
+    uint64_t reserved[8];     /* zero: room for later fields */
+} drape_motion_path;
+
 typedef struct drape_motion {
     drape_motion_kind kind;
     double velocity[3];              /* m/s; with DRAPE_MOTION_TURN rad/s: the axis, and how fast about it */
@@ -55,12 +80,13 @@ typedef struct drape_motion {
                                         restore it with the same one */
     void *user;                      /* its first argument; must outlive the simulation */
     double centre[3];                /* m: a point of the axis of DRAPE_MOTION_TURN */
-    uint64_t reserved[1];            /* zero: room for later fields */
+    const drape_motion_path *path;   /* with DRAPE_MOTION_POSES and DRAPE_MOTION_FRAMES; has room for later fields */
 } drape_motion;
 
 #define DRAPE_FOREVER 1e300 /* s */
 
-/* Vertices that are held, all in the same way. They follow the motion exactly in the held directions. */
+/* Vertices that are held, all in the same way. They follow the motion exactly in the held directions, or are drawn
+ * towards it by springs. */
 typedef struct drape_pin {
     int32_t count;
     const int32_t *vertices; /* numbered over all pieces */
@@ -69,7 +95,10 @@ typedef struct drape_pin {
     drape_motion motion;
     double from, until;   /* s: held in steps that end in (from, until]; until 0 means DRAPE_FOREVER. A pin that takes
                              hold later holds its vertices where they are then, and moves them from there */
-    uint64_t reserved[4]; /* zero: room for later fields */
+    double stiffness;     /* N/m, >= 0: of a spring at each vertex towards where the motion wants it, in the held
+                             directions; 0: it is held exactly. The springs are the force "soft_pins" of the
+                             simulation, with their energy */
+    uint64_t reserved[3]; /* zero: room for later fields */
 } drape_pin;
 
 /* What the linear systems of implicit steps are solved for. */
@@ -112,7 +141,11 @@ typedef struct drape_integration {
     drape_mass_matrix mass;  /* default DRAPE_MASS_LUMPED; the other not where a piece has masses of its own */
     bool stop_on_failure; /* with DRAPE_ODE_FIXED: a step in which Newton's iteration does not converge ends the run;
                              default false: it is done in two halves, those again, down to 1/64 of it */
-    uint64_t reserved[7]; /* zero: room for later fields */
+    /* A step fails that leaves a thread more than so many times as long as at rest, and longer than before the step:
+     * above 1; default 2; INFINITY: no limit. Cloth that is meant to be so soft needs more. It is no part of the
+     * scene for checkpoints: a run that failed goes on with another one. */
+    double max_stretch;
+    uint64_t reserved[6]; /* zero: room for later fields */
 } drape_integration;
 
 /* Every field at its default, written out. */
@@ -145,6 +178,18 @@ typedef enum drape_contact_preset {
 /* "robust", "paper"; NULL for a value that is none. */
 DRAPE_API const char *drape_contact_preset_name(drape_contact_preset preset);
 
+/* How the stiffness of a spring between two parts of the cloth, which pushes where their gap g is below G, follows
+ * from g. kappa comes from the cloth's own stiffness, and from what stops the approach within G. Springs between
+ * cloth and colliders, and those of cloth without thickness, are always linear. */
+typedef enum drape_contact_law {
+    DRAPE_CONTACT_SECANT, /* k = (2 kappa/G) (G - g), with the gap that is predicted for the end of the step: the
+                             secant of the cubic barrier 2 kappa/(3 G) (G - g)^3. It begins softly, and is stiffer
+                             when pressed */
+    DRAPE_CONTACT_LINEAR  /* k = kappa whatever the gap, as Tamstorf et al. have it */
+} drape_contact_law;
+/* "secant", "linear"; NULL for a value that is none. */
+DRAPE_API const char *drape_contact_law_name(drape_contact_law law);
+
 /* How cloth meets colliders and itself. Zero means the default in every field. */
 typedef struct drape_contact_settings {
     bool self;            /* cloth meets cloth; default false */
@@ -153,12 +198,13 @@ typedef struct drape_contact_settings {
                           shortest edge, but no more than 1 mm */
     drape_pinch pinch; /* default DRAPE_PINCH_FAIL */
     drape_contact_preset preset; /* default DRAPE_CONTACT_ROBUST */
-    uint64_t reserved[7];        /* zero: room for later fields */
+    drape_contact_law law;       /* default DRAPE_CONTACT_SECANT */
+    uint64_t reserved[6];        /* zero: room for later fields */
 } drape_contact_settings;
 
 typedef struct drape_scene {
     const char *name;
-    drape_piece *pieces; /* positions at the start are the pieces' rest positions */
+    drape_piece *pieces;
     int32_t piece_count;
     drape_pin *pins; /* a vertex may be in several: their directions are merged (drape_constraint_builder), and where
                         they want it in different places it goes to the mean of them, with a warning to the log */
@@ -176,7 +222,9 @@ typedef struct drape_scene {
     int32_t collider_count;
     const drape_collider *colliders;       /* drape/collider.h */
     const drape_contact_settings *contact; /* NULL: the defaults */
-    uint64_t reserved[6];                  /* zero: room for later fields */
+    const double *start;  /* positions at the start, m, 3 doubles per vertex over all pieces; NULL: the pieces' rest
+                             positions */
+    uint64_t reserved[5]; /* zero: room for later fields */
 } drape_scene;
 
 /* ---- Simulating ---- */
@@ -203,18 +251,19 @@ typedef struct drape_force_energy {
 typedef struct drape_certificate_energy {
     double kinetic;                  /* J */
     double elastic;                  /* J: that of the cloth's model */
-    double weight;                   /* J: - sum m g.(x - x at the start) */
+    double weight;                   /* J: - sum m g.(x - rest position) */
     int32_t force_count;             /* that of drape_sim_force_count */
     bool checked;                    /* the step is in `unbalanced` */
     const drape_force_energy *force; /* one per force; lives until the next step */
     /* Where energy came from and went to since the start, J:
      *     kinetic + energies of the forces = start + wind + pins - fabric - integrator.
-     * Work is that at the mean of the positions and velocities before and after each step. */
+     * Work is that at the mean of the positions before and after each step, and at the velocity from one to the
+     * other; that of pins at the mean of the velocities. */
     double start;      /* kinetic + energies of the forces before the first step, and what drape_sim_set_state,
                           set_forces and add_force changed since */
     double fabric;     /* taken by the damping of the cloth's model, >= 0 */
     double wind;       /* given by the air, wind and air_drag together; negative where it brakes the cloth */
-    double pins;       /* given by pins that move */
+    double pins;       /* given by pins that move, soft ones among them */
     double integrator; /* taken by the integrator: what is left of the balance. What the solver left is in it, the
                           limit of strain, and forces of your own as far as they are not the gradient of their
                           energy */
@@ -270,6 +319,27 @@ typedef struct drape_certificate {
     uint64_t reserved[8];
 } drape_certificate;
 
+/* What there is to say of a run as a whole. Begin with zeros, and add the certificate of every step:
+ *
+ *   drape_verdict verdict = {0};
+ *   while (...) if (!drape_sim_step(sim, &certificate)) drape_verdict_add(&verdict, &certificate); */
+typedef struct drape_verdict {
+    int64_t steps;       /* that were added */
+    int64_t unconverged; /* of them, those whose linear solve or Newton iteration was kept before it had converged */
+    double stretch;      /* the largest; 1 at rest */
+    double stretch_time; /* s: when that was */
+    double energy; /* J: all that became motion and strain since the start, wherever it is by now: in the cloth, in
+                      the fabric's damping, in the integrator, in air and pins that braked it */
+    double integrator;    /* J: taken by the integrator since the start, as drape_certificate_energy has it; negative:
+                             given, by what the tolerances of solvers leave, or by steps too long */
+    double share;         /* integrator / energy; 0 where there was none */
+    bool touched;         /* there were contacts: what friction and impacts took is in `integrator` */
+    uint64_t reserved[8]; /* zero: room for later fields */
+} drape_verdict;
+
+/* NULL for either: does nothing. */
+DRAPE_API void drape_verdict_add(drape_verdict *verdict, const drape_certificate *certificate);
+
 typedef struct drape_sim drape_sim;
 
 /* Copies what it needs of the scene, except forces.vertex, which must live on. DRAPE_ERROR_ARGUMENT also for what no
@@ -284,9 +354,12 @@ DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
  * multistep methods restart. After each step of the integrator the limit of strain is applied, where a material
  * has one; multistep methods restart where it moved the cloth by more than their error (drape_ode_system.project).
  * certificate may be NULL. Allocates nothing from the second step on, except where the solver builds or turns to
- * something new (drape_solver_solve). DRAPE_ERROR_NUMBER: the state is no longer finite, the step is too long for an
- * explicit method, or Newton's iteration does not converge; the message names step and vertex or says why. After any
- * failure the state is that of before the step. */
+ * something new (drape_solver_solve). DRAPE_ERROR_NUMBER: the state cannot be believed. It is no longer finite; or
+ * the cloth is stretched beyond integration.max_stretch; or it moves with ten times the energy that everything
+ * together can have given it (not looked at with forces of your own and colliders that move); or the linear system of
+ * a linearised step has no solution, Newton's iteration does not converge, or the step is too long for an explicit
+ * method. The message names step, time, piece and vertex, and says what to try. After any failure the state is that
+ * of before the step. */
 DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
 
 /* Its own, which live as long as it does. NULL and 0 of a simulation that is NULL. */
@@ -308,6 +381,38 @@ DRAPE_API const char *drape_sim_stuck(const drape_sim *sim);
  * a control finds its step length again. DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */
 DRAPE_API drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v);
 
+/* ---- Settling ---- */
+
+/* Zero means the default in every field. */
+typedef struct drape_settle_settings {
+    double tolerance;       /* in (0, 1): the largest residual of a cloth that is settled; default 1e-7 */
+    int32_t max_iterations; /* most corrections; default 1000; negative: none, the residual is found and told */
+    uint64_t reserved[8];   /* zero: room for later fields */
+} drape_settle_settings;
+
+typedef struct drape_settle_result {
+    bool settled;              /* the residual is within the tolerance */
+    double residual;           /* what is left of forces in directions that are free, summed up over the vertices (N),
+                                  over `weight` */
+    double weight;             /* N: of the cloth, and the sizes of loads; 1 where both are zero */
+    double moved;              /* m: the longest way of a vertex */
+    int32_t iterations;        /* corrections */
+    int32_t linear_iterations; /* of the solver, in all of them */
+    uint64_t reserved[8];      /* zero */
+} drape_settle_result;
+
+/* Every field at its default, written out. */
+DRAPE_API drape_settle_settings drape_settle_defaults(void);
+
+/* Moves the cloth to where its forces are balanced, and stops it: velocities become zero, and the time stays. Pins
+ * hold as they do in the next step, where their motion has them now; wind is that of now, and blows on cloth that
+ * stands still. Much faster than steps until it has swung out (docs/integrators.md).
+ * Where max_iterations are not enough, result->settled is false, and the cloth is where it got to. settings and
+ * result may be NULL. DRAPE_ERROR_ARGUMENT, and nothing has changed: the scene has contact or a limit of strain,
+ * which are no forces; or a piece has weight and no pin. */
+DRAPE_API drape_status drape_sim_settle(drape_sim *sim, const drape_settle_settings *settings,
+                                        drape_settle_result *result);
+
 /* ---- Forces: drape/force.h ---- */
 
 /* Sets gravity, wind and so on anew, between steps; the array behind `vertex` must live on. */
@@ -316,8 +421,8 @@ DRAPE_API drape_status drape_sim_set_forces(drape_sim *sim, const drape_forces *
  * elements, and a multistep method restarts. On failure nothing has changed. Checkpoints fit simulations to which
  * forces of the same names and elements were added in the same order; what `user` points to is not in them. */
 DRAPE_API drape_status drape_sim_add_force(drape_sim *sim, const drape_force *force);
-/* How many forces act, and their names: the cloth's model, "gravity", "air_drag", "load", "wind", then your own; NULL
- * past the end. */
+/* How many forces act, and their names: the cloth's model, "gravity", "air_drag", "load", "wind", then
+ * "soft_pins" where the scene has such pins, then your own; NULL past the end. */
 DRAPE_API int32_t drape_sim_force_count(const drape_sim *sim);
 DRAPE_API const char *drape_sim_force_name(const drape_sim *sim, int32_t index);
 /* The list itself, to evaluate forces and matrices at states of your own; lives as long as the simulation. Add forces

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,13 +27,23 @@ static void forget(drape_context *ctx, drape_i_file *file) {
     *file = (drape_i_file){0};
 }
 
+/* Locks a file that was just made, so that nobody takes it for one of a program that was killed. False where it was
+ * removed before that. */
+static bool claim(int descriptor) {
+    struct stat info;
+    (void)flock(descriptor, LOCK_EX); /* where there are no locks nothing is taken for abandoned, either */
+    return fstat(descriptor, &info) != 0 || info.st_nlink > 0;
+}
+
 /* Not mkstemp: its files have mode 600, and only the kernel can apply the umask without a race. */
 static int open_temporary(char *temporary, size_t length) {
     int descriptor = -1;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         snprintf(temporary + length, SUFFIX_SIZE, ".part-%ld-%d", (long)getpid(), attempt);
         descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0 || errno != EEXIST) break;
+        if (descriptor >= 0 ? claim(descriptor) : errno != EEXIST) break;
+        if (descriptor >= 0) close(descriptor);
+        descriptor = -1;
     }
     return descriptor;
 }

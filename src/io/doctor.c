@@ -2,8 +2,8 @@
  *
  * A mesh file is examined as a piece of the default material. Of a scene, the readers tell every piece as it is
  * placed and every problem of the file; where nothing of that is an error, the simulation is created to see whether
- * it can be, and with an explicit integrator the first step is taken. What readers log as a warning becomes a finding
- * too. */
+ * it can be, and with an explicit integrator the first step is taken; what its run will come to is looked at before.
+ * What readers log as a warning becomes a finding too. */
 #include "io/doctor.h"
 #include "base/text.h"
 #include "io/mesh.h"
@@ -206,21 +206,6 @@ static bool is_explicit(const drape_scene *scene) {
     return method && drape_ode_method_order(method) > 0 && !drape_ode_method_implicit(method);
 }
 
-/* Of implicit integrators; the steps of explicit ones are tried, see below, and errors that are controlled tell by
- * themselves. */
-static void look_at_step(hearing *h, const drape_scene *scene) {
-    const double most = 1e4; /* h omega; the scenes that ship have 60 to 200 */
-    const drape_check_summary *s = h->d.summary;
-    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "large-step",
-                            "take smaller steps (time.step), a coarser mesh, or a softer material", 0};
-    if (!is_explicit(scene) && !s->controlled && scene->step * s->fastest > most)
-        drape_i_found(
-            &h->d, &kind, NULL,
-            "a step of %g s is %.3g times what the fastest wave of the mesh takes (%.3g rad/s): most of the "
-            "motion will be damped away",
-            scene->step, scene->step * s->fastest, s->fastest);
-}
-
 /* Whether a fixed step is beyond the stability limit depends on an eigenvalue of the cloth, which a run estimates
  * before its first step. So that step is taken: it costs some 60 multiplies, and no linear solve. */
 static drape_status try_first_step(hearing *h, const drape_scene *scene, drape_sim *sim) {
@@ -232,6 +217,15 @@ static drape_status try_first_step(hearing *h, const drape_scene *scene, drape_s
     if (status == DRAPE_ERROR_MEMORY) return status;
     if (status) drape_i_found(&h->d, &kind, NULL, "%s", drape_message(h->d.ctx));
     return DRAPE_OK;
+}
+
+/* Whether cloth that starts elsewhere than at its rest positions is in balance there. */
+static void find_residual(hearing *h, const drape_scene *scene, drape_sim *sim) {
+    const double least = 1e-6;
+    drape_settle_result found;
+    if (!scene->start || drape_sim_settle(sim, &(drape_settle_settings){.max_iterations = -1}, &found)) return;
+    h->d.summary->residual = found.residual;
+    h->d.summary->at_rest = found.residual < least && !scene->velocity;
 }
 
 /* What nobody above saw: whoever refuses a scene has the last word. */
@@ -248,6 +242,7 @@ static drape_status try_to_build(hearing *h, const char *name, const drape_scene
         drape_i_found(&h->d, &kind, NULL, "%s", drape_message(h->d.ctx));
         return DRAPE_OK;
     }
+    find_residual(h, &scene, sim);
     status = try_first_step(h, &scene, sim);
     drape_sim_destroy(sim);
     return status;
@@ -267,8 +262,8 @@ static drape_status check_scene(hearing *h, const char *name) {
         s->frames = scene->frames, s->steps_per_frame = scene->steps_per_frame, s->step = scene->step;
         s->controlled = scene->integration.ode.control == DRAPE_ODE_ERROR;
         h->d.place = (drape_finding){.file = name};
-        look_at_step(h, scene);
-        if (s->errors == 0) status = drape_i_examine_contact(&h->d, loaded);
+        if (s->errors == 0) status = drape_i_examine_run(&h->d, scene);
+        if (s->errors == 0 && !status) status = drape_i_examine_contact(&h->d, loaded);
         if (s->errors == 0 && !status) status = try_to_build(h, name, scene);
         drape_i_found_all(&h->d, &h->noted), h->noted.seen = 0; /* vibrations come behind all findings */
         if (s->errors == 0 && !status) status = drape_i_examine_vibrations(&h->d, scene);
@@ -338,6 +333,28 @@ const char *drape_severity_name(drape_severity severity) {
     return (unsigned)severity < sizeof names / sizeof *names ? names[severity] : NULL;
 }
 
+drape_status drape_check_scene(drape_context *ctx, const drape_scene *scene, const drape_check_options *options,
+                               drape_check_summary *summary) {
+    static const drape_check_options none;
+    drape_check_summary own;
+    if (!ctx || !scene) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_check_scene: scene is NULL");
+    drape_status status =
+        options ? drape_i_check_reserved(ctx, "drape_check_options", options->reserved, 7) : DRAPE_OK;
+    if (status) return status;
+    drape_i_doctor d = {.ctx = ctx, .options = options ? options : &none, .summary = summary ? summary : &own};
+    *d.summary = (drape_check_summary){.frames = scene->frames,
+                                       .steps_per_frame = scene->steps_per_frame,
+                                       .step = scene->step,
+                                       .controlled = scene->integration.ode.control == DRAPE_ODE_ERROR,
+                                       .residual = -1};
+    for (int32_t i = 0; i < scene->piece_count; i++) {
+        d.summary->pieces++;
+        d.summary->vertices += scene->pieces[i].vertices;
+        d.summary->triangles += scene->pieces[i].triangles;
+    }
+    return drape_i_examine_run(&d, scene);
+}
+
 drape_status drape_check(drape_context *ctx, const char *name, const drape_check_options *options,
                          drape_check_summary *summary) {
     static const drape_check_options none;
@@ -349,7 +366,7 @@ drape_status drape_check(drape_context *ctx, const char *name, const drape_check
     hearing h = {.d = {.ctx = ctx, .options = options ? options : &none, .summary = summary ? summary : &own}};
     void (*log)(void *, drape_log_level, const char *) = ctx->log;
     void *log_user = ctx->log_user;
-    *h.d.summary = (drape_check_summary){0};
+    *h.d.summary = (drape_check_summary){.residual = -1};
     h.noted = (drape_i_ailment){DRAPE_SEVERITY_WARNING, "noted", NULL, 0};
     h.d.place.file = h.name = name;
     ctx->log = hear_log, ctx->log_user = &h;

@@ -48,6 +48,9 @@ void drape_i_examine_shape(drape_i_doctor *d, const drape_piece *p);
 void drape_i_examine_material(drape_i_doctor *d, const drape_piece *p);
 /* doctor_measures.c: tells options->vibration what fabrics and integrator do to the vibrations of the pieces. */
 drape_status drape_i_examine_vibrations(const drape_i_doctor *d, const drape_scene *scene);
+double drape_i_piece_extent(const drape_piece *p); /* the longest side of the box around it, m */
+/* doctor_run.c: what a run will come to: pins, wind, steps. The scene must be valid. Sets summary->swing_loss. */
+drape_status drape_i_examine_run(drape_i_doctor *d, const drape_scene *scene);
 /* doctor_contact.c: how cloth and colliders of a scene without errors start and move. */
 drape_status drape_i_examine_contact(drape_i_doctor *d, const drape_loaded_scene *loaded);
 

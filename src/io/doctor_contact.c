@@ -52,7 +52,8 @@ static drape_status gather(patient *p) {
     for (int32_t i = 0; i < s->piece_count; i++) {
         const drape_piece *piece = &s->pieces[i];
         p->first[i] = p->vertices;
-        memcpy(p->x + 3 * (int64_t)p->vertices, piece->rest, 3 * (size_t)piece->vertices * sizeof *p->x);
+        const double *start = s->start ? s->start + 3 * (int64_t)p->vertices : piece->rest;
+        memcpy(p->x + 3 * (int64_t)p->vertices, start, 3 * (size_t)piece->vertices * sizeof *p->x);
         for (int32_t t = 0; t < piece->triangles; t++) {
             int32_t *corner = p->triangle[p->triangles++];
             for (int32_t k = 0; k < 3; k++) corner[k] = p->vertices + piece->triangle[3 * (int64_t)t + k];

@@ -128,7 +128,7 @@ static void look_at_pattern(shape *s) {
 
 /* ---- size ---- */
 
-static double largest_extent(const drape_piece *p) {
+double drape_i_piece_extent(const drape_piece *p) {
     double extent = 0;
     for (int32_t k = 0; k < 3; k++) {
         double low = INFINITY, high = -INFINITY;
@@ -144,7 +144,7 @@ static double largest_extent(const drape_piece *p) {
 static void look_at_size(drape_i_doctor *d, const drape_piece *p) {
     const double large = 20, huge = 500, small = 2e-3; /* m: no cloth is larger; a person in mm; a fingertip */
     drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "odd-size", NULL, 0};
-    double extent = largest_extent(p);
+    double extent = drape_i_piece_extent(p);
     if (p->triangles == 0 || (extent >= small && extent <= large)) return;
     kind.advice =
         extent < small  ? "are the numbers metres? A unit belongs to them: `unit:` of a mesh, width of a grid"
@@ -216,7 +216,7 @@ void drape_i_examine_material(drape_i_doctor *d, const drape_piece *p) {
 /* Cloth sways by its weight and bends in folds: a strip as long as the piece would take minutes to bend. */
 static double strip_length(const drape_piece *p, drape_vibration vibration) {
     const double fold = 0.1; /* m, as `damping: {bend: ...}` of a scene has it */
-    double extent = largest_extent(p);
+    double extent = drape_i_piece_extent(p);
     return vibration == DRAPE_VIBRATION_BEND ? fmin(extent, fold) : extent;
 }
 

@@ -13,6 +13,7 @@ struct drape_report {
     json_t *root;  /* owns all below */
     json_t *steps; /* borrowed from root */
     bool contact;  /* something in the scene can touch something */
+    drape_verdict verdict;
 
     char *path;          /* owned: where the spill is beside; NULL: steps are kept in root */
     drape_i_spill spill; /* the text of the steps, with commas between them */
@@ -105,16 +106,25 @@ static json_t *contact(const drape_certificate_contact *c) {
                      "narrow", c->narrow, "response", c->response, "touch", c->touch, "gate", c->gate);
 }
 
+/* Null where the wind does not change. */
+static json_t *wind_variation(const drape_wind_variation *w) {
+    if (!w) return json_null();
+    return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "keys", w->key_count, "gust", w->gust, "gust_time",
+                     w->gust_time, "gust_length", w->gust_length, "turbulence", w->turbulence, "turbulence_length",
+                     w->turbulence_length, "turbulence_time", w->turbulence_time, "seed", (json_int_t)w->seed);
+}
+
 static json_t *settings(const drape_scene *s) {
     const drape_forces *f = &s->forces;
     const drape_solve_settings *v = &s->solve;
     const drape_integration resolved = drape_i_integration_resolve(&s->integration), *i = &resolved;
     return json_pack(
-        "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, "
+        "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:o, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, "
         "s:f, s:f, s:b, s:s, s:s, s:s, s:s, s:s}",
         "step", s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
         f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag, "air_drag",
-        f->air_drag, "model", s->cloth.model ? s->cloth.model : drape_cloth_defaults().model, "jacobian",
+        f->air_drag, "wind_variation", wind_variation(f->variation), "model",
+        s->cloth.model ? s->cloth.model : drape_cloth_defaults().model, "jacobian",
         drape_jacobian_name(s->cloth.jacobian), "damping_jacobian",
         drape_damping_jacobian_name(s->cloth.damping_jacobian), "method", v->method, "precond",
         v->precond ? v->precond : drape_method_default_precond(v->method), "tolerance", v->tol, "max_iterations",
@@ -122,6 +132,14 @@ static json_t *settings(const drape_scene *s) {
         "tune", v->tune != DRAPE_TUNE_OFF, "integrator", i->ode.method, "newton",
         drape_ode_newton_kind_name(i->ode.newton.kind), "control", drape_ode_control_name(i->ode.control), "unknowns",
         drape_unknowns_name(i->unknowns), "mass", drape_mass_matrix_name(i->mass));
+}
+
+/* What there is to say of the run. */
+static json_t *verdict(const drape_verdict *v) {
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b}", "steps", (json_int_t)v->steps, "unconverged",
+                     (json_int_t)v->unconverged, "stretch", number(v->stretch), "stretch_time",
+                     number(v->stretch_time), "energy", number(v->energy), "integrator", number(v->integrator),
+                     "share", number(v->share), "touched", (int)v->touched);
 }
 
 static json_t *cloth(drape_sim *sim) {
@@ -213,6 +231,7 @@ drape_status drape_report_step(drape_report *r, const drape_certificate *c) {
         return drape_i_fail(r ? r->ctx : NULL, DRAPE_ERROR_ARGUMENT,
                             "drape_report_step: report or certificate is NULL");
     const drape_solve_result *l = &c->linear;
+    drape_verdict_add(&r->verdict, c);
     json_t *step =
         json_pack("{s:I, s:f, s:s, s:i, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f}}",
                   "step", (json_int_t)c->step, "time", c->time, "reason", drape_reason_name(l->reason), "iterations",
@@ -270,7 +289,9 @@ drape_status drape_report_write(drape_report *r, const char *path, const char *o
     if (!r || !path || !outcome)
         return drape_i_fail(r ? r->ctx : NULL, DRAPE_ERROR_ARGUMENT,
                             "drape_report_write: report, path or outcome is NULL");
-    if (json_object_set_new(r->root, "outcome", utf8(outcome)) != 0) return no_memory(r->ctx);
+    if (json_object_set_new(r->root, "outcome", utf8(outcome)) != 0 ||
+        json_object_set_new(r->root, "verdict", verdict(&r->verdict)) != 0)
+        return no_memory(r->ctx);
     drape_status status = drape_i_file_create(r->ctx, path, &file);
     if (status) return status;
     status = write_all(r, &file);

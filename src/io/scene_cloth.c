@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -60,13 +61,31 @@ static void place_piece(const reader_t *r, const placement *p, drape_piece *piec
     drape_i_place_points(r, p, piece->vertices, (double *)piece->rest);
 }
 
+/* Whether a number without a unit is a multiple of pi/12 to four digits, as nobody writes degrees. */
+static bool looks_like_radians(const drape_i_node *n) {
+    const double part = 0.26179938779914943654; /* pi/12 */
+    char *end;
+    double number = n->kind == DRAPE_I_SCALAR ? fabs(strtod(n->text, &end)) : 0;
+    if (!(number > 0 && number < 7) || *end) return false;
+    double multiple = floor(number / part + 0.5);
+    return fabs(number - multiple * part) < 1e-3 && fabs(number - floor(number + 0.5)) > 1e-3;
+}
+
+static void question_radians(reader_t *r, const drape_i_node *rotate) {
+    for (const drape_i_node *n = rotate->first; n; n = n->next)
+        if (looks_like_radians(n))
+            drape_i_warn_at(r, n, "rotate: %s degrees look like radians; write %s rad if that is meant", n->text,
+                            n->text);
+}
+
 placement drape_i_read_place(reader_t *r, const drape_i_node *piece) {
     static const char *const keys[] = {"scale", "rotate", "translate", NULL};
     placement p = {.scale = 1};
     const drape_i_node *node = drape_i_node_find(piece, "place");
     if (!node || !drape_i_read_map(r, node, keys)) return p;
     drape_i_read_number(r, node, "scale", DRAPE_I_PLAIN, DRAPE_I_POSITIVE, &p.scale);
-    drape_i_read_vector(r, node, "rotate", DRAPE_I_ANGLE, DRAPE_I_ANY, p.rotate);
+    if (drape_i_read_vector(r, node, "rotate", DRAPE_I_ANGLE, DRAPE_I_ANY, p.rotate))
+        question_radians(r, drape_i_node_find(node, "rotate"));
     drape_i_read_vector(r, node, "translate", DRAPE_I_LENGTH, DRAPE_I_ANY, p.translate);
     return p;
 }
@@ -386,7 +405,7 @@ static void tell_piece(reader_t *r, const drape_i_node *node, drape_piece *piece
     r->listener->piece(r->listener->user, place, shape->file, piece);
 }
 
-static void read_piece(reader_t *r, const drape_i_node *node, int32_t index) {
+static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, const char **names) {
     static const char *const keys[] = {"name",     "grid",      "mesh",     "unit", "up",   "uv",
                                        "uv_scale", "place",     "material", "mass", "pins", "loads",
                                        "velocity", "thickness", "friction", NULL};
@@ -397,8 +416,9 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index) {
                            .thickness = DEFAULT_THICKNESS,
                            .friction = DRAPE_I_SCENE_FRICTION};
     shape->first_vertex = r->vertices;
+    names[index] = piece->name;
     if (!drape_i_read_map(r, node, keys)) return;
-    drape_i_read_text(r, node, "name", &piece->name);
+    piece->name = names[index] = drape_i_read_unique_name(r, node, "cloth", names, index);
     drape_i_read_number(r, node, "thickness", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &piece->thickness);
     drape_i_read_number(r, node, "friction", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &piece->friction);
     const drape_i_node *material = drape_i_node_find(node, "material");
@@ -465,10 +485,13 @@ void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
     }
     s->pieces = drape_i_scene_get(r, count, sizeof *s->pieces);
     r->shapes = drape_i_scene_get(r, count, sizeof *r->shapes);
-    if (!s->pieces || !r->shapes) return;
+    const char **names = drape_i_scene_get(r, count, sizeof *names);
+    if (!s->pieces || !r->shapes || !names) return;
     s->piece_count = count;
-    for (const drape_i_node *n = list->first; n; n = n->next) read_piece(r, n, index++);
+    for (const drape_i_node *n = list->first; n; n = n->next) read_piece(r, n, index++, names);
     read_velocities(r, list);
+    r->problems.code = "bad-start";
+    drape_i_read_start(r, root);
     r->problems.code = "bad-pin";
     drape_i_read_pins(r, list);
     r->problems.code = "bad-load";

@@ -3,7 +3,6 @@
 #include "base/elementary.h"
 #include "contact/collider.h"
 #include "io/mesh.h"
-#include "io/reader.h"
 #include "io/scene_reader.h"
 
 #include <math.h>
@@ -178,42 +177,23 @@ static void read_place_and_motion(reader_t *r, const drape_i_node *node, const d
 /* ---- meshes ---- */
 
 typedef struct mesh_source {
-    const drape_i_node *mesh, *frames; /* their names in the scene; one of them may be NULL */
-    double unit;
-    bool y_up;
-    double start, fps; /* of frames: s, 1/s */
+    const drape_i_node *mesh; /* its name in the scene, or NULL */
+    bool has_frames;
+    drape_i_frame_source frames; /* with that; unit and axes are those of the mesh, too */
 } mesh_source;
-
-static bool is_name(reader_t *r, const drape_i_node *node, const char *wanted) {
-    if (node->kind == DRAPE_I_SCALAR && *node->text) return true;
-    drape_i_problem_at(&r->problems, node, false, "%s: the name of %s is wanted", node->key, wanted);
-    return false;
-}
 
 /* mesh: body.obj, or frames: {file: walk.pc2, fps: 25, start: 1 s}, or both for a file of positions only. */
 static bool read_source(reader_t *r, const drape_i_node *node, mesh_source *out) {
     static const char *const keys[] = {"file", "fps", "start", NULL};
-    const drape_i_range fps_range = {1e-3, 1e6, false};
     const drape_i_node *frames = drape_i_node_find(node, "frames");
-    *out = (mesh_source){.mesh = drape_i_node_find(node, "mesh"), .unit = 1, .y_up = r->y_up, .fps = 25};
-    drape_i_read_unit(r, node, &out->unit);
-    drape_i_read_up(r, node, &out->y_up);
-    if (out->mesh && !is_name(r, out->mesh, "an OBJ or PLY file")) return false;
+    *out = (mesh_source){.mesh = drape_i_node_find(node, "mesh"), .has_frames = frames != NULL};
+    drape_i_frame_source_begin(r, node, &out->frames);
+    out->frames.mesh = out->mesh;
+    if (out->mesh && !drape_i_is_file_name(r, out->mesh, "an OBJ or PLY file")) return false;
     if (!frames && !out->mesh)
         drape_i_problem_at(&r->problems, node, false, "a mesh needs a file, as in mesh: body.obj");
     if (!frames) return out->mesh != NULL;
-    if (!drape_i_read_map(r, frames, keys)) return false;
-    drape_i_read_number(r, frames, "fps", DRAPE_I_FREQUENCY, fps_range, &out->fps);
-    drape_i_read_number(r, frames, "start", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->start);
-    out->frames = drape_i_node_find(frames, "file");
-    if (out->frames) return is_name(r, out->frames, "a sequence of frames (.obj, .ply, .pc2, .mdd)");
-    drape_i_problem_at(&r->problems, frames, true, "frames: a file is wanted, as in {file: walk.pc2, fps: 25}");
-    return false;
-}
-
-static void scale_points(const mesh_source *from, const reader_t *r, int64_t count, double *x) {
-    for (int64_t i = 0; i < 3 * count; i++) x[i] *= from->unit;
-    if (from->y_up != r->y_up) drape_i_turn_axes(from->y_up, count, x);
+    return drape_i_read_map(r, frames, keys) && drape_i_read_frame_source(r, frames, &out->frames);
 }
 
 static bool read_one_mesh(reader_t *r, const mesh_source *from, const drape_i_placement *place, drape_collider *c) {
@@ -222,59 +202,25 @@ static bool read_one_mesh(reader_t *r, const mesh_source *from, const drape_i_pl
     if (!path) return false;
     drape_status status = drape_i_mesh_read(r->ctx, &r->out->arena, path, NULL, &m);
     if (status) return drape_i_scene_failed(r, from->mesh, status);
-    scale_points(from, r, m.vertices, m.position);
+    drape_i_frame_source_scale(r, &from->frames, m.vertices, m.position);
     place_mesh(r, place, m.vertices, m.position);
     c->vertices = m.vertices, c->positions = m.position;
     c->triangles = m.triangles, c->triangle = m.triangle[0];
     return true;
 }
 
-static bool lies_inside(void *user, const char *path) {
-    reader_t *r = user;
-    drape_i_note_file(r, path);
-    return r->options->trust_paths || !drape_i_path_leads_out(r, path);
-}
-
-static bool copy_frames(reader_t *r, const mesh_source *from, drape_reader *reader, drape_collider *c) {
-    const drape_reader_info *info = drape_reader_describe(reader);
-    int64_t numbers = 3 * (int64_t)info->vertices;
-    double *x = drape_i_scene_get(r, info->frames * numbers, sizeof *x);
-    double *time = drape_i_scene_get(r, info->frames, sizeof *time);
-    int32_t *triangle = drape_i_scene_get(r, 3 * (int64_t)info->triangles, sizeof *triangle);
-    if (!x || !time || !triangle) return false;
-    if (info->triangles == 0) {
-        drape_i_problem_at(&r->problems, from->frames, false,
+static bool read_sequence(reader_t *r, const mesh_source *from, const drape_i_placement *place, drape_collider *c) {
+    drape_i_frames f;
+    if (!drape_i_read_frames(r, &from->frames, 0, 0, &f)) return false;
+    if (f.triangles == 0) {
+        drape_i_problem_at(&r->problems, from->frames.file, false,
                            "%s holds positions only: name a mesh file with its triangles, as in mesh: body.obj",
-                           from->frames->text);
+                           from->frames.file->text);
         return false;
     }
-    memcpy(triangle, info->triangle, 3 * (size_t)info->triangles * sizeof *triangle);
-    for (int32_t f = 0; f < info->frames; f++) {
-        drape_status status = drape_reader_frame(reader, f, x + f * numbers);
-        if (status) return drape_i_scene_failed(r, from->frames, status);
-        time[f] = from->start + f / from->fps;
-    }
-    c->vertices = info->vertices, c->triangles = info->triangles, c->triangle = triangle;
-    c->frames = info->frames, c->frame_time = time, c->frame = x;
-    return true;
-}
-
-static bool read_sequence(reader_t *r, const mesh_source *from, const drape_i_placement *place, drape_collider *c) {
-    const char *path = drape_i_path_beside(r, from->frames);
-    const char *mesh = from->mesh ? drape_i_path_beside(r, from->mesh) : NULL;
-    const drape_i_reader_gate gate = {
-        .allows = lies_inside, .why_not = "leads out of the scene's folder; --trust-paths allows it", .user = r};
-    drape_reader *reader;
-    if (!path || (from->mesh && !mesh)) return false;
-    drape_status status = drape_i_reader_open(r->ctx, path, &(drape_reader_options){.mesh = mesh}, &gate, &reader);
-    if (status) return drape_i_scene_failed(r, from->frames, status);
-    bool good = copy_frames(r, from, reader, c);
-    drape_reader_close(reader);
-    if (!good) return false;
-    int64_t points = (int64_t)c->frames * c->vertices;
-    double *x = (double *)c->frame; /* ours: made just now */
-    scale_points(from, r, points, x);
-    place_mesh(r, place, points, x);
+    place_mesh(r, place, (int64_t)f.frames * f.vertices, f.x);
+    c->vertices = f.vertices, c->triangles = f.triangles, c->triangle = f.triangle;
+    c->frames = f.frames, c->frame_time = f.time, c->frame = f.x;
     return true;
 }
 
@@ -298,16 +244,18 @@ static bool read_shape(reader_t *r, const drape_i_node *node, const drape_i_plac
     }
     mesh_source from;
     if (!read_source(r, node, &from)) return false;
-    return from.frames ? read_sequence(r, &from, place, c) : read_one_mesh(r, &from, place, c);
+    return from.has_frames ? read_sequence(r, &from, place, c) : read_one_mesh(r, &from, place, c);
 }
 
-static void read_collider(reader_t *r, const drape_i_node *node, drape_collider *c) {
+static void read_collider(reader_t *r, const drape_i_node *node, drape_collider *c, int32_t index,
+                          const char **names) {
     static const char *const keys[] = {"name", "shape", "radius", "length", "size",      "hole",     "sides", "mesh",
                                        "unit", "up",    "frames", "place",  "thickness", "friction", "move",  NULL};
     int32_t before = r->problems.count;
     *c = (drape_collider){.name = "collider", .friction = DRAPE_I_SCENE_FRICTION};
+    names[index] = c->name;
     if (!drape_i_read_map(r, node, keys)) return;
-    drape_i_read_text(r, node, "name", &c->name);
+    c->name = names[index] = drape_i_read_unique_name(r, node, "collider", names, index);
     drape_i_read_number(r, node, "thickness", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &c->thickness);
     drape_i_read_number(r, node, "friction", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &c->friction);
     drape_i_placement place = drape_i_read_place(r, node);
@@ -333,12 +281,13 @@ void drape_i_read_colliders(reader_t *r, const drape_i_node *root) {
     }
     drape_collider *all = drape_i_scene_get(r, count, sizeof *all);
     const drape_i_node **nodes = drape_i_scene_get(r, count, sizeof *nodes);
-    if (!all || !nodes) return;
+    const char **names = drape_i_scene_get(r, count, sizeof *names);
+    if (!all || !nodes || !names) return;
     r->out->scene.colliders = all;
     r->out->scene.collider_count = count;
     r->out->collider_node = nodes;
     for (const drape_i_node *n = list->first; n; n = n->next, index++) {
         nodes[index] = n;
-        read_collider(r, n, &all[index]);
+        read_collider(r, n, &all[index], index, names);
     }
 }

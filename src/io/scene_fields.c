@@ -4,6 +4,7 @@
 #include "io/scene_reader.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +182,43 @@ bool drape_i_read_text(reader_t *r, const drape_i_node *map, const char *key, co
     if (!node || !is_scalar(r, node, "a word")) return false;
     *out = node->text;
     return true;
+}
+
+/* The first of the entries with this name; -1: none. */
+static int32_t find_name(const char *const *names, int32_t count, const char *name) {
+    for (int32_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return i;
+    return -1;
+}
+
+const char *drape_i_read_unique_name(reader_t *r, const drape_i_node *entry, const char *usual,
+                                     const char *const *before, int32_t count) {
+    const char *name = NULL;
+    if (drape_i_read_text(r, entry, "name", &name)) {
+        int32_t same = find_name(before, count, name);
+        if (same >= 0)
+            drape_i_problem_at(&r->problems, drape_i_node_find(entry, "name"), false,
+                               "entry %d of the list is called \"%s\" already: names must differ", same + 1, name);
+        return name;
+    }
+    if (find_name(before, count, usual) < 0) return usual;
+    size_t room = strlen(usual) + 16;
+    char *made = drape_i_scene_get(r, (int64_t)room, 1);
+    for (int32_t number = count + 1; made; number++) {
+        snprintf(made, room, "%s-%d", usual, number);
+        if (find_name(before, count, made) < 0) break;
+    }
+    return made ? made : usual;
+}
+
+void drape_i_warn_at(const reader_t *r, const drape_i_node *node, const char *format, ...) {
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (node->line > 0) drape_i_log(r->ctx, DRAPE_LOG_WARNING, "%s:%d: %s", node->file, node->line, text);
+    else drape_i_log(r->ctx, DRAPE_LOG_WARNING, "%s: %s", node->file, text);
 }
 
 bool drape_i_read_truth(reader_t *r, const drape_i_node *map, const char *key, bool *out) {

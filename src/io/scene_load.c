@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16, MOST_NAMES = DRAPE_I_MOST_NAMES, MOST_LEVELS = 16, MOST_DEGREE = 8 };
 
@@ -12,19 +13,100 @@ static const int64_t MOST_BYTES = 64 << 20; /* of a scene file: vertex lists can
 
 /* ---- forces, time, solver, model, output ---- */
 
+/* A number above 0 that must be there. */
+static bool read_needed(reader_t *r, const drape_i_node *map, const char *key, drape_i_dimension dimension,
+                        const char *example, double *out) {
+    if (drape_i_node_find(map, key)) return drape_i_read_number(r, map, key, dimension, DRAPE_I_POSITIVE, out);
+    drape_i_problem_at(&r->problems, map, true, "%s: a %s is wanted, as in %s: %s", map->key, key, key, example);
+    return false;
+}
+
+static void read_gusts(reader_t *r, const drape_i_node *map, drape_wind_variation *w) {
+    static const char *const keys[] = {"strength", "time", "length", NULL};
+    if (!map || !drape_i_read_map(r, map, keys)) return;
+    w->gust_time = 2;
+    w->gust_length = 3;
+    read_needed(r, map, "strength", DRAPE_I_SHARE, "30 %", &w->gust);
+    drape_i_read_number(r, map, "time", DRAPE_I_TIME, DRAPE_I_POSITIVE, &w->gust_time);
+    drape_i_read_number(r, map, "length", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &w->gust_length);
+}
+
+static void read_turbulence(reader_t *r, const drape_i_node *map, drape_wind_variation *w) {
+    static const char *const keys[] = {"strength", "time", "length", NULL};
+    if (!map || !drape_i_read_map(r, map, keys)) return;
+    w->turbulence_length = 0.5;
+    read_needed(r, map, "strength", DRAPE_I_SPEED, "1 m/s", &w->turbulence);
+    drape_i_read_number(r, map, "length", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &w->turbulence_length);
+    drape_i_read_number(r, map, "time", DRAPE_I_TIME, DRAPE_I_POSITIVE, &w->turbulence_time);
+}
+
+/* keys: [{time: 0 s, velocity: [0, 0, 0]}, ...], times rising. */
+static void read_wind_keys(reader_t *r, const drape_i_node *list, drape_wind_variation *w) {
+    static const char *const names[] = {"time", "velocity", NULL};
+    if (!list) return;
+    if (list->kind != DRAPE_I_LIST || !list->first) {
+        drape_i_problem_at(&r->problems, list, false,
+                           "keys: a list is wanted, as in [{time: 0 s, velocity: [4 m/s, 0, 0]}, ...]");
+        return;
+    }
+    int32_t count = drape_i_node_count(list), i = 0, before = r->problems.count;
+    drape_wind_key *all = drape_i_scene_get(r, count, sizeof *all);
+    for (const drape_i_node *n = list->first; n && all; n = n->next, i++) {
+        if (!drape_i_read_map(r, n, names)) return;
+        if (!drape_i_node_find(n, "time") || !drape_i_node_find(n, "velocity"))
+            drape_i_problem_at(&r->problems, n, false, "a key of the wind has a time and a velocity");
+        drape_i_read_number(r, n, "time", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &all[i].time);
+        if (drape_i_read_vector(r, n, "velocity", DRAPE_I_SPEED, DRAPE_I_ANY, all[i].velocity))
+            drape_i_turn_up(r, all[i].velocity);
+        if (i > 0 && r->problems.count == before && !(all[i].time > all[i - 1].time))
+            drape_i_problem_at(&r->problems, n, false, "the times of keys must rise: %g s comes after %g s",
+                               all[i].time, all[i - 1].time);
+    }
+    w->key = all;
+    w->key_count = all ? count : 0;
+}
+
+static bool is_still(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
+
+/* Where a scene names the wind there is air, also where that does not move. */
+static void read_wind(reader_t *r, const drape_i_node *wind, drape_forces *f) {
+    static const char *const keys[] = {"velocity", "keys", "drag", "gusts", "turbulence", "seed", NULL};
+    const drape_i_node *velocity, *by_keys, *gusts, *turbulence, *seed;
+    int32_t number = 1;
+    if (!wind || !drape_i_read_map(r, wind, keys)) return;
+    velocity = drape_i_node_find(wind, "velocity"), by_keys = drape_i_node_find(wind, "keys");
+    gusts = drape_i_node_find(wind, "gusts"), turbulence = drape_i_node_find(wind, "turbulence");
+    seed = drape_i_node_find(wind, "seed");
+    if (drape_i_read_vector(r, wind, "velocity", DRAPE_I_SPEED, DRAPE_I_ANY, f->wind)) drape_i_turn_up(r, f->wind);
+    drape_i_read_number(r, wind, "drag", DRAPE_I_DENSITY, DRAPE_I_NOT_NEGATIVE, &f->drag);
+    drape_i_read_whole(r, wind, "seed", 0, INT32_MAX, &number);
+    f->still_air = is_still(f->wind);
+    if (velocity && by_keys)
+        drape_i_problem_at(&r->problems, by_keys, true, "wind: velocity and keys say the same thing: give one");
+    if (gusts && !by_keys && is_still(f->wind))
+        drape_i_problem_at(&r->problems, gusts, true,
+                           "gusts are a share of the wind, and there is none: give it a velocity, or take "
+                           "turbulence");
+    if (seed && !gusts && !turbulence)
+        drape_i_problem_at(&r->problems, seed, true, "a seed is for gusts and turbulence, and there are none");
+    if (!by_keys && !gusts && !turbulence) return;
+    drape_wind_variation *w = drape_i_scene_get(r, 1, sizeof *w);
+    if (!w) return;
+    w->seed = (uint64_t)number;
+    read_wind_keys(r, by_keys, w);
+    read_gusts(r, gusts, w);
+    read_turbulence(r, turbulence, w);
+    f->variation = w;
+}
+
 static void read_forces(reader_t *r, const drape_i_node *map) {
     static const char *const keys[] = {"gravity", "wind", "air_drag", NULL};
-    static const char *const wind_keys[] = {"velocity", "drag", NULL};
     drape_forces *f = &r->out->scene.forces;
     if (!map || !drape_i_read_map(r, map, keys)) return;
     if (drape_i_read_vector(r, map, "gravity", DRAPE_I_ACCELERATION, DRAPE_I_ANY, f->gravity))
         drape_i_turn_up(r, f->gravity);
     drape_i_read_number(r, map, "air_drag", DRAPE_I_AIR_DRAG, DRAPE_I_NOT_NEGATIVE, &f->air_drag);
-    const drape_i_node *wind = drape_i_node_find(map, "wind");
-    if (!wind || !drape_i_read_map(r, wind, wind_keys)) return;
-    f->drag = 1.2; /* air, and a drag coefficient of 1 */
-    if (drape_i_read_vector(r, wind, "velocity", DRAPE_I_SPEED, DRAPE_I_ANY, f->wind)) drape_i_turn_up(r, f->wind);
-    drape_i_read_number(r, wind, "drag", DRAPE_I_DENSITY, DRAPE_I_NOT_NEGATIVE, &f->drag);
+    read_wind(r, drape_i_node_find(map, "wind"), f);
 }
 
 /* Frames are hit exactly: the step becomes the largest one not above the wanted that divides a frame's time. With
@@ -39,6 +121,11 @@ static void read_time(reader_t *r, const drape_i_node *map) {
         drape_i_read_number(r, map, "fps", DRAPE_I_FREQUENCY, fps_range, &fps);
         drape_i_read_number(r, map, "duration", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &duration);
     }
+    const drape_i_node *asked = drape_i_node_find(map, "step");
+    if (asked && step * fps > 1.01)
+        drape_i_warn_at(
+            r, asked, "a step of %g s is longer than a frame, so steps are a frame long: 1/%g s; 2 to 5 ms are usual",
+            step, fps);
     double frames = floor(duration * fps + 0.5), per_frame = ceil(1 / (fps * step) - 1e-9);
     const drape_i_node *count = drape_i_node_find(map, "frames");
     if (count && drape_i_node_find(map, "duration"))
@@ -171,19 +258,22 @@ static void read_model(reader_t *r, const drape_i_node *root) {
 }
 
 static const char *pinch_name(int32_t i) { return drape_pinch_name((drape_pinch)i); }
+static const char *law_name(int32_t i) { return drape_contact_law_name((drape_contact_law)i); }
 static const char *preset_name(int32_t i) { return drape_contact_preset_name((drape_contact_preset)i); }
 
 /* A map, or the name of a preset alone. */
 static void read_contact(reader_t *r, const drape_i_node *root) {
-    static const char *const keys[] = {"self", "allow_crossings", "distance", "pinch", "preset", NULL};
+    static const char *const keys[] = {"self", "allow_crossings", "distance", "law", "pinch", "preset", NULL};
     const drape_i_node *map = drape_i_node_find(root, "contact");
     drape_contact_settings *s = map ? drape_i_scene_get(r, 1, sizeof *s) : NULL;
     bool word = map && map->kind == DRAPE_I_SCALAR && *map->text;
-    int32_t pinch = 0, preset = 0;
+    int32_t pinch = 0, preset = 0, law = 0;
     if (!s || (!word && !drape_i_read_map(r, map, keys))) return;
     drape_i_read_index(r, word ? root : map, word ? "contact" : "preset", preset_name, &preset);
     drape_i_read_index(r, word ? NULL : map, "pinch", pinch_name, &pinch);
+    drape_i_read_index(r, word ? NULL : map, "law", law_name, &law);
     s->pinch = (drape_pinch)pinch;
+    s->law = (drape_contact_law)law;
     s->preset = (drape_contact_preset)preset;
     r->out->scene.contact = s;
     if (word) return;
@@ -243,9 +333,24 @@ static void read_head(reader_t *r, const drape_i_node *root) {
 static void begin_part(reader_t *r, const char *code) { r->problems.code = code; }
 
 static void read_root(reader_t *r, const drape_i_node *root) {
-    static const char *const keys[] = {"drape",     "name",    "up",    "cloth",    "forces",           "time",
-                                       "solver",    "output",  "model", "jacobian", "damping_jacobian", "integrator",
-                                       "colliders", "contact", NULL};
+    static const char *const keys[] = {"drape",
+                                       "name",
+                                       "up",
+                                       "cloth",
+                                       "forces",
+                                       "time",
+                                       "solver",
+                                       "output",
+                                       "model",
+                                       "jacobian",
+                                       "damping_jacobian",
+                                       "integrator",
+                                       "colliders",
+                                       "contact",
+                                       "max_stretch",
+                                       "start",
+                                       NULL};
+    const drape_i_range stretch = {1, 1e12, true};
     if (!drape_i_read_map(r, root, keys)) return;
     read_head(r, root);
     begin_part(r, "bad-forces");
@@ -258,6 +363,7 @@ static void read_root(reader_t *r, const drape_i_node *root) {
     read_model(r, root);
     begin_part(r, "bad-integrator");
     drape_i_read_integrator(r, root);
+    drape_i_read_number(r, root, "max_stretch", DRAPE_I_PLAIN, stretch, &r->out->scene.integration.max_stretch);
     begin_part(r, "bad-output");
     read_output(r, drape_i_node_find(root, "output"));
     begin_part(r, "bad-cloth");
@@ -436,6 +542,14 @@ static drape_status read_shipped(drape_context *ctx, const char *name, const dra
         if (strcmp(names[i], name) == 0)
             return parse_scene(ctx, name, text, (int64_t)strlen(text), options, listener, out);
     }
+    char file[256];
+    int length = snprintf(file, sizeof file, "%s.yaml", name);
+    if (length > 0 && length < (int)sizeof file && access(file, R_OK) == 0)
+        return drape_i_fail(
+            ctx, DRAPE_ERROR_ARGUMENT,
+            "there is no scene \"%s\" that ships with the program, but there is a file %s: do you mean "
+            "that?",
+            name, file);
     const char *nearest = drape_i_nearest(name, names);
     return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no scene \"%s\"%s%s%s (`drape scenes` lists them)", name,
                         nearest ? "; do you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");

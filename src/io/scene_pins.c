@@ -1,5 +1,5 @@
 /* scene_pins.c: `pins:` and `loads:` of the pieces, and the vertices that they take: by name (edges and corners of a
- * grid), place, number, box, or group of the mesh file. */
+ * grid), place, number, box, group of the mesh file, or the points that they are nearest to. */
 #include "io/mesh.h"
 #include "io/scene_reader.h"
 
@@ -9,11 +9,13 @@
 
 enum { MOST_PINS = 100000 };
 
+static const double RADIANS = 0.017453292519943295769; /* per degree */
+
 /* What pins and loads may cost, whatever the scene says: a few seconds, and memory in proportion to the cloth. */
 static const int64_t MOST_VISITS = 1000000000;                       /* vertices looked at */
 static const int64_t ENTRIES_FREE = 1000000, ENTRIES_PER_VERTEX = 4; /* vertices picked */
 
-#define PICK_KEYS "where", "at", "vertices", "box", "group"
+#define PICK_KEYS "where", "at", "vertices", "box", "group", "nearest"
 
 /* ---- which vertices ---- */
 
@@ -65,8 +67,7 @@ static void pick(picking *p, int32_t v) {
     p->list[p->count++] = v;
 }
 
-/* False, after a problem, where this many more vertices are more than a scene may go through. */
-static bool may_visit(reader_t *r, const drape_i_node *node, int64_t vertices) {
+bool drape_i_may_visit(reader_t *r, const drape_i_node *node, int64_t vertices) {
     bool before = r->visits > MOST_VISITS;
     r->visits += vertices;
     if (r->visits <= MOST_VISITS) return true;
@@ -97,7 +98,7 @@ static void pick_place(picking *p, const drape_i_node *node) {
         if (strcmp(places[k].name, node->text) != 0) continue;
         bool again = p->places & 1u << k;
         p->places |= 1u << k;
-        if (again || !may_visit(p->r, node, (int64_t)g->nx * g->ny)) return;
+        if (again || !drape_i_may_visit(p->r, node, (int64_t)g->nx * g->ny)) return;
         for (int32_t j = 0; j < g->ny; j++)
             for (int32_t i = 0; i < g->nx; i++) {
                 int32_t v = g->number[i + (int64_t)g->nx * j];
@@ -165,7 +166,7 @@ static void pick_box(picking *p, const drape_i_node *node) {
         !drape_i_node_vector(p->r, node->first->next, DRAPE_I_LENGTH, DRAPE_I_ANY, high))
         return;
     drape_i_turn_up(p->r, low), drape_i_turn_up(p->r, high);
-    if (!may_visit(p->r, node, p->shape->vertices)) return;
+    if (!drape_i_may_visit(p->r, node, p->shape->vertices)) return;
     for (int32_t i = 0; i < p->shape->vertices; i++) {
         bool inside = true;
         for (int32_t k = 0; k < 3; k++) {
@@ -173,6 +174,29 @@ static void pick_box(picking *p, const drape_i_node *node) {
             inside = inside && x >= fmin(low[k], high[k]) - BOX_SLACK && x <= fmax(low[k], high[k]) + BOX_SLACK;
         }
         if (inside) pick(p, i);
+    }
+}
+
+/* nearest: [[0, 0, 1 m], ...]: the vertices nearest to these points. */
+static void pick_nearest(picking *p, const drape_i_node *node) {
+    if (!node) return;
+    if (node->kind != DRAPE_I_LIST || !node->first || node->first->kind != DRAPE_I_LIST) {
+        drape_i_problem_at(&p->r->problems, node, false, "nearest: a list of points is wanted, as in [[0, 0, 1 m]]");
+        return;
+    }
+    for (const drape_i_node *n = node->first; n; n = n->next) {
+        double point[3], least = INFINITY;
+        int32_t nearest = 0;
+        if (!drape_i_node_vector(p->r, n, DRAPE_I_LENGTH, DRAPE_I_ANY, point)) return;
+        drape_i_turn_up(p->r, point);
+        if (!drape_i_may_visit(p->r, n, p->shape->vertices)) return;
+        for (int32_t i = 0; i < p->shape->vertices; i++) {
+            const double *x = p->shape->position + 3 * (int64_t)i;
+            double square = 0;
+            for (int32_t k = 0; k < 3; k++) square += (x[k] - point[k]) * (x[k] - point[k]);
+            if (square < least) nearest = i, least = square;
+        }
+        pick(p, nearest);
     }
 }
 
@@ -185,11 +209,11 @@ static void pick_group(picking *p, const drape_i_node *node) {
         drape_i_problem_at(&p->r->problems, node, false, "group: the name of a group of the mesh file is wanted");
         return;
     }
-    if (m && !may_visit(p->r, node, m->groups)) return;
+    if (m && !drape_i_may_visit(p->r, node, m->groups)) return;
     for (int32_t g = 0; m && g < m->groups; g++) {
         if (g < MOST_NAMES) names[g] = m->group[g].name;
         if (strcmp(m->group[g].name, node->text) != 0) continue;
-        if (!may_visit(p->r, node, m->group[g].vertices)) return;
+        if (!drape_i_may_visit(p->r, node, m->group[g].vertices)) return;
         for (int32_t i = 0; i < m->group[g].vertices; i++) pick(p, m->group[g].vertex[i]);
         return;
     }
@@ -258,7 +282,7 @@ static void say_where_it_is(reader_t *r, const drape_i_node *map, const drape_i_
                        low[1], low[2], high[0], high[1], high[2]);
 }
 
-/* Vertices (numbered over all pieces) that the keys where, at, vertices, box and group of the map pick, each once. */
+/* Vertices (numbered over all pieces) that the keys of the map pick, each once. */
 static int32_t pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece, const int32_t **out) {
     static const char *const keys[] = {PICK_KEYS, NULL};
     const drape_i_shape *shape = &r->shapes[piece];
@@ -273,11 +297,13 @@ static int32_t pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece
     pick_numbers(&p, drape_i_node_find(map, "vertices"));
     pick_box(&p, drape_i_node_find(map, "box"));
     pick_each(&p, drape_i_node_find(map, "group"), pick_group);
+    pick_nearest(&p, drape_i_node_find(map, "nearest"));
     int32_t count = list_picked(&p, map, out);
     for (int32_t i = 0; keys[i]; i++) ways += drape_i_node_find(map, keys[i]) != NULL;
     if (count == 0 && r->problems.count == before && ways && r->visits <= MOST_VISITS) say_where_it_is(r, map, shape);
     else if (count == 0 && r->problems.count == before)
-        drape_i_problem_at(&r->problems, map, false, "which vertices? Say it with where, at, vertices, box or group");
+        drape_i_problem_at(&r->problems, map, false,
+                           "which vertices? Say it with where, at, vertices, box, group or nearest");
     return count;
 }
 
@@ -343,43 +369,124 @@ static void read_turn(reader_t *r, const drape_i_node *map, drape_motion *out) {
     for (int32_t k = 0; k < 3; k++) out->velocity[k] = full_turn * rate * (axis[k] / length);
 }
 
+/* One number for all axes, or three. */
+static void read_scale(reader_t *r, const drape_i_node *map, double out[3]) {
+    const drape_i_node *node = drape_i_node_find(map, "scale");
+    double all;
+    if (!node) return;
+    if (node->kind == DRAPE_I_LIST) {
+        if (drape_i_node_vector(r, node, DRAPE_I_PLAIN, DRAPE_I_POSITIVE, out) && r->y_up) {
+            double up = out[1];
+            out[1] = out[2], out[2] = up;
+        }
+    } else if (drape_i_node_number(r, node, DRAPE_I_PLAIN, DRAPE_I_POSITIVE, &all)) {
+        for (int32_t k = 0; k < 3; k++) out[k] = all;
+    }
+}
+
+/* {time: 0 s, offset: [0, 0, 0], turn: [0, 0, 90], scale: 1}; `posed`: it may have a turn or a scale. */
+static void read_key(reader_t *r, const drape_i_node *n, bool posed, drape_motion_pose *out) {
+    static const char *const names[] = {"time", "offset", "turn", "scale", NULL};
+    *out = (drape_motion_pose){.scale = {1, 1, 1}};
+    if (!drape_i_read_map(r, n, names)) return;
+    if (!drape_i_node_find(n, "time") || (!posed && !drape_i_node_find(n, "offset")))
+        drape_i_problem_at(&r->problems, n, false,
+                           posed ? "a key needs a time, as in time: 1 s" : "a key has a time and an offset");
+    drape_i_read_number(r, n, "time", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->time);
+    if (drape_i_read_vector(r, n, "offset", DRAPE_I_LENGTH, DRAPE_I_ANY, out->offset))
+        drape_i_turn_up(r, out->offset);
+    if (drape_i_read_vector(r, n, "turn", DRAPE_I_ANGLE, (drape_i_range){-1e9, 1e9, false}, out->rotation))
+        drape_i_turn_up(r, out->rotation);
+    for (int32_t k = 0; k < 3; k++) out->rotation[k] *= RADIANS;
+    read_scale(r, n, out->scale);
+}
+
+/* Keys that only move the pin are a motion of their own, which needs no centre. */
+static void set_keys(reader_t *r, const drape_motion_pose *all, int32_t count, drape_motion *out) {
+    drape_motion_key *keys = drape_i_scene_get(r, count, sizeof *keys);
+    for (int32_t i = 0; i < count && keys; i++) {
+        keys[i].time = all[i].time;
+        memcpy(keys[i].offset, all[i].offset, sizeof keys[i].offset);
+    }
+    out->kind = DRAPE_MOTION_KEYS;
+    out->key_count = keys ? count : 0;
+    out->key = keys;
+}
+
 /* keys: [{time: 0 s, offset: [0, 0, 0]}, ...], times rising. */
 static void read_keys(reader_t *r, const drape_i_node *list, drape_motion *out) {
-    static const char *const names[] = {"time", "offset", NULL};
+    bool posed = false;
     if (list->kind != DRAPE_I_LIST || !list->first) {
         drape_i_problem_at(&r->problems, list, false,
                            "keys: a list is wanted, as in [{time: 0 s, offset: [0, 0, 0]}, ...]");
         return;
     }
+    for (const drape_i_node *n = list->first; n; n = n->next)
+        posed = posed || drape_i_node_find(n, "turn") || drape_i_node_find(n, "scale");
     int32_t count = drape_i_node_count(list), i = 0, before = r->problems.count;
-    drape_motion_key *all = drape_i_scene_get(r, count, sizeof *all);
+    drape_motion_pose *all = drape_i_scene_get(r, count, sizeof *all);
     for (const drape_i_node *n = list->first; n && all; n = n->next, i++) {
-        if (!drape_i_read_map(r, n, names)) return;
-        if (!drape_i_node_find(n, "time") || !drape_i_node_find(n, "offset"))
-            drape_i_problem_at(&r->problems, n, false, "a key has a time and an offset");
-        drape_i_read_number(r, n, "time", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &all[i].time);
-        if (drape_i_read_vector(r, n, "offset", DRAPE_I_LENGTH, DRAPE_I_ANY, all[i].offset))
-            drape_i_turn_up(r, all[i].offset);
+        read_key(r, n, posed, &all[i]);
         if (i > 0 && r->problems.count == before && !(all[i].time > all[i - 1].time))
             drape_i_problem_at(&r->problems, n, false, "the times of keys must rise: %g s comes after %g s",
                                all[i].time, all[i - 1].time);
     }
-    out->kind = DRAPE_MOTION_KEYS;
-    out->key_count = count;
-    out->key = all;
-}
-
-static void read_motion(reader_t *r, const drape_i_node *map, drape_pin *pin) {
-    static const char *const kinds[] = {"linear", "sine", "keys", "turn", NULL};
-    if (!map || !drape_i_read_map(r, map, kinds)) return;
-    if (drape_i_node_count(map) != 1) {
-        drape_i_problem_at(&r->problems, map, true, "move: one of linear, sine, keys and turn is wanted");
+    if (!all || r->problems.count > before) return;
+    if (!posed) {
+        set_keys(r, all, count, out);
         return;
     }
-    if (strcmp(map->first->key, "linear") == 0) read_linear(r, map->first, &pin->motion);
-    if (strcmp(map->first->key, "sine") == 0) read_sine(r, map->first, pin, &pin->motion);
-    if (strcmp(map->first->key, "keys") == 0) read_keys(r, map->first, &pin->motion);
-    if (strcmp(map->first->key, "turn") == 0) read_turn(r, map->first, &pin->motion);
+    drape_motion_path *path = drape_i_scene_get(r, 1, sizeof *path);
+    if (!path) return;
+    path->poses = count, path->pose = all;
+    out->kind = DRAPE_MOTION_POSES;
+    out->path = path;
+}
+
+/* Where keys turn and scale about: `center`, or the middle of the pinned vertices. */
+static void read_centre(reader_t *r, const drape_i_node *map, const drape_i_shape *shape, drape_pin *pin) {
+    const drape_i_node *node = drape_i_node_find(map, "center");
+    double centre[3] = {0};
+    if (pin->motion.kind != DRAPE_MOTION_POSES) {
+        if (node && pin->motion.kind == DRAPE_MOTION_KEYS)
+            drape_i_problem_at(&r->problems, node, true, "a center is for keys with a turn or a scale");
+        return;
+    }
+    if (node) {
+        if (drape_i_node_vector(r, node, DRAPE_I_LENGTH, DRAPE_I_ANY, centre)) drape_i_turn_up(r, centre);
+    } else {
+        const double *start = r->out->scene.start;
+        for (int32_t i = 0; i < pin->count; i++)
+            for (int32_t k = 0; k < 3; k++) {
+                int64_t v = pin->vertices[i];
+                centre[k] +=
+                    (start ? start[3 * v + k] : shape->position[3 * (v - shape->first_vertex) + k]) / pin->count;
+            }
+    }
+    drape_motion_path *path = (drape_motion_path *)(uintptr_t)pin->motion.path; /* made by read_keys */
+    memcpy(path->centre, centre, sizeof centre);
+}
+
+/* After the pin's vertices are there. */
+static void read_motion(reader_t *r, const drape_i_node *map, int32_t piece, drape_pin *pin) {
+    static const char *const kinds[] = {"linear", "sine", "keys", "turn", "frames", "center", NULL};
+    if (!map || !drape_i_read_map(r, map, kinds)) return;
+    const drape_i_node *n = map->first;
+    if (n && strcmp(n->key, "center") == 0) n = n->next;
+    if (!n || drape_i_node_count(map) != (drape_i_node_find(map, "center") ? 2 : 1)) {
+        drape_i_problem_at(&r->problems, map, true, "move: one of linear, sine, keys, turn and frames is wanted");
+        return;
+    }
+    if (drape_i_node_find(map, "center") && strcmp(n->key, "keys") != 0)
+        drape_i_problem_at(&r->problems, drape_i_node_find(map, "center"), true,
+                           "a center is for keys with a turn or a scale");
+    if (strcmp(n->key, "linear") == 0) read_linear(r, n, &pin->motion);
+    if (strcmp(n->key, "sine") == 0) read_sine(r, n, pin, &pin->motion);
+    if (strcmp(n->key, "turn") == 0) read_turn(r, n, &pin->motion);
+    if (strcmp(n->key, "frames") == 0) drape_i_read_followed_frames(r, n, piece, pin);
+    if (strcmp(n->key, "keys") != 0) return;
+    read_keys(r, n, &pin->motion);
+    read_centre(r, map, &r->shapes[piece], pin);
 }
 
 /* ---- pins ---- */
@@ -418,18 +525,19 @@ static void read_directions(reader_t *r, const drape_i_node *node, drape_pin *pi
 }
 
 static void read_pin(reader_t *r, const drape_i_node *node, int32_t piece) {
-    static const char *const keys[] = {PICK_KEYS, "directions", "move", "from", "until", NULL};
+    static const char *const keys[] = {PICK_KEYS, "directions", "move", "from", "until", "stiffness", NULL};
     drape_scene *s = &r->out->scene;
     drape_pin *pin = &s->pins[s->pin_count];
     if (!drape_i_read_map(r, node, keys)) return;
     read_directions(r, drape_i_node_find(node, "directions"), pin);
-    read_motion(r, drape_i_node_find(node, "move"), pin);
     pin->until = DRAPE_FOREVER;
     drape_i_read_number(r, node, "from", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &pin->from);
     drape_i_read_number(r, node, "until", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &pin->until);
     if (!(pin->until > pin->from))
         drape_i_problem_at(&r->problems, node, false, "until %g s is not after from %g s", pin->until, pin->from);
+    drape_i_read_number(r, node, "stiffness", DRAPE_I_STIFFNESS, DRAPE_I_POSITIVE, &pin->stiffness);
     pin->count = pick_vertices(r, node, piece, &pin->vertices);
+    read_motion(r, drape_i_node_find(node, "move"), piece, pin);
     s->pin_count++;
 }
 

@@ -65,6 +65,7 @@ typedef struct drape_i_scene_reader {
         struct drape_i_file_read *before;
     } * last_file; /* read so far */
     int32_t files;
+    struct drape_i_frames_read *frames_read; /* that pins follow, the last one first */
 } drape_i_scene_reader;
 
 typedef drape_i_scene_reader reader_t;
@@ -89,6 +90,12 @@ bool drape_i_read_number(reader_t *r, const drape_i_node *map, const char *key, 
                          drape_i_range range, double *out);
 bool drape_i_read_whole(reader_t *r, const drape_i_node *map, const char *key, int32_t low, int32_t high,
                         int32_t *out);
+/* A warning to the log, with the place of the node: something that is allowed, and hardly meant. */
+void drape_i_warn_at(const reader_t *r, const drape_i_node *node, const char *format, ...) DRAPE_PRINTF(3, 4);
+/* The `name` of an entry of a list. A name that one of the `count` entries before it has is a problem; without a name
+ * it is the usual one, or that with a number: "cloth-2". */
+const char *drape_i_read_unique_name(reader_t *r, const drape_i_node *entry, const char *usual,
+                                     const char *const *before, int32_t count);
 bool drape_i_read_truth(reader_t *r, const drape_i_node *map, const char *key, bool *out);
 bool drape_i_read_text(reader_t *r, const drape_i_node *map, const char *key, const char **out);
 bool drape_i_read_vector(reader_t *r, const drape_i_node *map, const char *key, drape_i_dimension dimension,
@@ -138,6 +145,50 @@ const char *drape_i_path_beside(reader_t *r, const drape_i_node *node);
 void drape_i_read_unit(reader_t *r, const drape_i_node *map, double *out); /* its key `unit` */
 /* From the file's axes to the scene's: one of the two has y up, the other z. */
 void drape_i_turn_axes(bool file_y_up, int64_t count, double *points);
+
+/* ---- scene_frames.c: positions from frame to frame ---- */
+
+typedef struct drape_i_frame_source {
+    const drape_i_node *file, *mesh; /* their names in the scene; mesh may be NULL */
+    double unit;
+    bool y_up;
+    double start, fps; /* s, 1/s */
+} drape_i_frame_source;
+
+typedef struct drape_i_frames {
+    int32_t vertices, triangles, frames; /* triangles 0: the file holds positions only */
+    const int32_t *triangle;             /* 3 per triangle */
+    double *time;                        /* s, one per frame */
+    double *x;                           /* m, 3 doubles per vertex and frame, in the axes of the scene file */
+} drape_i_frames;
+
+/* The frames of a file. */
+typedef struct drape_i_frames_read {
+    const char *name; /* in the scene */
+    drape_i_frames frames;
+    struct drape_i_frames_read *before;
+} drape_i_frames_read;
+
+/* Whether a node is a word, after a problem where it is not: "mesh: the name of ... is wanted". */
+bool drape_i_is_file_name(reader_t *r, const drape_i_node *node, const char *wanted);
+/* The defaults, and the keys unit and up of the map. */
+void drape_i_frame_source_begin(reader_t *r, const drape_i_node *map, drape_i_frame_source *out);
+/* Its keys file, fps and start; false after a problem with the file. */
+bool drape_i_read_frame_source(reader_t *r, const drape_i_node *map, drape_i_frame_source *out);
+/* From units and axes of the file to metres and the axes of the scene file. */
+void drape_i_frame_source_scale(const reader_t *r, const drape_i_frame_source *from, int64_t count, double *points);
+/* `count` frames from `first` on, or as many as there are; 0: all. False after a problem. */
+bool drape_i_read_frames(reader_t *r, const drape_i_frame_source *from, int32_t first, int32_t count,
+                         drape_i_frames *out);
+/* `frames` of a pin's `move`; after its vertices are there. */
+void drape_i_read_followed_frames(reader_t *r, const drape_i_node *map, int32_t piece, drape_pin *pin);
+/* `start` of a scene; after the pieces, before the pins. */
+void drape_i_read_start(reader_t *r, const drape_i_node *root);
+
+/* ---- scene_pins.c ---- */
+
+/* False, after a problem, where this many more vertices are more than a scene may go through. */
+bool drape_i_may_visit(reader_t *r, const drape_i_node *node, int64_t vertices);
 
 /* ---- scene_load.c ---- */
 

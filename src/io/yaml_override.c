@@ -48,8 +48,20 @@ static char *duplicate(drape_i_problems *problems, const char *text) {
     return copy;
 }
 
+/* "; known: flag, pole": the names in a list, or the keys of a map; empty where there are none. */
+static const char *list_known(const drape_i_node *at, char *out, size_t size) {
+    size_t used = 0;
+    out[0] = 0;
+    for (const drape_i_node *n = at->first; n && used < size; n = n->next) {
+        const drape_i_node *name = n->kind == DRAPE_I_MAP ? drape_i_node_find(n, "name") : NULL;
+        const char *word = n->key ? n->key : name && name->kind == DRAPE_I_SCALAR ? name->text : NULL;
+        if (word) used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "; known: ", word);
+    }
+    return out;
+}
+
 void drape_i_yaml_override(drape_i_problems *problems, drape_i_node *root, const char *assignment) {
-    char label[128];
+    char label[128], known[200];
     snprintf(label, sizeof label, "--set %.100s", assignment);
     char *path = duplicate(problems, assignment);
     if (!path) return;
@@ -69,14 +81,16 @@ void drape_i_yaml_override(drape_i_problems *problems, drape_i_node *root, const
             if (next) put(at, NULL, next, word);
         }
         if (!next || next->kind == DRAPE_I_SCALAR) {
-            drape_i_problem_at(problems, NULL, false, "%s: there is no \"%s\" to change anything in", label, word);
+            drape_i_problem_at(problems, NULL, false, "%s: there is no \"%s\" to change anything in%s", label, word,
+                               next ? "" : list_known(at, known, sizeof known));
             return;
         }
         at = next;
     }
     drape_i_node *old = child_named(at, word);
     if (!*word || (!old && at->kind != DRAPE_I_MAP)) {
-        drape_i_problem_at(problems, NULL, false, "%s: there is no \"%s\" to change", label, word);
+        drape_i_problem_at(problems, NULL, false, "%s: there is no \"%s\" to change%s", label, word,
+                           list_known(at, known, sizeof known));
         return;
     }
     value = parse_value(problems, label, value_text);

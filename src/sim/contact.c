@@ -21,6 +21,11 @@ const char *drape_contact_preset_name(drape_contact_preset preset) {
     return (unsigned)preset <= DRAPE_CONTACT_PAPER ? name[preset] : NULL;
 }
 
+const char *drape_contact_law_name(drape_contact_law law) {
+    static const char *const name[] = {"secant", "linear"};
+    return (unsigned)law <= DRAPE_CONTACT_LINEAR ? name[law] : NULL;
+}
+
 /* ---- Creating ---- */
 
 static double shortest_edge(const drape_sim *sim) {
@@ -70,8 +75,8 @@ static drape_status allocate(drape_sim *sim, const drape_scene *scene) {
         !DRAPE_NEW(sim->ctx, c->x0, 3 * n) || !DRAPE_NEW(sim->ctx, c->v0, 3 * n) ||
         !DRAPE_NEW(sim->ctx, c->ahead, 3 * n))
         return DRAPE_ERROR_MEMORY;
-    if (!DRAPE_NEW(sim->ctx, c->touch, n)) return DRAPE_ERROR_MEMORY;
-    c->touch_room = sim->vertices;
+    c->touch_room = sim->vertices / 8 + 64; /* more take memory when they come */
+    if (!DRAPE_NEW(sim->ctx, c->touch, c->touch_room)) return DRAPE_ERROR_MEMORY;
     for (int32_t p = 0, v = 0; p < scene->piece_count; p++)
         for (int32_t i = 0; i < scene->pieces[p].vertices; i++, v++) {
             c->thickness[v] = scene->pieces[p].thickness;
@@ -333,15 +338,15 @@ bool drape_i_contact_acts(const drape_scene *scene) {
 
 drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene) {
     const drape_contact_settings usual = {0}, *s = scene->contact ? scene->contact : &usual;
-    drape_status status = drape_i_check_reserved(sim->ctx, "drape_contact_settings", s->reserved, 7);
+    drape_status status = drape_i_check_reserved(sim->ctx, "drape_contact_settings", s->reserved, 6);
     if (status || !drape_i_contact_acts(scene)) return status;
     if (!isfinite(s->distance) || s->distance < 0)
         return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
                             "contact: the distance is %g m; it must be at least 0, and finite", s->distance);
-    if (!drape_pinch_name(s->pinch) || !drape_contact_preset_name(s->preset))
+    if (!drape_pinch_name(s->pinch) || !drape_contact_preset_name(s->preset) || !drape_contact_law_name(s->law))
         return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                            "contact: pinch is %d and preset is %d; each must be 0 or 1", (int)s->pinch,
-                            (int)s->preset);
+                            "contact: pinch is %d, preset is %d and law is %d; each must be 0 or 1", (int)s->pinch,
+                            (int)s->preset, (int)s->law);
     if (!DRAPE_NEW(sim->ctx, sim->contact, 1)) return DRAPE_ERROR_MEMORY;
     drape_i_contact *c = sim->contact;
     c->settings = *s;

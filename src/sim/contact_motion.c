@@ -185,6 +185,7 @@ typedef struct watch {
     const drape_scene *scene;
     int32_t all;       /* vertices of the scene */
     int32_t *pin;      /* one per vertex of the scene: the pin that holds it, -1: none, -2: it is not watched */
+    int32_t *index;    /* one per vertex of the scene: its place in the list of that pin */
     int32_t *small;    /* one per vertex of the scene: its number among those that are watched */
     int32_t count;     /* of those */
     int32_t *original; /* count: their numbers in the scene */
@@ -202,7 +203,8 @@ typedef struct watch {
 } watch;
 
 static bool may_be_watched(const drape_pin *pin) {
-    return pin->from <= 0 && pin->directions == 3 && pin->motion.kind != DRAPE_MOTION_CALLBACK;
+    return pin->from <= 0 && pin->directions == 3 && pin->motion.kind != DRAPE_MOTION_CALLBACK &&
+           !(pin->stiffness > 0);
 }
 
 static bool moves(const drape_scene *s) {
@@ -228,6 +230,7 @@ static void choose_vertices(watch *w) {
         for (int32_t i = 0; i < w->scene->pins[p].count; i++) {
             int32_t *pin = &w->pin[w->scene->pins[p].vertices[i]];
             *pin = *pin == -1 && may_be_watched(&w->scene->pins[p]) ? p : -2;
+            w->index[w->scene->pins[p].vertices[i]] = i;
         }
     for (int32_t v = 0; v < w->all; v++) {
         w->small[v] = w->count;
@@ -244,7 +247,8 @@ static void gather(watch *w) {
             int32_t k = w->small[first + i];
             w->original[k] = first + i;
             w->thickness[k] = piece->thickness;
-            memcpy(w->anchor + 3 * (int64_t)k, piece->rest + 3 * (int64_t)i, 3 * sizeof *w->anchor);
+            const double *start = w->scene->start ? w->scene->start + 3 * (int64_t)first : piece->rest;
+            memcpy(w->anchor + 3 * (int64_t)k, start + 3 * (int64_t)i, 3 * sizeof *w->anchor);
         }
         for (int32_t t = 0; t < piece->triangles; t++) {
             int32_t corner[3], found = 0;
@@ -292,7 +296,9 @@ static drape_status create_watch(watch *w) {
     }
     w->all = (int32_t)vertices;
     w->most_triangles = (int32_t)triangles;
-    if (!DRAPE_NEW(w->ctx, w->pin, w->all) || !DRAPE_NEW(w->ctx, w->small, w->all)) return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW(w->ctx, w->pin, w->all) || !DRAPE_NEW(w->ctx, w->index, w->all) ||
+        !DRAPE_NEW(w->ctx, w->small, w->all))
+        return DRAPE_ERROR_MEMORY;
     choose_vertices(w);
     int64_t n = w->count;
     if (!DRAPE_NEW(w->ctx, w->original, n) || !DRAPE_NEW(w->ctx, w->anchor, 3 * n) ||
@@ -338,6 +344,7 @@ static void free_watch(watch *w) {
     DRAPE_FREE(w->ctx, w->anchor, 3 * n);
     DRAPE_FREE(w->ctx, w->original, n);
     DRAPE_FREE(w->ctx, w->small, w->all);
+    DRAPE_FREE(w->ctx, w->index, w->all);
     DRAPE_FREE(w->ctx, w->pin, w->all);
 }
 
@@ -345,8 +352,9 @@ static void free_watch(watch *w) {
 static void place_at(const watch *w, double t, double *x) {
     for (int32_t i = 0; i < w->count; i++) {
         const double *anchor = w->anchor + 3 * (int64_t)i;
+        int32_t v = w->original[i];
         double d[3] = {0};
-        if (t > 0) drape_i_motion_at(&w->scene->pins[w->pin[w->original[i]]].motion, t, anchor, d);
+        if (t > 0) drape_i_motion_at(&w->scene->pins[w->pin[v]], w->index[v], t, anchor, d);
         for (int32_t k = 0; k < 3; k++) x[3 * (int64_t)i + k] = anchor[k] + d[k];
     }
 }

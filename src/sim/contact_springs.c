@@ -4,11 +4,16 @@
  * spring pushes with k (G - g) where g < G, and brakes with c along n. Both n and w stay for the step, so that the
  * force has a potential, k (G - g)^2/2 + (step) c (n.e')^2/2, and K = k w w' n n' is positive semidefinite.
  *
- *   k = max(0.1 (stiffness of the vertices in A along n), 0.75 m v_n^2 / G^2),   c critical
+ *   kappa = max(0.1 (stiffness of the vertices in A along n), 0.75 m v_n^2 / G^2),   c critical
+ *   k = kappa                        linear law
+ *   k = (2 kappa/G) (G - g_p)        secant law, between cloth and cloth that have a thickness; g_p = g at the end of
+ *                                    the step as the pair moves now, but at most what it is, and at least 0
  *
- * k is below A's own rows, so the system is no worse conditioned; and it stops an approach at v_n within G. A stiffer
- * spring, or one whose k follows the gap, lets the cloth tremble where it lies over an edge (kinetic energy 2 s after
- * a sheet fell on a box: 7e-5 J with k as stiff as A and little damping, 2e-5 J with these, most of it swinging).
+ * kappa is below A's own rows, so the system is no worse conditioned; and it stops an approach at v_n within G. The
+ * secant law is that of the barrier 2 kappa/(3 G) (G - g)^3, whose force is k (G - g) at g_p: it begins softly, and
+ * is twice as stiff as the linear one where the gap is used up. In both, k stays for the step, and Newton's method
+ * sees linear springs. A kappa as stiff as A and little damping let the cloth tremble where it lies over an edge
+ * (kinetic energy 2 s after a sheet fell on a box: 7e-5 J, and 2e-5 J with these, most of it swinging).
  *
  * Vertices are held at the whole distance d from an object (contact_touch.c). Springs act only where an edge or a
  * face comes nearer than that, so that they do not fight with what is held beside them. */
@@ -56,6 +61,15 @@ static drape_status make_room(drape_i_contact *c) {
     return DRAPE_OK;
 }
 
+/* A pair as it is at the start of the step: closest points, and gaps then and at the end as it moves now. */
+typedef struct nearness {
+    double weight[4], n[3];
+    double keep, rest; /* m: from where gaps count; below which gap a spring pushes */
+    double gap, later; /* m */
+    bool leaves;       /* is pressed, and will not be at the end as it moves now */
+    bool secant;       /* its spring has the secant law */
+} nearness;
+
 /* n' A_ii n / c^2 of the last matrix, or the mass alone where there was none. */
 static double stiffness_at(const drape_sim *sim, int32_t vertex, const double n[3], double h) {
     double mass = drape_cloth_mass(sim->cloth)[vertex] / (h * h);
@@ -74,17 +88,18 @@ double drape_i_contact_inverse_mass(const drape_sim *sim, const drape_i_contact_
     return sum;
 }
 
-/* k and c from the vertices, and from how fast the gap closes (m/s). What brakes acts for all of the step,
+/* k and c from the vertices, and from how fast the gap closes. What brakes acts for all of the step,
  * whether the spring is pressed or not, so that the potential has no jumps. */
-static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, double closing, double h) {
-    double own = 0, square = 0, G = s->rest;
+static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, const nearness *near, double h) {
+    double own = 0, square = 0, G = s->rest, closing = near->leaves ? 0 : (near->gap - near->later) / h;
     for (int32_t i = 0; i < s->count; i++) {
         own += s->w[i] * s->w[i] * stiffness_at(sim, s->vertex[i], s->n, h);
         square += s->w[i] * s->w[i];
     }
     double mass = 1 / drape_i_contact_inverse_mass(sim, s);
     s->k = fmax(SOFT * own / square, 0.75 * mass * closing * closing / (G * G));
-    s->c = 2 * DAMPING * sqrt(s->k * mass);
+    if (near->secant) s->k *= 2 * (G - fmax(fmin(near->gap, near->later), 0)) / G;
+    s->c = near->leaves ? 0 : 2 * DAMPING * sqrt(s->k * mass);
 }
 
 /* 0 up to x0, 1 from x1 on, and smooth in between. */
@@ -143,13 +158,6 @@ static double friction_of(const drape_i_contact *c, drape_ccd_kind kind, int64_t
     return sqrt(first * second);
 }
 
-/* A pair as it is at the start of the step: closest points, and gaps then and at the end as it moves now. */
-typedef struct nearness {
-    double weight[4], n[3];
-    double keep, rest; /* m: from where gaps count; below which gap a spring pushes */
-    double gap, later; /* m */
-} nearness;
-
 /* m/s: how the object moves where the cloth touches it, as part of e. */
 static void object_velocity(const drape_sim *sim, const drape_i_pairs *pairs, int64_t i, const nearness *near,
                             double v[3]) {
@@ -174,12 +182,16 @@ static void object_velocity(const drape_sim *sim, const drape_i_pairs *pairs, in
     for (int32_t k = 0; k < 3; k++) v[k] = sum * (to[k] - p[k]) / h;
 }
 
-/* The load is that at the end of the step, as the pair moves now. */
+/* The load is that at the end of the step, as the pair moves now. With the secant law, whose stiffness grows with the
+ * predicted depth too, that is far too much where cloth lands: there it is at most the load with which the step
+ * begins. */
 static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, drape_ccd_kind kind, int64_t i,
                          const nearness *near) {
     const drape_i_contact *c = sim->contact;
     const drape_i_pairs *pairs = &c->world->pairs[kind];
     double v[3], load = s->k * (s->rest - near->later) - s->c * (near->later - near->gap) / (c->end - c->start);
+    if (near->secant) load = fmin(load, s->k * (s->rest - near->gap));
+    if (near->leaves) load = 0.5 * s->k * (s->rest - near->gap); /* it falls to zero in the step */
     s->kind = kind;
     memcpy(s->pair, pairs->vertex[i], sizeof s->pair);
     if (!(load > 0)) return;
@@ -211,8 +223,11 @@ static double top_of(const drape_i_world *w, drape_ccd_kind kind, int64_t i) {
     return dips < TOP_OBJECT ? fmax(TOP_OBJECT - dips, LEAST_TOP) : TOP_OBJECT;
 }
 
-/* Whether a spring will push. */
-static bool is_near(const drape_i_contact *c, drape_ccd_kind kind, int64_t i, nearness *out) {
+/* Whether there is a spring: the pair is pressed now, or will be as it moves. One that leaves keeps its spring, which
+ * pushes as long as it is pressed and does not brake: without it the cloth would fall back in all of the step, and be
+ * pushed out in the next one, for ever. The linearised step has no such choice. */
+static bool is_near(const drape_sim *sim, drape_ccd_kind kind, int64_t i, nearness *out) {
+    const drape_i_contact *c = sim->contact;
     const drape_i_world *w = c->world;
     const drape_i_pairs *pairs = &w->pairs[kind];
     const int32_t *vertex = pairs->vertex[i];
@@ -228,7 +243,9 @@ static bool is_near(const drape_i_contact *c, drape_ccd_kind kind, int64_t i, ne
     out->rest = fmin(c->settings.distance, fmax(reach, LEAST_REACH * c->settings.distance));
     out->gap = length - out->keep;
     out->later = drape_i_dot3(out->n, ahead) - out->keep;
-    return out->later < out->rest;
+    out->secant = pairs->collider[i] < 0 && thickness > 0 && c->settings.law == DRAPE_CONTACT_SECANT;
+    out->leaves = out->gap < out->rest && !(out->later < out->rest);
+    return out->later < out->rest || (out->leaves && sim->integrator);
 }
 
 /* Neighbours in a piece of cloth, which are that near when it is at rest, get none. */
@@ -269,13 +286,13 @@ static drape_status add_pair(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
     double h = c->end - c->start;
     nearness near;
     drape_i_contact_spring s;
-    if (!is_near(c, kind, i, &near)) return DRAPE_OK;
+    if (!is_near(sim, kind, i, &near)) return DRAPE_OK;
     fill(sim, pairs->vertex[i], &near, &s);
     for (int32_t k = 0; k < s.count && pairs->collider[i] >= 0; k++)
         if (fabs(s.w[k]) > AT_VERTEX) return DRAPE_OK; /* a vertex, which is held */
     double share = pairs->collider[i] < 0 ? share_of(c, kind, pairs->vertex[i], near.weight, s.n) : 1;
     if (!(share > 0)) return DRAPE_OK;
-    set_stiffness(sim, &s, (near.gap - near.later) / h, h);
+    set_stiffness(sim, &s, &near, h);
     s.k *= share;
     s.c *= share;
     set_friction(sim, &s, kind, i, &near);
@@ -296,7 +313,11 @@ static void look_chunk(void *data, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         bool cloth = pairs->collider[i] < 0;
         bool held = !cloth && l->kind == DRAPE_CCD_VERTEX_FACE && pairs->vertex[i][0] < c->world->cloth_vertices;
-        c->near[i] = !held && is_near(c, l->kind, i, &near) && !(cloth && is_near_at_rest(l->sim, l->kind, i));
+        bool will_push = !held && is_near(l->sim, l->kind, i, &near);
+        if (will_push && cloth)
+            will_push = share_of(c, l->kind, pairs->vertex[i], near.weight, near.n) > 0 &&
+                        !is_near_at_rest(l->sim, l->kind, i);
+        c->near[i] = will_push;
     }
 }
 

@@ -269,7 +269,7 @@ static void find_movable(drape_sim *sim) {
     memset(c->stamp, 0, (size_t)sim->vertices * sizeof *c->stamp);
     for (int32_t p = 0, i = 0; p < sim->pin_count; p++)
         for (int32_t k = 0; k < sim->pins[p].count; k++, i++)
-            if (sim->holding[p]) c->stamp[sim->pinned[i].vertex] += sim->pins[p].directions;
+            if (drape_i_pin_is_held(sim, p)) c->stamp[sim->pinned[i].vertex] += sim->pins[p].directions;
     for (int32_t i = 0; i < sim->vertices; i++) c->inverse_mass[i] = c->stamp[i] >= 3 ? 0 : 1 / mass[i];
 }
 

@@ -1,14 +1,16 @@
 /* energy.c: how much energy there is, and where it comes from and goes to.
  *
- * Over a step of h, from x0, v0 to x1, v1, with the means x = (x0 + x1)/2 and v = (v0 + v1)/2:
+ * Over a step of h, from x0, v0 to x1, v1, with the means x = (x0 + x1)/2 and v = (v0 + v1)/2, and the velocity of
+ * the way u = (x1 - x0)/h:
  *
- *   fabric      h times the power that the model's damping takes at (x, v)
- *   wind        h times the power that wind and air_drag give at (x, v)
- *   pins        v.g, g what the pins carry, N s
+ *   fabric      h times the power that the model's damping takes at (x, u)
+ *   wind        h times the power that wind and air_drag give at (x, u)
+ *   pins        v.g, g what the pins carry, N s, and what the ends of soft ones give (soft_pins.c)
  *
  * v M (v1 - v0) is the change of the kinetic energy exactly, and the midpoint rule gives the work of the other forces
- * to second order. The three are summed up step by step. What the integrator takes follows from them and from the
- * energies now and at the start: no energy is needed in steps that nobody looks at.
+ * to second order. Work is done along the way: where the step does not resolve a vibration, v is not u, and damping
+ * at v would be several times what the fabric takes. The three are summed up step by step. What the integrator takes
+ * follows from them and from the energies now and at the start: no energy is needed in steps that nobody looks at.
  *
  * What is left over must be the integrator's, and not a force's that was forgotten. The equation of motion tells:
  * that of a step with one implicit stage is h/c M (v_s - psi) = h f + g, where the stage is at x_s, v_s (the end of
@@ -19,7 +21,6 @@
  *
  * is what the solver left. It takes another evaluation of the forces, so it is found only where it is wanted. */
 #include "base/parallel.h"
-#include "base/vector.h"
 #include "sim/contact.h"
 #include "sparse/multiply.h"
 
@@ -38,7 +39,7 @@ static void sum_kinetic(void *data, int64_t begin, int64_t end, double *sums) {
     }
 }
 
-static double kinetic(drape_sim *sim) {
+double drape_i_sim_kinetic(drape_sim *sim) {
     double twice;
     if (sim->mass_matrix) return drape_i_sim_mass_times(sim, sim->v, sim->momentum) / 2;
     drape_i_sum(sim->ctx, sim->vertices, GRAIN, sum_kinetic, sim, 1, &twice);
@@ -58,13 +59,13 @@ static double potential(drape_sim *sim) {
 }
 
 static double total(drape_sim *sim) {
-    double k = kinetic(sim);
+    double k = drape_i_sim_kinetic(sim);
     return k + potential(sim);
 }
 
 drape_certificate_energy drape_i_sim_measure_energy(drape_sim *sim) {
     const drape_i_balance *b = &sim->balance;
-    double k = kinetic(sim), now = k + potential(sim), start = b->begun ? b->start : now;
+    double k = drape_i_sim_kinetic(sim), now = k + potential(sim), start = b->begun ? b->start : now;
     return (drape_certificate_energy){.kinetic = k,
                                       .elastic = sim->force_energy[DRAPE_I_FORCE_MODEL].energy,
                                       .weight = sim->force_energy[DRAPE_I_FORCE_GRAVITY].energy,
@@ -110,11 +111,30 @@ static void mean_chunk(void *data, int64_t begin, int64_t end) {
     const drape_sim *sim = data;
     for (int64_t i = begin; i < end; i++) {
         sim->mean_x[i] = 0.5 * (sim->x_old[i] + sim->x[i]);
-        sim->mean_v[i] = 0.5 * (sim->v_old[i] + sim->v[i]);
+        sim->mean_v[i] = (sim->x[i] - sim->x_old[i]) / sim->h;
     }
 }
 
-/* W: what a force takes out at the means; 0 where it does not act. */
+/* The mean velocity times what the pins carry. */
+static void sum_pins(void *data, int64_t begin, int64_t end, double *sums) {
+    const drape_sim *sim = data;
+    const double *u = sim->v_old, *v = sim->v, *g = sim->constraint_force;
+    double even = 0, odd = 0; /* which do not wait for one another */
+    int64_t i = begin;
+    for (; i + 1 < end; i += 2) {
+        even += (u[i] + v[i]) * g[i];
+        odd += (u[i + 1] + v[i + 1]) * g[i + 1];
+    }
+    if (i < end) even += (u[i] + v[i]) * g[i];
+    sums[0] += 0.5 * (even + odd);
+}
+
+static void mean_velocity_chunk(void *data, int64_t begin, int64_t end) {
+    const drape_sim *sim = data;
+    for (int64_t i = begin; i < end; i++) sim->mean_v[i] = 0.5 * (sim->v_old[i] + sim->v[i]);
+}
+
+/* W: what a force takes out at mean_x and mean_v; 0 where it does not act. */
 static double power_of(drape_sim *sim, int32_t force, double time) {
     double power;
     drape_status status =
@@ -181,8 +201,12 @@ void drape_i_balance_step(drape_sim *sim) {
     add(&b->fabric, sim->h * power_of(sim, DRAPE_I_FORCE_MODEL, time));
     add(&b->wind, -sim->h * power_of(sim, DRAPE_I_FORCE_AIR_DRAG, time));
     add(&b->wind, -sim->h * power_of(sim, DRAPE_I_FORCE_WIND, time));
-    double pins = drape_i_dot(sim->ctx, drape_i_sim_numbers(sim), sim->mean_v, sim->constraint_force);
+    double pins;
+    drape_i_sum(sim->ctx, drape_i_sim_numbers(sim), GRAIN, sum_pins, sim, 1, &pins);
     add(&b->pins, pins);
+    if (sim->soft_pins)
+        add(&b->pins, drape_i_soft_pins_work(sim, (double)sim->steps * sim->h, (double)(sim->steps + 1) * sim->h));
+    if (sim->checks_balance) drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, mean_velocity_chunk, sim);
     sim->balance_checked =
         sim->checks_balance && (sim->integrator ? work_of_stage(sim, &work) : work_of_linearised(sim, &work));
     if (sim->balance_checked) add(&b->unbalanced, work - pins);

@@ -13,12 +13,13 @@ enum { GRAIN = 4096 };
 /* How tightly Newton's method solves: what is left of linear systems where a tolerance in metres is set, and of the
  * stage where none is. */
 static const double LOOSE_TOLERANCE = 1e-3, TIGHT_TOLERANCE = 1e-5; /* m */
+static const double MAX_STRETCH = 2;
 static const double NEWTON_ETA = 0.07, NEWTON_RTOL = 1e-6, NEWTON_ATOL = 1e-9;
 
 /* ---- Settings ---- */
 
 drape_integration drape_integration_defaults(void) {
-    drape_integration s = {.ode = drape_ode_defaults()};
+    drape_integration s = {.ode = drape_ode_defaults(), .max_stretch = MAX_STRETCH};
     s.ode.method = "bdf2";
     s.ode.rtol = 1e-3;
     s.ode.atol = 1e-5;   /* m */
@@ -36,7 +37,9 @@ static void replace_zero(double *value, double usual) {
 
 /* Methods that damp what the step does not resolve take what Newton's iteration leaves with it. In others it would
  * stay, and grow. */
-static bool damps(const char *method) { return strcmp(method, "bdf2") == 0 || strcmp(method, "implicit-euler") == 0; }
+static bool damps(const char *method) {
+    return strcmp(method, "bdf2") == 0 || strcmp(method, "implicit-euler") == 0 || strcmp(method, "tr-bdf2") == 0;
+}
 
 drape_integration drape_i_integration_resolve(const drape_integration *given) {
     const drape_integration usual = drape_integration_defaults();
@@ -44,6 +47,7 @@ drape_integration drape_i_integration_resolve(const drape_integration *given) {
     drape_ode_newton *n = &s.ode.newton;
     if (!s.ode.method) s.ode.method = usual.ode.method;
     if (strcmp(s.ode.method, DRAPE_PREVIEW) == 0) s.ode.method = DRAPE_LINEARISED_EULER;
+    replace_zero(&s.max_stretch, usual.max_stretch);
     replace_zero(&s.ode.rtol, usual.ode.rtol);
     replace_zero(&s.ode.atol, usual.ode.atol);
     replace_zero(&s.ode.atol_v, usual.ode.atol_v);
@@ -103,7 +107,7 @@ drape_status drape_integration_damping(drape_context *ctx, const drape_integrati
                             "drape_integration_damping: step %g s and frequency %g rad/s must be above 0, and finite",
                             step, frequency);
     if (!integration) integration = &usual;
-    drape_status status = drape_i_check_reserved(ctx, "drape_integration", integration->reserved, 7);
+    drape_status status = drape_i_check_reserved(ctx, "drape_integration", integration->reserved, 6);
     if (!status) status = amplification(ctx, integration, angle, &factor);
     if (!status) *ratio = -drape_i_ln(factor) / angle;
     return status;

@@ -4,75 +4,36 @@
  * change that is prescribed is z = (anchor + d(t + h) - x) / h - v: it lands there exactly, and errors of rounding do
  * not add up over the steps. Stages of other integrators move it from x by c v, and have the whole of v prescribed.
  * The anchor is where the vertex started, or, for a pin that takes hold later, where it was then less d at that time.
- * For a pin that turns, d is by how much the turn moves the anchor; one that takes hold later has the anchor turned
- * back. A vertex may be in several pins: the builder of the constraints merges what they ask for. */
-#include "base/elementary.h"
+ * Where d depends on the anchor, as in turns, one that takes hold later has its anchor turned back (pin_motion.c). A
+ * vertex may be in several pins: the builder of the constraints merges what they ask for. */
 #include "sim/contact.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double TWO_PI = 6.28318530717958647692;
 static const double SAME_PLACE =
     1e-9; /* m: pins that want a vertex in places this close do not contradict each other */
 
-/* Linear between the keys on both sides of t. */
-static double between_keys(const drape_motion *m, double t, int32_t k) {
-    const drape_motion_key *key = m->key;
-    DRAPE_ASSERT(m->key_count >= 1);
-    int32_t i = 0;
-    while (i < m->key_count && key[i].time <= t) i++;
-    if (i == 0) return key[0].offset[k];
-    if (i == m->key_count) return key[i - 1].offset[k];
-    double share = (t - key[i - 1].time) / (key[i].time - key[i - 1].time);
-    return key[i - 1].offset[k] + share * (key[i].offset[k] - key[i - 1].offset[k]);
-}
-
-static double scripted(const drape_motion *m, double t, int32_t k) {
-    switch (m->kind) {
-    case DRAPE_MOTION_LINEAR: return m->velocity[k] * t;
-    case DRAPE_MOTION_SINE:
-        return m->amplitude[k] *
-               (drape_i_sin(TWO_PI * m->frequency * t + TWO_PI * m->phase) - drape_i_sin(TWO_PI * m->phase));
-    case DRAPE_MOTION_KEYS: return between_keys(m, t, k);
-    default: return 0;
-    }
-}
-
-/* sin a (n x r) + (1 - cos a) n x (n x r), with r from the centre to p. */
-static void turned(const drape_motion *m, double t, const double p[3], double d[3]) {
-    const double *w = m->velocity;
-    double speed = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), n[3], r[3], across[3];
-    for (int32_t k = 0; k < 3; k++) {
-        n[k] = speed > 0 ? w[k] / speed : 0;
-        r[k] = p[k] - m->centre[k];
-    }
-    double sine = drape_i_sin(speed * t), rest = 1 - drape_i_cos(speed * t);
-    for (int32_t k = 0; k < 3; k++) across[k] = n[(k + 1) % 3] * r[(k + 2) % 3] - n[(k + 2) % 3] * r[(k + 1) % 3];
-    for (int32_t k = 0; k < 3; k++)
-        d[k] =
-            sine * across[k] + rest * (n[(k + 1) % 3] * across[(k + 2) % 3] - n[(k + 2) % 3] * across[(k + 1) % 3]);
-}
-
-void drape_i_motion_at(const drape_motion *m, double t, const double p[3], double d[3]) {
-    DRAPE_ASSERT(m->kind != DRAPE_MOTION_CALLBACK);
-    if (m->kind == DRAPE_MOTION_TURN) turned(m, t, p, d);
-    else
-        for (int32_t k = 0; k < 3; k++) d[k] = scripted(m, t, k);
-}
-
 /* anchor: of this vertex in its pin. */
-static void displacement(const drape_sim *sim, const drape_motion *m, int32_t vertex, double t,
+static void displacement(const drape_sim *sim, const drape_pin *pin, int32_t index, int32_t vertex, double t,
                          const double anchor[3], double d[3]) {
-    DRAPE_ASSERT(vertex >= 0 && vertex < sim->vertices);
+    const drape_motion *m = &pin->motion;
+    DRAPE_ASSERT(vertex >= 0 && vertex < sim->vertices && index >= 0 && index < pin->count);
     if (m->kind == DRAPE_MOTION_CALLBACK) {
         double start[3]; /* a copy: the callback cannot harm the simulation */
-        memcpy(start, sim->start + 3 * (int64_t)vertex, sizeof start);
+        memcpy(start, (sim->placed ? sim->placed : sim->start) + 3 * (int64_t)vertex, sizeof start);
         d[0] = d[1] = d[2] = NAN; /* a callback that writes nothing is found out */
         m->function(m->user, vertex, t, start, d);
     } else {
-        drape_i_motion_at(m, t, anchor, d);
+        drape_i_motion_at(pin, index, t, anchor, d);
     }
+}
+
+void drape_i_pin_target(const drape_sim *sim, int32_t pin, int32_t first, int32_t i, double t, double target[3]) {
+    const double *anchor = sim->anchor + 3 * (int64_t)i;
+    double d[3];
+    displacement(sim, &sim->pins[pin], i - first, sim->pinned[i].vertex, t, anchor, d);
+    for (int32_t k = 0; k < 3; k++) target[k] = anchor[k] + d[k];
 }
 
 /* Times within a millionth of a step of each other are the same: k h is not exact. */
@@ -88,25 +49,32 @@ static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, doubl
     if (pin->from <= 0 || holds(sim, pin, t)) return;
     for (int32_t i = first; i < first + pin->count; i++) {
         const double *x = sim->x + 3 * (int64_t)sim->pinned[i].vertex;
-        double d[3];
-        if (pin->motion.kind == DRAPE_MOTION_TURN) turned(&pin->motion, -t, x, d);
-        else displacement(sim, &pin->motion, sim->pinned[i].vertex, t, x, d);
-        for (int32_t k = 0; k < 3; k++)
-            sim->anchor[3 * (int64_t)i + k] = pin->motion.kind == DRAPE_MOTION_TURN ? x[k] + d[k] : x[k] - d[k];
+        double *anchor = sim->anchor + 3 * (int64_t)i, d[3];
+        if (drape_i_motion_back(&pin->motion, t, x, anchor)) continue;
+        displacement(sim, pin, i - first, sim->pinned[i].vertex, t, x, d);
+        for (int32_t k = 0; k < 3; k++) anchor[k] = x[k] - d[k];
     }
+}
+
+/* Whether other pins hold in the step that ends at t than in the one before. */
+static bool pins_change(const drape_sim *sim, double t) {
+    bool changed = false;
+    for (int32_t p = 0; p < sim->pin_count; p++) changed |= holds(sim, &sim->pins[p], t) != sim->holding[p];
+    return changed;
 }
 
 bool drape_i_sim_update_active_pins(drape_sim *sim) {
     double now = (double)sim->steps * sim->h, t = (double)(sim->steps + 1) * sim->h;
-    bool changed = false;
+    if (!pins_change(sim, t)) return false;
+    double before = sim->soft_pins ? drape_i_balance_before_change(sim) : 0;
     for (int32_t p = 0, first = 0; p < sim->pin_count; first += sim->pins[p++].count) {
         bool holding = holds(sim, &sim->pins[p], t);
         if (holding) take_hold(sim, &sim->pins[p], first, now);
-        changed = changed || holding != sim->holding[p];
         sim->holding[p] = holding;
     }
-    if (changed) sim->contradiction_told = false;
-    return changed;
+    if (sim->soft_pins) drape_i_balance_after_change(sim, before);
+    sim->contradiction_told = false;
+    return true;
 }
 
 void drape_i_sim_restore_active_pins(drape_sim *sim) {
@@ -115,12 +83,12 @@ void drape_i_sim_restore_active_pins(drape_sim *sim) {
 }
 
 /* What one pin asks of its vertex number i of all pinned ones. */
-static drape_status ask(drape_sim *sim, int32_t p, int32_t i, const drape_i_aim *aim) {
+static drape_status ask(drape_sim *sim, int32_t p, int32_t first, int32_t i, const drape_i_aim *aim) {
     drape_constraint c = sim->pinned[i];
     int64_t at = 3 * (int64_t)c.vertex;
     double d[3];
     DRAPE_ASSERT(i >= 0 && i < sim->held_count);
-    displacement(sim, &sim->pins[p].motion, c.vertex, aim->t, sim->anchor + 3 * (int64_t)i, d);
+    displacement(sim, &sim->pins[p], i - first, c.vertex, aim->t, sim->anchor + 3 * (int64_t)i, d);
     for (int32_t k = 0; k < 3; k++) {
         double target = sim->anchor[3 * (int64_t)i + k] + d[k];
         if (!isfinite(target) && sim->pins[p].motion.kind == DRAPE_MOTION_CALLBACK)
@@ -158,8 +126,8 @@ drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim) {
     DRAPE_ASSERT(aim->c > 0 && aim->factor > 0);
     drape_status status = drape_constraint_builder_begin(sim->builder, SAME_PLACE / aim->c * aim->factor);
     for (int32_t p = 0, first = 0; p < sim->pin_count && !status; first += sim->pins[p++].count)
-        for (int32_t i = first; sim->holding[p] && i < first + sim->pins[p].count && !status; i++)
-            status = ask(sim, p, i, aim);
+        for (int32_t i = first; drape_i_pin_is_held(sim, p) && i < first + sim->pins[p].count && !status; i++)
+            status = ask(sim, p, first, i, aim);
     if (!status && sim->contact) status = drape_i_contact_constrain(sim, aim);
     if (!status && sim->contact) status = drape_i_pinch_constrain(sim, aim);
     if (!status) status = finish_constraints(sim);
@@ -175,36 +143,8 @@ drape_status drape_i_sim_hold_still(drape_sim *sim) {
 
 /* ---- from the scene ---- */
 
-static bool finite_motion(const drape_motion *m) {
-    bool good = isfinite(m->frequency) && isfinite(m->phase);
-    for (int32_t k = 0; k < 3; k++)
-        good = good && isfinite(m->velocity[k]) && isfinite(m->amplitude[k]) && isfinite(m->centre[k]);
-    for (int32_t i = 0; m->kind == DRAPE_MOTION_KEYS && i < m->key_count; i++) {
-        good = good && isfinite(m->key[i].time);
-        for (int32_t k = 0; k < 3; k++) good = good && isfinite(m->key[i].offset[k]);
-    }
-    return good;
-}
-
-static drape_status check_motion(drape_context *ctx, int32_t p, const drape_motion *m) {
-    if ((unsigned)m->kind > DRAPE_MOTION_TURN)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: there is no kind of motion %d", p, (int)m->kind);
-    if (m->kind == DRAPE_MOTION_CALLBACK && !m->function)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: a motion by callback without a function", p);
-    if (m->kind == DRAPE_MOTION_KEYS && (m->key_count < 1 || !m->key))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: a motion by keys without a key", p);
-    if (!finite_motion(m))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: its motion has a number that is not finite", p);
-    for (int32_t i = 1; m->kind == DRAPE_MOTION_KEYS && i < m->key_count; i++)
-        if (!(m->key[i].time > m->key[i - 1].time))
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: the time of key %d, %g s, is not after %g s", p,
-                                i, m->key[i].time, m->key[i - 1].time);
-    return DRAPE_OK;
-}
-
 static drape_status check_pin(drape_context *ctx, int32_t p, const drape_pin *pin) {
-    drape_status status = drape_i_check_reserved(ctx, "drape_pin", pin->reserved, 4);
-    if (!status) status = drape_i_check_reserved(ctx, "drape_motion", pin->motion.reserved, 1);
+    drape_status status = drape_i_check_reserved(ctx, "drape_pin", pin->reserved, 3);
     if (status) return status;
     if (pin->count < 0 || (pin->count > 0 && !pin->vertices))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: no list of %d vertices", p, pin->count);
@@ -212,40 +152,38 @@ static drape_status check_pin(drape_context *ctx, int32_t p, const drape_pin *pi
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: %d directions; it must be 1..3", p, pin->directions);
     if (!isfinite(pin->from) || !isfinite(pin->until))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: from and until must be finite", p);
-    return check_motion(ctx, p, &pin->motion);
+    if (!isfinite(pin->stiffness) || pin->stiffness < 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: its stiffness is %g N/m; it must be 0 or more", p,
+                            pin->stiffness);
+    return drape_i_motion_check(ctx, p, pin->count, &pin->motion);
 }
 
 static drape_status check_pins(drape_sim *sim, const drape_scene *scene) {
-    int64_t count = 0, keys = 0;
+    int64_t count = 0;
     for (int32_t p = 0; p < scene->pin_count; p++) {
         drape_status status = check_pin(sim->ctx, p, &scene->pins[p]);
         if (status) return status;
         count += scene->pins[p].count;
-        if (scene->pins[p].motion.kind == DRAPE_MOTION_KEYS) keys += scene->pins[p].motion.key_count;
     }
-    if (count > INT32_MAX || keys > INT32_MAX)
-        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "pins: more than %d pinned vertices or keys", INT32_MAX);
+    if (count > INT32_MAX)
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "pins: more than %d pinned vertices", INT32_MAX);
     sim->held_count = (int32_t)count;
-    sim->key_count = (int32_t)keys;
     return DRAPE_OK;
 }
 
-/* The pin without the caller's arrays; its keys go behind those of the pins before. */
-static void copy_pin(drape_sim *sim, const drape_pin *from, drape_pin *to, int32_t *keys) {
+/* The pin without the caller's arrays. */
+static drape_status copy_pin(drape_sim *sim, const drape_pin *from, drape_pin *to) {
     *to = *from;
     to->vertices = NULL;
     if (to->until == 0) to->until = DRAPE_FOREVER;
-    if (to->motion.kind != DRAPE_MOTION_KEYS) return;
-    to->motion.key = sim->keys + *keys;
-    DRAPE_ASSERT(*keys >= 0 && *keys + to->motion.key_count <= sim->key_count);
-    memcpy(sim->keys + *keys, from->motion.key, (size_t)to->motion.key_count * sizeof *sim->keys);
-    *keys += to->motion.key_count;
+    sim->soft_pins |= to->stiffness > 0;
+    return drape_i_motion_copy(sim->ctx, from, &to->motion);
 }
 
-/* One contact of every vertex, and all pins; more of them take memory when they come. */
+/* Contacts of an eighth of the vertices, and all pins; more of them take memory when they come. */
 static drape_status make_room_for_contacts(drape_sim *sim) {
     drape_status status = drape_constraint_builder_begin(sim->builder, 0);
-    for (int32_t i = 0; i < sim->vertices + sim->held_count && !status; i++)
+    for (int32_t i = 0; i < sim->vertices / 8 + sim->held_count && !status; i++)
         status = drape_constraint_builder_add(sim->builder, 0,
                                               &(drape_constraint){.vertex = i % sim->vertices, .directions = 3});
     return status;
@@ -271,21 +209,21 @@ drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene) {
     if (drape_i_contact_acts(scene) && sim->held_room < sim->vertices) sim->held_room = sim->vertices;
     if (!DRAPE_NEW(ctx, sim->pinned, sim->held_count) || !DRAPE_NEW(ctx, sim->held, sim->held_room) ||
         !DRAPE_NEW(ctx, sim->anchor, 3 * (int64_t)sim->held_count) || !DRAPE_NEW(ctx, sim->pins, scene->pin_count) ||
-        !DRAPE_NEW(ctx, sim->holding, scene->pin_count) || !DRAPE_NEW(ctx, sim->keys, sim->key_count)) {
+        !DRAPE_NEW(ctx, sim->holding, scene->pin_count)) {
         sim->pin_count = scene->pin_count; /* what release() frees by */
         return DRAPE_ERROR_MEMORY;
     }
     sim->pin_count = scene->pin_count;
-    for (int32_t p = 0, i = 0, keys = 0; p < scene->pin_count; p++) {
+    for (int32_t p = 0, i = 0; p < scene->pin_count && !status; p++) {
         const drape_pin *pin = &scene->pins[p];
-        copy_pin(sim, pin, &sim->pins[p], &keys);
+        status = copy_pin(sim, pin, &sim->pins[p]);
         for (int32_t k = 0; k < pin->count; k++, i++) {
             sim->pinned[i].vertex = pin->vertices[k];
             sim->pinned[i].directions = pin->directions;
             memcpy(sim->pinned[i].direction, pin->direction, sizeof pin->direction);
         }
     }
-    return check_pinned(sim);
+    return status ? status : check_pinned(sim);
 }
 
 void drape_i_sim_anchor(drape_sim *sim) {
@@ -297,8 +235,9 @@ void drape_i_sim_release(drape_sim *sim) {
     DRAPE_FREE(sim->ctx, sim->pinned, sim->held_count);
     DRAPE_FREE(sim->ctx, sim->held, sim->held_room);
     DRAPE_FREE(sim->ctx, sim->anchor, 3 * (int64_t)sim->held_count);
+    for (int32_t p = 0; p < sim->pin_count && sim->pins; p++)
+        drape_i_motion_free(sim->ctx, sim->pins[p].count, &sim->pins[p].motion);
     DRAPE_FREE(sim->ctx, sim->pins, sim->pin_count);
     DRAPE_FREE(sim->ctx, sim->holding, sim->pin_count);
-    DRAPE_FREE(sim->ctx, sim->keys, sim->key_count);
     drape_constraint_builder_destroy(sim->builder);
 }

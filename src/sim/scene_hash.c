@@ -13,20 +13,24 @@
     _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 256);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 104);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion, 128); /* but for the callback, whose address says nothing */
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_pin, 248);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_forces, 72);
+FIELDS_ARE_HASHED(drape_motion, 136); /* but for the callback, whose address says nothing */
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion_path, 72);
+FIELDS_ARE_HASHED(drape_motion_pose, 80);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_pin, 256);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_forces, 88);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_wind_variation, 72);
+FIELDS_ARE_HASHED(drape_wind_key, 32);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 16);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 40);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 248);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 256); /* but for max_stretch, which only ends a run */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 56);
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 24);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 32);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 184);
 FIELDS_ARE_HASHED(drape_collider_key, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 840);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 848);
 
 static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
 
@@ -52,14 +56,23 @@ static uint64_t hash_piece(uint64_t hash, const drape_piece *p) {
     return drape_i_hash(hash, &p->material, offsetof(drape_material, reserved)); /* doubles only: no padding */
 }
 
-static uint64_t hash_motion(uint64_t hash, const drape_motion *m) {
+static uint64_t hash_path(uint64_t hash, const drape_motion *m, int32_t vertices) {
+    const drape_motion_path *p = m->path;
+    if (m->kind == DRAPE_MOTION_POSES) /* doubles only: no padding */
+        return reals(drape_i_hash(hash, p->pose, (size_t)p->poses * sizeof *p->pose), p->centre, 3);
+    hash = reals(whole(hash, p->keep_offset), p->frame_time, p->frames);
+    return reals(hash, p->frame, 3 * (int64_t)p->frames * vertices);
+}
+
+static uint64_t hash_motion(uint64_t hash, const drape_motion *m, int32_t vertices) {
     hash = whole(hash, m->kind);
     hash = reals(reals(hash, m->velocity, 3), m->amplitude, 3);
     hash = reals(reals(hash, &m->frequency, 1), &m->phase, 1);
     if (m->kind == DRAPE_MOTION_TURN) hash = reals(hash, m->centre, 3);
     for (int32_t i = 0; m->kind == DRAPE_MOTION_KEYS && i < m->key_count; i++)
         hash = reals(reals(hash, &m->key[i].time, 1), m->key[i].offset, 3);
-    return hash;
+    bool follows = m->kind == DRAPE_MOTION_POSES || m->kind == DRAPE_MOTION_FRAMES;
+    return follows ? hash_path(hash, m, vertices) : hash;
 }
 
 static uint64_t hash_pin(uint64_t hash, const drape_pin *pin) {
@@ -67,13 +80,25 @@ static uint64_t hash_pin(uint64_t hash, const drape_pin *pin) {
     hash = whole(hash, pin->directions);
     for (int32_t k = 0; pin->directions < 3 && k < pin->directions; k++) hash = reals(hash, pin->direction[k], 3);
     hash = reals(reals(hash, &pin->from, 1), &pin->until, 1);
-    return hash_motion(hash, &pin->motion);
+    if (pin->stiffness > 0) hash = reals(hash, &pin->stiffness, 1);
+    return hash_motion(hash, &pin->motion, pin->count);
+}
+
+static uint64_t hash_variation(uint64_t hash, const drape_wind_variation *w) {
+    hash = whole(hash, w->key_count);
+    for (int32_t i = 0; i < w->key_count; i++) hash = reals(reals(hash, &w->key[i].time, 1), w->key[i].velocity, 3);
+    hash = reals(reals(reals(hash, &w->gust, 1), &w->gust_time, 1), &w->gust_length, 1);
+    hash = reals(reals(hash, &w->turbulence, 1), &w->turbulence_length, 1);
+    return whole(reals(hash, &w->turbulence_time, 1), (int64_t)w->seed);
 }
 
 static uint64_t hash_forces(uint64_t hash, const drape_forces *f, int64_t vertices) {
     hash = reals(reals(hash, f->gravity, 3), f->wind, 3);
-    hash = reals(reals(hash, &f->drag, 1), &f->air_drag, 1);
-    return reals(hash, f->vertex, 3 * vertices);
+    /* The drag in air that is not there changes nothing. */
+    const double none = 0, *drag = drape_i_forces_have_drag(f) ? &f->drag : &none;
+    hash = reals(reals(hash, drag, 1), &f->air_drag, 1);
+    hash = reals(hash, f->vertex, 3 * vertices);
+    return f->variation ? hash_variation(hash, f->variation) : hash;
 }
 
 static uint64_t hash_amg(uint64_t hash, const drape_amg_settings *a) {
@@ -137,6 +162,7 @@ static uint64_t hash_contact(uint64_t hash, const drape_scene *scene) {
     if (scene->collider_count == 0 && !s->self) return hash;
     hash = reals(whole(whole(hash, s->self), s->allow_crossings), &s->distance, 1);
     if (s->pinch || s->preset) hash = whole(whole(hash, s->pinch), s->preset);
+    if (s->self && s->law != DRAPE_CONTACT_LINEAR) hash = text(hash, drape_contact_law_name(s->law));
     for (int32_t p = 0; p < scene->piece_count; p++)
         hash = reals(reals(hash, &scene->pieces[p].thickness, 1), &scene->pieces[p].friction, 1);
     hash = whole(hash, scene->collider_count);
@@ -154,7 +180,8 @@ uint64_t drape_i_scene_hash(const drape_scene *scene) {
     }
     hash = whole(hash, scene->pin_count);
     for (int32_t p = 0; p < scene->pin_count; p++) hash = hash_pin(hash, &scene->pins[p]);
-    hash = hash_forces(reals(hash, scene->velocity, 3 * vertices), &scene->forces, vertices);
+    hash = reals(reals(hash, scene->velocity, 3 * vertices), scene->start, 3 * vertices);
+    hash = hash_forces(hash, &scene->forces, vertices);
     const char *model = scene->cloth.model ? scene->cloth.model : drape_cloth_defaults().model;
     hash = whole(whole(text(hash, model), scene->cloth.jacobian), scene->cloth.damping_jacobian);
     hash = hash_integration(hash_solve(hash, &scene->solve), &scene->integration);

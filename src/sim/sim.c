@@ -35,9 +35,13 @@ static void list_vectors(drape_sim *sim, const drape_integration *s, vector out[
 }
 
 static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
-    drape_status status = drape_i_check_reserved(ctx, "drape_scene", s->reserved, 6);
-    if (!status) status = drape_i_check_reserved(ctx, "drape_integration", s->integration.reserved, 7);
+    drape_status status = drape_i_check_reserved(ctx, "drape_scene", s->reserved, 5);
+    if (!status) status = drape_i_check_reserved(ctx, "drape_integration", s->integration.reserved, 6);
     if (status) return status;
+    double most = s->integration.max_stretch;
+    if (most != 0 && !(most > 1))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "max_stretch is %g; it must be above 1, or 0 for the default",
+                            most);
     if (!isfinite(s->step) || !(s->step > 0))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the time step is %g s; it must be above 0", s->step);
     if (s->collider_count < 0 || (s->collider_count > 0 && !s->colliders))
@@ -84,10 +88,14 @@ static drape_status check_finite(drape_sim *sim, const double *values, const cha
 
 static void place(drape_sim *sim, const drape_scene *scene) {
     double *x = sim->x;
-    for (int32_t p = 0; p < scene->piece_count; p++) {
+    for (int32_t p = 0; p < scene->piece_count && !scene->start; p++) {
         size_t count = 3 * (size_t)scene->pieces[p].vertices;
         memcpy(x, scene->pieces[p].rest, count * sizeof *x);
         x += count;
+    }
+    if (scene->start) {
+        memcpy(sim->x, scene->start, 3 * (size_t)sim->vertices * sizeof *sim->x);
+        memcpy(sim->placed, scene->start, 3 * (size_t)sim->vertices * sizeof *sim->x);
     }
     if (scene->velocity) memcpy(sim->v, scene->velocity, 3 * (size_t)sim->vertices * sizeof *sim->v);
     drape_i_sim_anchor(sim);
@@ -105,13 +113,18 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
     sim->h = scene->step;
     sim->start = drape_cloth_rest(sim->cloth);
     status = allocate(sim, &scene->integration);
+    if (!status && scene->start && !DRAPE_NEW(ctx, sim->placed, drape_i_sim_numbers(sim)))
+        status = DRAPE_ERROR_MEMORY;
     if (!status) status = drape_assembler_create(sim->cloth, &scene->forces, &sim->forces);
     if (!status) status = drape_assembler_matrix(sim->forces, &sim->A);
     if (!status) status = drape_solver_create(ctx, &solve, &sim->solver);
     if (!status) status = drape_constraints_create(ctx, sim->vertices, &sim->constraints);
     if (!status) status = drape_i_sim_hold(sim, scene);
+    if (!status) status = drape_i_soft_pins_add(sim);
     if (!status) status = check_finite(sim, scene->velocity, "velocity at the start");
+    if (!status) status = check_finite(sim, scene->start, "position at the start");
     if (!status) place(sim, scene);
+    if (!status) drape_i_sim_check_prepare(sim, scene);
     if (!status) status = drape_i_contact_create(sim, scene);
     if (!status) sim->scene = drape_i_scene_hash(scene);
     if (!status) status = choose_integrator(sim, scene);
@@ -145,6 +158,7 @@ void drape_sim_destroy(drape_sim *sim) {
     list_vectors(sim, &(drape_integration){0}, list);
     for (int32_t i = 0; i < VECTORS; i++) DRAPE_FREE(ctx, *list[i].place, drape_i_sim_numbers(sim));
     DRAPE_FREE(ctx, sim->inverse_mass, sim->vertices);
+    DRAPE_FREE(ctx, sim->placed, drape_i_sim_numbers(sim));
     drape_assembler_destroy(sim->forces);
     drape_cloth_destroy(sim->cloth);
     DRAPE_FREE(ctx, sim, 1);

@@ -8,7 +8,7 @@
  *   solve      drape_i_sim_solve: the linear system
  *   advance    step.c: the new state
  *   respond    drape_i_sim_respond: what changes the state after the solve
- *   check      step.c: takes back a step that led nowhere
+ *   check      check.c: a step that led nowhere is taken back
  *   certify    step.c
  *
  * The linearised step calls them in this order (step.c). Integrators of drape/ode.h call constrain, assemble, solve
@@ -79,7 +79,8 @@ struct drape_sim {
 
     /* 3 doubles per vertex each; those that a scene does not need are NULL (sim.c). */
     double *x, *v;           /* state: m, m/s */
-    const double *start;     /* positions at time 0; the cloth's */
+    const double *start;     /* rest positions; the cloth's */
+    double *placed;          /* positions at time 0; NULL: the rest positions */
     double *x_old, *v_old;   /* state at the beginning of the last step */
     double *b;               /* right-hand side of the last linear system */
     double *dv;              /* velocity change of the last linearised step: the guess for the next */
@@ -104,17 +105,20 @@ struct drape_sim {
     drape_i_balance balance;
     bool checks_balance;  /* drape_sim_check_energy */
     bool balance_checked; /* the last step told what the solver left */
+    double stretch;       /* the largest after the last step */
+    double max_stretch;   /* where a step fails */
+    double lift;          /* J: what lifts the cloth by its own length; infinite: energies are not judged (check.c) */
 
     struct drape_i_contact *contact; /* contact.h; NULL: nothing can touch */
 
-    int32_t held_count, pin_count, key_count;
+    int32_t held_count, pin_count;
     int32_t held_room;              /* of `held`: all that can be held at once */
     int32_t held_now;               /* vertices in `held` */
     drape_constraint *pinned;       /* all vertices of all pins, in their order */
     drape_constraint *held;         /* those that are held in this step, merged, with their z: what the solver gets */
     double *anchor;                 /* where each pinned vertex's motion begins, 3 doubles each */
-    drape_pin *pins;                /* the scene's, with `count` only */
-    drape_motion_key *keys;         /* of all pins */
+    drape_pin *pins;                /* the scene's, with `count` only; their motions are copies */
+    bool soft_pins;                 /* some are springs (soft_pins.c) */
     double *inverse_mass;           /* one per vertex, zero where held: for the limit of strain, else NULL */
     const double *constraint_force; /* of the last step; NULL before it */
     bool *holding;                  /* pin_count: which hold in this step */
@@ -134,8 +138,32 @@ bool drape_i_sim_update_active_pins(drape_sim *sim);
 /* Which pins held in the step that led to the present time; for a state that was restored. */
 void drape_i_sim_restore_active_pins(drape_sim *sim);
 
-/* By how much a motion that is no callback has moved at t what was at p at 0, m. */
-void drape_i_motion_at(const drape_motion *motion, double t, const double p[3], double d[3]);
+/* Whether a pin holds its vertices exactly in the step under way. */
+DRAPE_INLINE bool drape_i_pin_is_held(const drape_sim *sim, int32_t pin) {
+    return sim->holding[pin] && !(sim->pins[pin].stiffness > 0);
+}
+/* Where a pin wants its vertex number i of all pinned ones; `first` is the pin's first of these. */
+void drape_i_pin_target(const drape_sim *sim, int32_t pin, int32_t first, int32_t i, double t, double target[3]);
+
+/* pin_motion.c */
+
+/* By how much a pin's motion that is no callback has moved at t its vertex number `index`, which was at p at 0, m. */
+void drape_i_motion_at(const drape_pin *pin, int32_t index, double t, const double p[3], double d[3]);
+/* The p that the motion leads to x at t. False, and nothing is done, where d does not depend on p. */
+bool drape_i_motion_back(const drape_motion *motion, double t, const double x[3], double p[3]);
+/* Everything that can be wrong with that of pin p, which has so many vertices. */
+drape_status drape_i_motion_check(drape_context *ctx, int32_t p, int32_t vertices, const drape_motion *motion);
+/* That of a pin, with arrays of its own. Also where it fails, `to` must be freed. */
+drape_status drape_i_motion_copy(drape_context *ctx, const drape_pin *pin, drape_motion *to);
+void drape_i_motion_free(drape_context *ctx, int32_t vertices, drape_motion *motion);
+
+/* soft_pins.c: pins that are springs. */
+
+/* Adds their force to the list; after the pins are there. */
+drape_status drape_i_soft_pins_add(drape_sim *sim);
+/* J: what their ends gave by moving from t0 to t1, with the mean of the positions in mean_x. */
+double drape_i_soft_pins_work(const drape_sim *sim, double t0, double t1);
+
 /* Whether a pin holds at the end of a step of length h that ends at t. */
 bool drape_i_pin_holds(const drape_pin *pin, double t, double h);
 
@@ -176,6 +204,16 @@ bool drape_i_sim_responds(const drape_sim *sim);
 drape_status drape_i_sim_respond(drape_sim *sim, double t, double h, const double *x0, double *x, double *v,
                                  drape_ode_projection *past);
 
+/* ---- check.c: whether a step led to something that can be believed ---- */
+
+/* Needs the cloth. */
+void drape_i_sim_check_prepare(drape_sim *sim, const drape_scene *scene);
+/* DRAPE_ERROR_NUMBER: the solve failed, a number is not finite, or the cloth is stretched too far. */
+drape_status drape_i_sim_check(drape_sim *sim);
+/* DRAPE_ERROR_NUMBER: the cloth moves with more energy than anything can have given it. After drape_i_balance_step.
+ */
+drape_status drape_i_sim_check_energy(drape_sim *sim);
+
 /* ---- energy.c: where energy comes from and goes to ---- */
 
 /* Before every step: the first of them finds out what there is. */
@@ -185,6 +223,7 @@ void drape_i_balance_step(drape_sim *sim);
 /* What is changed from outside between two steps is no part of the balance: the energy before; and after it. */
 double drape_i_balance_before_change(drape_sim *sim);
 void drape_i_balance_after_change(drape_sim *sim, double before);
+double drape_i_sim_kinetic(drape_sim *sim); /* J */
 /* As the certificate has it. */
 drape_certificate_energy drape_i_sim_measure_energy(drape_sim *sim);
 

@@ -190,36 +190,7 @@ drape_status drape_i_sim_respond(drape_sim *sim, double t, double h, const doubl
     return status || !sim->contact ? status : drape_i_contact_respond(sim, t, h, x0, x, v, past);
 }
 
-/* ---- check ---- */
-
-static void count_wrong(void *data, int64_t begin, int64_t end, double *sums) {
-    const drape_sim *sim = data;
-    int64_t wrong = 0; /* whole numbers, which do not wait for one another */
-    for (int64_t i = begin; i < end; i++) wrong += !(isfinite(sim->x[i]) && isfinite(sim->v[i]));
-    sums[0] += (double)wrong;
-}
-
-/* The vertex to name: the first whose state or right-hand side is not finite, else the one that is pushed most. */
-static int64_t find_culprit(const drape_sim *sim) {
-    int64_t worst = 0;
-    for (int64_t i = 0; i < drape_i_sim_numbers(sim); i++) {
-        if (!isfinite(sim->x[i]) || !isfinite(sim->v[i]) || !isfinite(sim->b[i])) return i / 3;
-        if (fabs(sim->b[i]) > fabs(sim->b[worst])) worst = i;
-    }
-    return worst / 3;
-}
-
-/* Fails where the step led to a number that is not finite, or where the solve met one and gave up. */
-static drape_status check(drape_sim *sim) {
-    double wrong;
-    drape_i_sum(sim->ctx, drape_i_sim_numbers(sim), GRAIN, count_wrong, sim, 1, &wrong);
-    if (wrong == 0 && sim->solved.reason != DRAPE_NOT_FINITE) return DRAPE_OK;
-    memset(sim->dv, 0, bytes_of(sim));
-    return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
-                        "step %lld (t = %g s): numbers at vertex %lld are no longer finite; the state is that of "
-                        "before this step",
-                        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, (long long)find_culprit(sim));
-}
+/* ---- check: check.c ---- */
 
 /* The state of before the step stands. */
 static drape_status take_back(drape_sim *sim, drape_status status) {
@@ -246,7 +217,7 @@ static drape_status explain_contact(drape_sim *sim, drape_status status) {
 static void certify(drape_sim *sim, double began, drape_certificate *c) {
     *c = (drape_certificate){.step = sim->steps,
                              .time = drape_sim_time(sim),
-                             .stretch = drape_cloth_stretch(sim->cloth, sim->x),
+                             .stretch = sim->stretch,
                              .linear = sim->solved,
                              .ode = sim->did,
                              .energy = drape_i_sim_measure_energy(sim),
@@ -303,9 +274,15 @@ drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
     drape_status status = sim->integrator
                               ? drape_i_integrate(sim, other_pins)
                               : step_linearised(sim, sim->h, (double)(sim->steps + 1) * sim->h, DRAPE_I_HALVINGS);
-    if (!status) status = check(sim);
+    if (!status) status = drape_i_sim_check(sim);
     if (status) return take_back(sim, explain_contact(sim, status));
+    drape_i_balance balance = sim->balance;
     drape_i_balance_step(sim);
+    status = drape_i_sim_check_energy(sim);
+    if (status) {
+        sim->balance = balance;
+        return take_back(sim, status);
+    }
     sim->steps++;
     if (certificate) certify(sim, began, certificate);
     return DRAPE_OK;

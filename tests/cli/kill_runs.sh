@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
-# kill_runs.sh PROGRAM RUNS [SEED]: kills so many runs with SIGKILL, each at another random moment of its life, every
-# third also while it is resumed; resumes them with other numbers of threads; and compares every file with that of a
-# run that was left alone. Runs that were done before the moment came are compared too, but do not count. Prints a
-# line of counts; fails with the first run that differs or does not resume.
+# kill_runs.sh PROGRAM RUNS [SEED [SCENE RESOLUTION FRAMES]]: kills so many runs with SIGKILL, each at another random
+# moment of its life, every third also while it is resumed; resumes them with other numbers of threads; and compares
+# every file with that of a run that was left alone. Runs that were done before the moment came are compared too, but do
+# not count. Prints a line of counts; fails with the first run that differs or does not resume. The scene is drooping,
+# of 11 vertices along its width and 20 frames, unless another one is named: stack 14 100 is cloth that piles up.
 set -eu
-program=$1
+program=$(realpath "$1")
 runs=$2
 RANDOM=${3:-1}
 base=$(mktemp -d)
 trap 'rm -rf "$base"' EXIT
-resolution=11
-frames=20
-scene=(run drooping --resolution "$resolution" --frames "$frames" --quiet)
+frames=${6:-20}
+scene=(run "${4:-drooping}" --resolution "${5:-11}" --frames "$frames" --quiet)
 outputs=(-o a.html -o a.glb -o a.usda -o a.pc2 -o b.mdd -o a.obj -o a.ply)
-record=$((24 + 24 * resolution * resolution)) # bytes of a frame in the log
 
 die() {
     echo "kill_runs.sh: run $run: $*" >&2
@@ -79,6 +78,8 @@ begin=$(now)
 drape --checkpoint 3
 span=$((($(now) - begin) / 2))
 [ "$(find . -name '*ckpt*' | wc -l)" -eq 0 ] || die "a finished run leaves its checkpoint"
+vertices=$(od -An -td4 -j 16 -N 4 a.pc2)
+record=$((96 + 24 * vertices)) # bytes of a frame in the log
 
 killed=0 finished=0 early=0 resumed=0 twice=0
 quarter=(0 0 0 0) # of the frames, in which runs were killed

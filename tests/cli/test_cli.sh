@@ -85,6 +85,18 @@ help_of_run_names_every_option() {
     lists
 }
 
+help_command() {
+    drape 0 run --help
+    cp "$scratch/out" "$scratch/help"
+    drape 0 help run
+    cmp "$scratch/out" "$scratch/help"
+    drape 0 --help
+    cp "$scratch/out" "$scratch/help"
+    drape 0 help
+    cmp "$scratch/out" "$scratch/help"
+    refuses frobnicate help frobnicate
+}
+
 help_of_scenes() {
     drape 0 scenes --help
     grep -q '^usage: drape scenes' "$scratch/out"
@@ -226,25 +238,102 @@ bad_vector_instructions() {
     refuses nonsense run pinned -o x.obj
     drape 0 scenes
     export DRAPE_SIMD=
-    drape 0 run pinned --resolution 3 --frames 1 --quiet
+    drape 0 run pinned --resolution 3 --frames 1 --quiet --no-output
 }
 
 # ---- Runs ----
 
 frames_are_printed() {
     local number='[-+]?[0-9]+\.[0-9]+(e[-+][0-9]+)?'
-    drape 0 run drooping --resolution 5 --frames 3
-    [ "$(wc -l <"$scratch/out")" -eq 3 ] || fail "$(cat "$scratch/out")"
+    drape 0 run drooping --resolution 5 --frames 3 --no-output
     [ "$(grep -cE "^frame +[123]/3 +t +$number s +iterations +[0-9]+ +energy +$number J +stretch +$number +$number s\$" \
         "$scratch/out")" -eq 3 ] || fail "$(cat "$scratch/out")"
+    [ "$(wc -l <"$scratch/out")" -eq 4 ] || fail "$(cat "$scratch/out")"
     [ ! -s "$scratch/err" ]
     lists
 }
 
+# The last line of a run says how it went.
+a_run_ends_with_a_verdict() {
+    drape 0 run drooping --resolution 5 --frames 3 --no-output --report r.json
+    grep -qE '^largest stretch 1\.[0-9]+ at 0\.[0-9]+ s; time steps (took|added) [0-9.e-]+ % of the energy; all steps converged; [0-9.e-]+ s per frame$' \
+        "$scratch/out" || fail "$(cat "$scratch/out")"
+    grep -q '"verdict": {' r.json
+    drape 0 run drooping --resolution 5 --frames 1 --no-output --integrator preview --set 'solver={max_iterations: 1}'
+    grep -qE '; [1-9][0-9]* of 20 steps did not converge;' "$scratch/out" || fail "$(cat "$scratch/out")"
+    drape 0 run slope --resolution 5 --frames 1 --no-output
+    ! grep -q '; time steps took' "$scratch/out" || fail "$(cat "$scratch/out")"
+}
+
+# A run that cannot be believed stops: what happened, when, where and what to try; its frames are kept.
+blown_up_runs_fail() {
+    drape 1 run flag --resolution 41 --frames 25 --set jacobian=full --integrator preview --quiet -o x.ply --report r.json
+    grep -qE 'step [0-9]+ \(t = 0\.[0-9]+ s\): .* vertex [0-9]+ of flag .*take jacobian: psd.*; [0-9]+ frames are kept$' \
+        "$scratch/err" || fail "$(cat "$scratch/err")"
+    [ -s x_0010.ply ]
+    grep -q '"outcome": "step ' r.json
+    printf 'drape: 1\ncloth:\n  - name: sheet\n    grid: {width: 1 m, resolution: 9}\n    pins: [{where: left-edge}, {where: right-edge, move: {linear: {velocity: [4 m/s, 0, 0]}}}]\n' >wide.yaml
+    drape 1 run wide.yaml --quiet --no-output
+    grep -q 'warning: .*pins hold vertices .* of sheet 5 m apart, and the cloth between them is 1 m long' "$scratch/err" || fail "$(cat "$scratch/err")"
+    grep -qE 'stretched to 2(\.[0-9]*)? times .* of sheet, and max_stretch is 2; pins hold sheet' "$scratch/err" || fail "$(cat "$scratch/err")"
+    drape 0 run wide.yaml --quiet --no-output --set max_stretch=6
+    drape 1 run flag --resolution 21 --frames 3 --quiet --no-output --set time.step=1 --set time.fps=1
+    grep -q 'take a shorter step' "$scratch/err" || fail "$(cat "$scratch/err")"
+    drape 0 run flag --resolution 9 --frames 1 --quiet --no-output --set time.step=1
+    grep -q 'warning: .*a step of 1 s is longer than a frame' "$scratch/err" || fail "$(cat "$scratch/err")"
+    drape 0 run flag --resolution 9 --frames 1 --quiet --no-output --set 'forces.wind.velocity=[300, 0, 0]'
+    grep -q 'warning: the wind blows with 300 m/s' "$scratch/err" || fail "$(cat "$scratch/err")"
+    refuses max_stretch run wide.yaml --set max_stretch=0.5
+}
+
 quiet_prints_nothing() {
-    drape 0 run drooping --resolution 5 --frames 3 --quiet
+    drape 0 run drooping --resolution 5 --frames 3 --quiet --no-output
     [ ! -s "$scratch/out" ]
     [ ! -s "$scratch/err" ]
+}
+
+# Where nobody names a file there is a page, and it is said first.
+a_run_leaves_something_to_look_at() {
+    drape 0 run drooping --resolution 5 --frames 1
+    head -n 1 "$scratch/out" | grep -q '^will write drooping\.html' || fail "$(cat "$scratch/out")"
+    [ "$(tail -n 1 "$scratch/out")" = "wrote drooping.html" ]
+    lists drooping.html
+    rm drooping.html
+    mkdir scenes
+    "$program" scenes --show drooping >scenes/my.sheet.yaml
+    drape 0 run scenes/my.sheet.yaml --resolution 5 --frames 1 --quiet
+    lists my.sheet.html scenes
+    rm my.sheet.html
+    "$program" run - --resolution 5 --frames 1 --quiet <scenes/my.sheet.yaml
+    lists scene.html scenes
+    rm scene.html
+    cp scenes/my.sheet.yaml big.yaml
+    refuses 'big.yaml: do you mean that?' run big
+    refuses --no-output run drooping --no-output -o x.html
+}
+
+wrote_names_files_that_exist() {
+    local name
+    drape 0 run drooping --resolution 5 --frames 2 -o line.ply -o b.pc2 -o c.html
+    grep -q '^wrote line_0000.ply to line_0002.ply$' "$scratch/out" || fail "$(cat "$scratch/out")"
+    for name in $(sed -n 's/^wrote //p' "$scratch/out" | sed 's/ to / /; s/ and / /'); do [ -s "$name" ] || fail "no $name"; done
+}
+
+# What a run that was killed left of the same names goes; what a run at work holds stays, and so does what is no such file.
+leftovers_of_a_killed_run_go() {
+    : >x_0007.ply.part-12345-0
+    : >x.html.part-99-1
+    : >x.html.part-99
+    : >x.html.part-99-1.txt
+    : >other.html.part-99-1
+    : >held.html.part-7-0
+    flock held.html.part-7-0 sleep 20 &
+    local holder=$!
+    while flock -n held.html.part-7-0 true; do sleep 0.05; done
+    drape 0 run drooping --resolution 5 --frames 1 -o x.ply -o x.html -o held.html
+    kill "$holder"
+    grep -q '^removed 2 unfinished files' "$scratch/out" || fail "$(cat "$scratch/out")"
+    lists held.html held.html.part-7-0 other.html.part-99-1 x.html x.html.part-99 x.html.part-99-1.txt x_0000.ply x_0001.ply
 }
 
 every_scene_runs() {
@@ -256,7 +345,7 @@ every_scene_runs() {
 no_frames_give_one_mesh() {
     drape 0 run pinned --resolution 5 --frames 0 -o x.obj --report r.json
     lists r.json x_0000.obj
-    [ "$(cat "$scratch/out")" = "wrote x.obj
+    [ "$(cat "$scratch/out")" = "wrote x_0000.obj
 wrote r.json" ]
     [ "$(grep -c '^v ' x_0000.obj)" -eq 25 ]
     [ "$(grep -c '^f ' x_0000.obj)" -eq 32 ]
@@ -290,7 +379,7 @@ failing_run_keeps_what_it_has() {
     mkdir x_0001.obj
     drape 1 run pinned --resolution 5 --frames 2 -o x.obj --report r.json
     lists r.json x_0000.obj x_0001.obj
-    [ ! -s "$scratch/out" ]
+    ! grep -q '^wrote ' "$scratch/out" || fail "$(cat "$scratch/out")"
     [ "$(wc -l <"$scratch/err")" -eq 1 ]
     grep -q '^drape: x_0001.obj: ' "$scratch/err"
     grep -q '"outcome": "x_0001.obj: ' r.json
@@ -323,7 +412,7 @@ field() { od -An -v -t "$2" -j "$3" -N "$4" "$1" | tr -s ' ' '\n' | sed '/^$/d' 
 # opposite vertices are coupled by bending.
 exported_system_has_its_size() {
     local n nnzb
-    drape 0 run pinned --resolution 9 --frames 1 --quiet --export-system 3:s.sys
+    drape 0 run pinned --resolution 9 --frames 1 --quiet --no-output --export-system 3:s.sys
     lists s.sys
     [ "$(head -c 8 s.sys)" = DRAPESY1 ]
     n=$(field s.sys d8 8 24 0)
@@ -376,6 +465,7 @@ PYTHON
 check version_is_printed
 check help_names_the_commands
 check help_of_run_names_every_option
+check help_command
 check help_of_scenes
 check scenes_are_listed
 check manual_and_help_name_the_same_options
@@ -392,7 +482,12 @@ check unwritable_folder
 check bad_exports
 check bad_vector_instructions
 check frames_are_printed
+check a_run_ends_with_a_verdict
+check blown_up_runs_fail
 check quiet_prints_nothing
+check a_run_leaves_something_to_look_at
+check wrote_names_files_that_exist
+check leftovers_of_a_killed_run_go
 check every_scene_runs
 check no_frames_give_one_mesh
 check all_files_of_a_run

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A small part of scripts/crossings: no frame has a crossing; and the script goes on where it was, and tells what is bad.
+# And of scripts/soak, which runs for longer and looks at memory.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 source_dir=$1
@@ -60,14 +61,63 @@ CARELESS
 
 refuses_what_is_not_there() {
     crossings 2 --scenes stack,stak
-    says 'there is no stak; known: drop-horizontal, '
+    says 'there is no stak; known: flag, curtain, '
     program=$scratch/nothing
     crossings 2
     says "there is no $scratch/nothing"
+}
+
+# soak CODE ARGUMENT...
+soak() {
+    local wanted=$1 code=0
+    shift
+    "$source_dir/scripts/soak" --program "$program" --folder "$scratch/soak" "$@" >"$scratch/out" 2>&1 || code=$?
+    [ "$code" -eq "$wanted" ] || fail "exit code $code, not $wanted: $*: $(cat "$scratch/out")"
+}
+
+# The first seconds of a long twist are those of a slow one: at ten times the length the ends have turned by a tenth.
+soaks_and_looks_at_memory() {
+    soak 0 --resolution 7 --frames 12 --early 0.5
+    says '^stack +490 vertices +13 frames  good .* crossings 0 \+ 0 \+ 0  memory [1-9][0-9.]* MiB early, [1-9][0-9.]* MiB at the end$'
+    says '^twist +42 vertices +13 frames  good '
+    [ "$(ls "$scratch/soak")" = soak.jsonl ] || fail "left: $(ls "$scratch/soak")"
+}
+
+# A program that holds more memory with each frame that it tells of. What it says in between is more than a pipe can hold,
+# so the script has looked at its memory by then.
+finds_growing_memory() {
+    cat >"$scratch/leaky" <<LEAKY
+#!/usr/bin/env python3
+import subprocess, sys
+words = sys.argv[1:]
+if words[0] == "run":
+    words, kept = words + ["--quiet"], []
+    for frame in range(1, 11):
+        kept.append(b"x" * 2000000)
+        print("frame %d/10" % frame)
+        print(("." * 999 + "\\n") * 2000, flush=True)
+sys.exit(subprocess.run(["$program"] + words).returncode)
+LEAKY
+    chmod +x "$scratch/leaky"
+    program=$scratch/leaky
+    soak 1 --scenes stack --resolution 5 --frames 10
+    says '^stack +250 vertices +11 frames  BAD '
+}
+
+soak_refuses_what_is_not_there() {
+    soak 2 --scenes stack,stak
+    says 'there is no stak; known: stack, twist'
+    soak 2 --times 0
+    says '--times 0'
+    soak 2 --early 1
+    says '--early 1'
 }
 
 run_test no_frame_has_a_crossing no_frame_has_a_crossing
 run_test goes_on_where_it_was goes_on_where_it_was
 run_test finds_crossings finds_crossings
 run_test refuses_what_is_not_there refuses_what_is_not_there
+run_test soaks_and_looks_at_memory soaks_and_looks_at_memory
+run_test finds_growing_memory finds_growing_memory
+run_test soak_refuses_what_is_not_there soak_refuses_what_is_not_there
 finish_tests

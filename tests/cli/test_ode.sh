@@ -84,7 +84,10 @@ summary_is_short() {
 unstable_steps_stop_with_the_limit() {
     ode 1 1b --method explicit-euler --step 0.2 --json
     holds 'reason == "unstable step" and t == 0'
+    holds 'error is None and largest_error is None'
     grep -q '^drape: stopped at t = 0 s: unstable step: .*at most 0.1333 s' "$scratch/err"
+    ode 1 1b --method explicit-euler --step 0.2
+    [ ! -s "$scratch/out" ] || fail "it speaks of an error: $(cat "$scratch/out")"
     ode 0 1b --method explicit-euler --step 0.2 --adaptive
 }
 

@@ -103,7 +103,7 @@ files_can_lie_elsewhere() {
     [ "$(ls state)" = "s
 s.1
 s.frames" ] || fail "there is: $(ls state)"
-    refuses "state/s: there is a checkpoint already" --checkpoint 2 --checkpoint-file state/s
+    refuses "state/s: there is a checkpoint already" -o a.html --checkpoint 2 --checkpoint-file state/s
     refuses "is at frame" -o a.html --resume --checkpoint-file state/s --frames 1
     refuses "was written with --checkpoint 2" -o a.html --resume --checkpoint 3 --checkpoint-file state/s
 }
@@ -117,7 +117,7 @@ nothing_to_resume() {
 }
 
 what_cannot_be_meant() {
-    refuses "--checkpoint-file" --checkpoint 3
+    refuses "--checkpoint-file" --no-output --checkpoint 3
     refuses "--checkpoint-file is of use" -o a.html --checkpoint-file b
     refuses "--tune" -o a.html --checkpoint 3 --tune
     refuses "--checkpoint" -o a.html --checkpoint 0
@@ -166,6 +166,9 @@ damaged_files() {
 
 killed_runs_resume() { bash "$source_dir/tests/cli/kill_runs.sh" "$program" 10 "$((RANDOM + 1))"; }
 
+# Ten sheets fall on each other: contacts, and the friction that pairs remember, are in the checkpoint.
+killed_runs_of_a_pile_resume() { bash "$source_dir/tests/cli/kill_runs.sh" "$program" 3 "$((RANDOM + 1))" stack 7 20; }
+
 check interrupted_runs_go_on_with_the_same_files
 check what_it_says_can_be_typed
 check no_checkpoint_no_files
@@ -178,4 +181,5 @@ check the_one_before_serves
 check damaged_files
 check reports_say_where_they_begin
 check killed_runs_resume
+check killed_runs_of_a_pile_resume
 finish_tests

@@ -98,7 +98,7 @@ static void test_smallest_scene(void **state) {
     assert_null(s->velocity);
     assert_null(s->forces.vertex);
     same3(s->forces.gravity, 0, 0, -9.81);
-    assert_true(s->forces.drag == 0 && s->forces.air_drag == 0);
+    assert_true(!s->forces.still_air && !s->forces.variation && s->forces.air_drag == 0);
     assert_int_equal(s->frames, 25);
     assert_int_equal(s->steps_per_frame, 20);
     ASSERT_NEAR(s->step, 0.002, 1e-18);
@@ -494,6 +494,38 @@ static void test_motions(void **state) {
     near3(m->key[1].offset, 0.01, 0, 0);
 }
 
+static void test_poses_are_read(void **state) {
+    fixture *f = *state;
+    const drape_motion *m =
+        motion(f, "", "keys: [{time: 0}, {time: 1, offset: [1, 0, 0], turn: [0, 0, 180], scale: 2}]");
+    assert_int_equal(m->kind, DRAPE_MOTION_POSES);
+    assert_int_equal(m->path->poses, 2);
+    near3(m->path->pose[0].scale, 1, 1, 1);
+    near3(m->path->pose[1].scale, 2, 2, 2);
+    near3(m->path->pose[1].rotation, 0, 0, 3.14159265358979324);
+    near3(m->path->pose[1].offset, 1, 0, 0);
+    near3(m->path->centre, 0, 0, 0); /* the middle of the corners */
+    m = motion(f, "", "center: [1 cm, 2, 3], keys: [{time: 0, scale: [1, 2, 3]}]");
+    near3(m->path->centre, 0.01, 2, 3);
+    near3(m->path->pose[0].scale, 1, 2, 3);
+    const drape_pin *pin = read_piece(f, "    pins: [{where: left-edge, move: {keys: [{time: 0, turn: [1, 2, 3 rad], "
+                                         "scale: [1, 2, 3]}]}}]\nup: y\n")
+                               ->pins;
+    near3(pin->motion.path->pose[0].scale, 1, 3, 2);
+    near3(pin->motion.path->centre, -0.5, 0, 0);
+    near3(pin->motion.path->pose[0].rotation, 0.017453292519943295, -3, 2 * 0.017453292519943295);
+}
+
+static void test_soft_pins_and_nearest_vertices(void **state) {
+    fixture *f = *state;
+    const drape_pin *pin =
+        read_piece(f, "    pins: [{nearest: [[-9, -9, 3], [0.1, 0.01, 0], [0.5, 0.5, 0]], stiffness: 2 kN/m}]\n")
+            ->pins;
+    check_picked(pin, 3, (int32_t[]){0, 12, 24});
+    assert_true(pin->stiffness == 2000);
+    assert_true(read_piece(f, "    pins: [{where: corners}]\n")->pins[0].stiffness == 0);
+}
+
 static void test_turn_is_read(void **state) {
     fixture *f = *state;
     const drape_motion *m = motion(f, "", "turn: {axis: [0, 3, 4], center: [1 cm, 0, 2], rate: -0.5 Hz}");
@@ -692,12 +724,30 @@ static void test_forces(void **state) {
     fixture *f = *state;
     const drape_forces *g = &read_piece(f, "forces: {gravity: [0, 0, -1.62 m/s^2], air_drag: 0.5}\n")->forces;
     same3(g->gravity, 0, 0, -1.62);
-    assert_true(g->air_drag == 0.5 && g->drag == 0);
+    assert_true(g->air_drag == 0.5 && g->drag == drape_forces_defaults().drag && !g->still_air && !g->variation);
     g = &read_piece(f, "forces: {wind: {velocity: [1, 2, 3 m/s]}}\n")->forces;
     same3(g->wind, 1, 2, 3);
-    assert_true(g->drag == 1.2);
+    assert_true(g->drag == 1.2 && !g->still_air && !g->variation);
+    g = &read_piece(f, "forces: {wind: {}}\n")->forces;
+    assert_true(g->drag == 1.2 && g->still_air);
     g = &read_piece(f, "forces: {wind: {velocity: [1, 0, 0], drag: 2.4 kg/m^3}}\n")->forces;
     assert_true(g->drag == 2.4);
+}
+
+static void test_wind_that_changes(void **state) {
+    fixture *f = *state;
+    const drape_wind_variation *w =
+        read_piece(f, "forces: {wind: {velocity: [4, 0, 0], gusts: {strength: 30 %, time: 1.5 s, length: 2 m}, "
+                      "turbulence: {strength: 80 cm/s, length: 40 cm}, seed: 7}}\n")
+            ->forces.variation;
+    assert_non_null(w);
+    assert_true(w->gust == 0.3 && w->gust_time == 1.5 && w->gust_length == 2 && w->key_count == 0);
+    assert_true(w->turbulence == 0.8 && w->turbulence_length == 0.4 && w->turbulence_time == 0 && w->seed == 7);
+    w = read_piece(f, "up: y\nforces: {wind: {keys: [{time: 1 s, velocity: [1, 2, 3]}, {time: 2 s, velocity: [0, 0, "
+                      "0]}]}}\n")
+            ->forces.variation;
+    assert_true(w->key_count == 2 && w->key[0].time == 1 && w->key[1].time == 2 && w->gust == 0);
+    same3(w->key[0].velocity, 1, -3, 2);
 }
 
 /* ---- time, solver, output ---- */
@@ -1346,6 +1396,8 @@ int main(void) {
         TEST(test_motions),
         TEST(test_simulated_motions),
         TEST(test_turn_is_read),
+        TEST(test_poses_are_read),
+        TEST(test_soft_pins_and_nearest_vertices),
         TEST(test_simulated_turn),
         TEST(test_curves),
         TEST(test_tubes),
@@ -1354,6 +1406,7 @@ int main(void) {
         TEST(test_pin_that_takes_hold_later),
         TEST(test_loads),
         TEST(test_forces),
+        TEST(test_wind_that_changes),
         TEST(test_time),
         TEST(test_solver_and_model),
         TEST(test_output),

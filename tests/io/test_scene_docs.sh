@@ -19,7 +19,7 @@ write_meshes() {
     done
     sed -n 's/.*file: \([^ ,}]*\)\.obj.*/\1/p' "$1" | while IFS= read -r mesh; do
         printf 'v 0 0 0\nv 40 0 0\nv 0 60 0\nf 1 2 3\n' >"$(dirname "$1")/${mesh}_0000.obj"
-        printf 'v 0 0 0\nv 50 0 0\nv 0 60 0\nf 1 2 3\n' >"$(dirname "$1")/${mesh}_0001.obj"
+        printf 'v 0 0 0\nv 42 0 0\nv 0 60 0\nf 1 2 3\n' >"$(dirname "$1")/${mesh}_0001.obj"
     done
 }
 

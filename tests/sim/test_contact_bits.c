@@ -185,6 +185,9 @@ static void test_bad_settings(void **state) {
     d = good_scene(ctx);
     d.contact.preset = (drape_contact_preset)-1;
     refuse(ctx, &d, "contact", "preset is -1");
+    d = good_scene(ctx);
+    d.contact.law = (drape_contact_law)2;
+    refuse(ctx, &d, "contact", "law is 2");
     assert_int_equal(drape_context_bytes(ctx), 0);
     drape_context_destroy(ctx);
 }

@@ -498,6 +498,7 @@ static void test_failure_stops_is_told_or_divides(void **state) {
     drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = "implicit-euler";
     scene->integration.ode.newton.max_iterations = 1;
+    scene->integration.ode.newton.tolerance = 4e-3;
     scene->integration.stop_on_failure = true;
     scene->step = 1.0 / 24;
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));

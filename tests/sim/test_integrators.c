@@ -65,6 +65,11 @@ static void check_variant(drape_context *ctx, variant what) {
     if (run(ctx, &what, STEPS) == STEPS) return;
     const char *message = drape_message(ctx);
     double limit = named_limit(message, what.method);
+    if (drape_ode_method_order(what.method) > 2 && strstr(message, "energy cannot come from")) {
+        what.step = 0.1 * step; /* BDF of high order lets vibrations grow that the step does not resolve */
+        assert_int_equal(run(ctx, &what, STEPS), STEPS);
+        return;
+    }
     if (!is_explicit(what.method) || limit <= 0)
         fail_msg("%s, %s, %s: %s", what.scene, what.method, what.model, message);
     what.step = limit;

@@ -23,6 +23,16 @@ drape_context *test_context(int32_t threads) {
     return ctx;
 }
 
+int test_set_up(void **state) {
+    *state = test_context(2);
+    return 0;
+}
+
+int test_tear_down(void **state) {
+    drape_context_destroy(*state);
+    return 0;
+}
+
 /* splitmix64 */
 uint64_t test_random_bits(test_random *r) {
     uint64_t z = (r->state += UINT64_C(0x9e3779b97f4a7c15));

@@ -22,6 +22,9 @@ void assert_ok(drape_context *ctx, drape_status status, const char *what);
 
 /* A context of so many threads, never NULL. */
 drape_context *test_context(int32_t threads);
+/* Set-up and teardown of a group of tests that share one context of two threads, which *state is. */
+int test_set_up(void **state);
+int test_tear_down(void **state);
 
 /* Deterministic random numbers. */
 typedef struct test_random {
