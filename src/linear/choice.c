@@ -15,7 +15,12 @@
  * The first solve takes what is cheapest with all its setting up. After that a change pays off over many solves, and
  * nobody knows how many there will be; so what another candidate would have saved is summed up, and when the sum has
  * grown to what the change costs, it is made: that is never more than about twice the best (as with renting or buying
- * skis). Each change makes the next one dearer, so that there is no to and fro. */
+ * skis). Each change makes the next one dearer, so that there is no to and fro.
+ *
+ * Iterations of one candidate tell little about another's when the systems have changed since both were seen: on a
+ * flag, six modes take 10 iterations, from which 1,000 are foreseen for the block diagonal, and it takes 25. So now
+ * and then, and ever more rarely, a solve is given to another candidate that is set up already. It may take as long
+ * as the one at work would; if it is not done by then, that one goes on from where it is. */
 #include "linear/choice.h"
 
 #include <float.h>
@@ -43,10 +48,11 @@ static const double KEPT_FOR = 8;      /* solves from a refresh of amg to the ne
 static const double CLEARLY = 1.15;    /* times better than the block diagonal, which cannot disappoint */
 static const double LEAST_CHANGE = 10; /* passes that must have been lost before even the cheapest change */
 static const double MOST_PATIENCE = 64;
-static const double FORGET = 0.5; /* weight of the last solve in what is remembered of all */
-static const double TOO_MUCH = 2; /* times what another would have cost */
-static const double NEVER = 1e30; /* times the iterations that were foreseen */
-enum { ENOUGH = 200 };            /* iterations that anything may take */
+static const double FORGET = 0.5;               /* weight of the last solve in what is remembered of all */
+static const double TOO_MUCH = 2;               /* times what another would have cost */
+static const double NEVER = 1e30;               /* times the iterations that were foreseen */
+enum { ENOUGH = 200, MOST_TRIED = 1000 };       /* iterations that anything may take, and that a trial may */
+enum { FIRST_TRIAL = 64, MOST_UNTRIED = 1024 }; /* solves without a change; doubles with each trial */
 
 /* ---- Costs ---- */
 
@@ -131,8 +137,15 @@ static void list_candidates(drape_i_choice *c, bool automatic) {
 }
 
 void drape_i_choice_begin(drape_i_choice *c, double pass, double tol) {
-    *c = (drape_i_choice){
-        .pass = pass, .stiffness = 1, .depth = DBL_MAX, .tol = tol, .start = 1, .patience = 1, .now = -1};
+    *c = (drape_i_choice){.pass = pass,
+                          .stiffness = 1,
+                          .depth = DBL_MAX,
+                          .tol = tol,
+                          .start = 1,
+                          .patience = 1,
+                          .now = -1,
+                          .trial = -1};
+    c->next_trial = FIRST_TRIAL;
     list_candidates(c, true);
     c->count = c->known;
     list_candidates(c, false);
@@ -183,11 +196,35 @@ static void change_to(drape_i_choice *c, int32_t k) {
     if (c->now >= 0 && c->patience < MOST_PATIENCE) c->patience *= 2;
     for (int32_t i = 0; i < c->count; i++) c->regret[i] = 0;
     c->now = k;
+    c->solves = 0;
+}
+
+/* One that is set up, or the block diagonal, which takes next to nothing; of these the one not seen for longest.
+ * Other variants of the one at work share its memory. */
+static int32_t next_to_try(const drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES]) {
+    int32_t oldest = -1;
+    for (int32_t k = 0; k < c->count; k++) {
+        bool ready = k == c->plain || c->built[k];
+        if (!may[k] || !ready || c->candidate[k].precond == c->candidate[c->now].precond) continue;
+        if (c->relation[k] >= NEVER || (oldest >= 0 && c->seen[k] >= c->seen[oldest])) continue;
+        oldest = k;
+    }
+    return oldest;
+}
+
+/* The candidate to try in this solve; -1: none. */
+static int32_t begin_trial(drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES]) {
+    if (++c->solves < c->next_trial) return -1;
+    c->solves = 0;
+    c->trials++;
+    if (c->next_trial < MOST_UNTRIED) c->next_trial *= 2;
+    return next_to_try(c, may);
 }
 
 int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES]) {
     int32_t best = -1;
     double most = 0;
+    c->trial = -1;
     if (c->now < 0 || !may[c->now]) {
         change_to(c, drape_i_choose_once(c, may));
         return c->now;
@@ -199,11 +236,15 @@ int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES
         most = gain;
     }
     if (best >= 0) change_to(c, best);
-    return c->now;
+    else c->trial = begin_trial(c, may);
+    return c->trial >= 0 ? c->trial : c->now;
 }
 
 int32_t drape_i_patience_for(const drape_i_choice *c, int32_t k, const bool may[DRAPE_I_MOST_CANDIDATES]) {
     bool others[DRAPE_I_MOST_CANDIDATES];
+    if (k == c->trial)
+        return 1 + (int32_t)fmin((solve_cost(c, c->now) + c->upkeep[c->now]) / (costs_of(c, k)->iteration * c->pass),
+                                 MOST_TRIED);
     for (int32_t i = 0; i < c->count; i++) others[i] = may[i] && i != k;
     int32_t other = drape_i_choose_once(c, others);
     if (other < 0) return INT32_MAX;
@@ -227,7 +268,20 @@ static void compare(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
     else c->hardness = hardness_of(f, o->iterations), c->relation[k] = 1;
 }
 
+/* What the trial of k says of it, against how hard the problems are by the one at work. */
+static void learn_trial(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
+    if (o->iterations > 0 && c->hardness > 0)
+        c->relation[k] = o->iterations / at_hardness(foreseen(c, k, o->start), c->hardness);
+    c->built[k] = true;
+    c->trial = -1;
+}
+
 void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
+    c->seen[k] = c->trials;
+    if (k == c->trial) {
+        learn_trial(c, k, o);
+        return;
+    }
     double passes = (o->iterations + 1) * costs_of(c, k)->iteration;
     if (c->now != k) change_to(c, k);
     c->built[k] = true;
@@ -244,4 +298,5 @@ void drape_i_choice_dismiss(drape_i_choice *c, int32_t k) {
     c->relation[k] = NEVER;
     c->regret[k] = 0;
     if (c->now == k) c->now = -1;
+    if (c->trial == k) c->trial = -1;
 }

@@ -34,6 +34,10 @@ typedef struct drape_i_choice {
     double regret[DRAPE_I_MOST_CANDIDATES]; /* bytes that would have been saved by it, of late */
     double patience;                        /* how often regret must outgrow the costs of a change; grows with each */
     int32_t now;                            /* at work; -1: none yet */
+    int32_t trial;                          /* tried in this solve in place of `now`; -1: none */
+    int32_t solves, next_trial;             /* since the last trial or change; how many there are to be */
+    int32_t seen[DRAPE_I_MOST_CANDIDATES];  /* trials when each was at work last */
+    int32_t trials;                         /* so far */
 } drape_i_choice;
 
 /* With all that the table of preconditioners has; nothing has been seen yet. */
@@ -49,7 +53,8 @@ int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES
 /* The best of those that may be, for one solve and with all its setting up; -1: none may. */
 int32_t drape_i_choose_once(const drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES]);
 
-/* Iterations after which something must be wrong with what was foreseen for k, and others should have their turn. */
+/* Iterations after which something must be wrong with what was foreseen for k, or it has lost a trial, and others
+ * should have their turn. */
 int32_t drape_i_patience_for(const drape_i_choice *c, int32_t k, const bool may[DRAPE_I_MOST_CANDIDATES]);
 
 typedef struct drape_i_outcome {
@@ -60,7 +65,7 @@ typedef struct drape_i_outcome {
     bool spared; /* nothing had to be set up, as the matrix was that of the solve before */
 } drape_i_outcome;
 
-/* How it went with k. */
+/* How it went with k; of a trial that was ended by its limit, too. */
 void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o);
 /* k failed: not to be taken again for this pattern unless nothing else is left. */
 void drape_i_choice_dismiss(drape_i_choice *c, int32_t k);

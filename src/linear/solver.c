@@ -115,15 +115,16 @@ static drape_status allocate_rows(drape_solver *solver) {
     return good ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
 
+static int32_t slot_to_begin_with(const drape_solver *solver) {
+    return solver->auto_precond ? solver->choice.plain : DRAPE_I_NAMED;
+}
+
 static drape_status allocate_pattern(drape_solver *solver, const drape_bsr3 *A) {
-    drape_status status = solver->auto_precond ? DRAPE_OK : take_slot(solver, DRAPE_I_NAMED, A);
+    /* Where the solver chooses, the plain one may be tried at any time, also when nothing is to be allocated. */
+    drape_status status = take_slot(solver, slot_to_begin_with(solver), A);
     if (!status && solver->method->create)
         status = solver->method->create(solver->ctx, A, &solver->settings, &solver->method_state);
     return status;
-}
-
-static int32_t slot_to_begin_with(const drape_solver *solver) {
-    return solver->auto_precond ? solver->choice.plain : DRAPE_I_NAMED;
 }
 
 /* As one that has solved nothing yet. */
@@ -324,6 +325,7 @@ static drape_status choose(drape_solver *solver, drape_i_try *t) {
     }
     t->slot = solver->choice.plain;
     if (p->A->rows < TINY || t->method->unsymmetric) return DRAPE_OK;
+    solver->choice.tol = p->tol > 0 ? p->tol : solver->settings.tol;
     look(solver, p, may);
     t->slot = drape_i_choose(&solver->choice, may);
     t->limit = least(t->limit, drape_i_patience_for(&solver->choice, t->slot, may));
@@ -401,6 +403,7 @@ static bool go_on(drape_solver *solver, path *j) {
     if (!j->status && reason == DRAPE_UNSYMMETRIC) return turn_to_bicgstab(solver, j);
     if (!solver->auto_precond || j->now.slot == DRAPE_I_GIVEN) return false;
     next = j->slow ? faster_than(solver, j) : next_of(solver, j->now.slot, j->status ? DRAPE_SINGULAR : reason);
+    if (next >= 0 && j->now.slot == solver->choice.trial) next = solver->choice.now;
     if (next < 0 || j->given_up[next]) return false;
     give_up(solver, j, j->slow ? "slow" : j->status ? "no memory" : drape_reason_name(reason));
     j->now.slot = next;

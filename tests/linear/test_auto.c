@@ -246,6 +246,39 @@ static void no_flapping(void **state) {
     assert_true(changes <= 12);
 }
 
+/* A cloth whose systems were hard for the block diagonal becomes a flag, for which it is better than what multigrid's
+ * iterations say: a trial finds out. Where it is not, trials cost no more than their limit, and are ever rarer. */
+static void trials_find_what_was_not_foreseen(void **state) {
+    const bool may[DRAPE_I_MOST_CANDIDATES] = {true, true, true, true};
+    const int32_t hard[] = {300, 60, 9, 8}, flag[] = {25, 20, 12, 10};
+    (void)state;
+    for (int better = 0; better < 2; better++) {
+        drape_i_choice c;
+        int32_t changes = 0, tried = 0, k = -1;
+        drape_i_choice_begin(&c, 1e8, 1e-5);
+        c.stiffness = 1e4;
+        c.depth = 1000;
+        k = after(&c, 20, hard, &changes);
+        assert_true(k == AMG_3 || k == AMG_6);
+        for (int i = 0; i < 1000; i++) {
+            const int32_t *takes = better ? flag : hard;
+            k = drape_i_choose(&c, may);
+            int32_t limit = drape_i_patience_for(&c, k, may), least = takes[k] < limit ? takes[k] : limit;
+            double refresh = drape_i_setup_bytes(&c.candidate[k], DRAPE_I_REFRESHED, c.pass);
+            if (c.trial >= 0) {
+                double spent = drape_i_setup_bytes(&c.candidate[c.now], DRAPE_I_REFRESHED, c.pass) / c.pass;
+                tried++;
+                assert_true(k != c.now && limit <= 2 * (spent + 3 * takes[c.now]));
+            }
+            drape_i_choice_learn(&c, k, &(drape_i_outcome){least, 1, refresh, DRAPE_I_REFRESHED, false});
+        }
+        print_message("%d trials in 1000 solves, then %s\n", tried, c.candidate[c.now].precond->name);
+        assert_true(tried >= 1 && tried <= 8);
+        if (better) assert_int_equal(c.now, BLOCK_DIAGONAL);
+        else assert_true(c.now == AMG_3 || c.now == AMG_6);
+    }
+}
+
 /* ---- Against the best ---- */
 
 enum { FIXED = 4, MOST_STEPS = 12 };
@@ -602,6 +635,7 @@ int main(void) {
         cmocka_unit_test(iterations_change_the_choice),
         cmocka_unit_test(what_failed_is_avoided),
         cmocka_unit_test(no_flapping),
+        cmocka_unit_test(trials_find_what_was_not_foreseen),
         cmocka_unit_test(within_a_fifth_of_the_best),
         cmocka_unit_test(depth_and_stiffness),
         cmocka_unit_test(unsymmetric_gets_bicgstab),
