@@ -292,7 +292,8 @@ static drape_status step(run *r, drape_certificate *c) {
     return status;
 }
 
-/* The steps of one frame; stops early when interrupted, between steps. */
+/* The steps of one frame; stops early when interrupted, between steps. A frame that was written counts, whenever the
+ * signal came. */
 static drape_status simulate_frame(run *r, drape_certificate *c, frame_summary *sum) {
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < r->scene->steps_per_frame && !status && !interrupted; i++) {
@@ -300,7 +301,10 @@ static drape_status simulate_frame(run *r, drape_certificate *c, frame_summary *
         sum->iterations += c->linear.iterations;
         sum->cuts += c->contact.cuts;
     }
-    return status || interrupted ? status : write_frame(r);
+    if (status || interrupted) return status;
+    status = write_frame(r);
+    if (!status) sum->frame = ++r->frames_done;
+    return status;
 }
 
 static drape_status simulate(run *r) {
@@ -313,8 +317,7 @@ static drape_status simulate(run *r) {
         frame_summary summary = {.last = &c};
         double begin = seconds_now();
         status = simulate_frame(r, &c, &summary);
-        if (status || interrupted) break;
-        summary.frame = ++r->frames_done;
+        if (summary.frame == 0) break;
         summary.seconds = seconds_now() - begin;
         progress_frame(&shown, &summary);
     }
