@@ -349,6 +349,11 @@ typedef struct drape_ode_stage {
 } drape_ode_stage;
 DRAPE_API drape_ode_stage drape_ode_last_stage(const drape_ode *ode);
 
+/* Fixed steps of implicit methods that do not damp what the step does not resolve (bdf3 to bdf6, implicit-midpoint):
+ * while `on`, steps are those of bdf2 and of implicit-euler, which do. The past stays. For a caller who sees energy
+ * grow that nothing gave. Other methods go on as they are. Not part of drape_ode_save. */
+DRAPE_API void drape_ode_damp(drape_ode *ode, bool on);
+
 /* Why the last call stopped, in words with numbers, one line: "the step of 0.2 s is unstable: ..."; empty where it
  * was done. Never NULL. */
 DRAPE_API const char *drape_ode_explain(const drape_ode *ode);

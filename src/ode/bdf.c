@@ -133,8 +133,12 @@ static void estimate(drape_ode *ode, int32_t steps, double alpha, double e) {
     ode->error_known = true;
 }
 
+/* Methods of more than two steps are not A-stable: vibrations that the step resolves poorly grow. */
+enum { MOST_STABLE_STEPS = 2 };
+
 drape_status drape_i_ode_bdf_step(drape_ode *ode, double h, drape_ode_reason *reason) {
     int32_t steps = ode->method.steps;
+    if (ode->damped && steps > MOST_STABLE_STEPS) steps = MOST_STABLE_STEPS;
     double x[DRAPE_I_ODE_MOST_PAST + 1], e = -1;
     if (ode->past_count < steps) {
         if (!ode->ramps) return drape_i_ode_begin_step(ode, steps, h, reason);

@@ -434,6 +434,10 @@ drape_status drape_i_ode_solve(drape_ode *ode, const drape_i_ode_stage *stage, d
     return status;
 }
 
+void drape_ode_damp(drape_ode *ode, bool on) {
+    if (ode) ode->damped = on && ode->settings.control == DRAPE_ODE_FIXED;
+}
+
 drape_ode_stage drape_ode_last_stage(const drape_ode *ode) {
     if (!ode) return (drape_ode_stage){0};
     const drape_i_ode_newton_memory *m = &ode->newton;

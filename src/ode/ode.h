@@ -96,6 +96,7 @@ struct drape_ode {
     bool slope_known, next_slope_known;
 
     bool wants_error, ramps; /* an estimate controls the step; a multistep method begins with low order */
+    bool damped;             /* drape_ode_damp */
     double *error;
     bool error_known;
     int32_t error_order; /* error = O(h^(error_order + 1)) */

@@ -197,7 +197,17 @@ drape_status drape_i_ode_verlet_step(drape_ode *ode, double h, drape_ode_reason 
  * What is prescribed of x is so at the ends of steps: v between them is (x_1 - x_0)/h, and 2 v - v_0 would swing from
  * step to step, so that v at the end is taken to be the same. */
 
+static drape_status implicit_euler_step(drape_ode *ode, double h, drape_ode_reason *reason) {
+    drape_i_ode_stage whole = {.t = ode->t + h, .c = h};
+    drape_i_vector_copy(ode->ctx, ode->length, ode->past[0], ode->newton.psi);
+    drape_i_ode_guess(ode, h, 1);
+    drape_status status = drape_i_ode_solve(ode, &whole, reason);
+    if (!status && !*reason) drape_i_vector_copy(ode->ctx, ode->length, ode->newton.Y, ode->next);
+    return status;
+}
+
 drape_status drape_i_ode_midpoint_step(drape_ode *ode, double h, drape_ode_reason *reason) {
+    if (ode->damped) return implicit_euler_step(ode, h, reason);
     drape_i_ode_stage half = {ode->t + 0.5 * h, 0.5 * h, ode->t + h, h};
     drape_i_vector_copy(ode->ctx, ode->length, ode->past[0], ode->newton.psi);
     drape_i_ode_guess(ode, h, 0.5);

@@ -175,6 +175,7 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
     it->settings = s;
     it->halvings =
         implicit && s.control == DRAPE_ODE_FIXED && !scene->integration.stop_on_failure ? DRAPE_I_HALVINGS : 0;
+    it->guards = implicit && !damps(s.method);
     it->stiffest_step = -1;
     drape_ode_system system = drape_i_cloth_system(sim, implicit);
     drape_status status = allocate(sim, implicit);
@@ -319,6 +320,7 @@ drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     drape_ode_counts before = drape_ode_count(ode);
     int64_t stages = drape_ode_last_stage(ode).number;
     drape_status status;
+    if (sim->integrator->guards) drape_ode_damp(ode, drape_i_integrator_gives_energy(sim));
     do { /* from the beginning, where cloth that was caught is not held as it was */
         status = hold(sim, other_pins);
         other_pins = false;

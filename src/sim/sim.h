@@ -28,6 +28,7 @@ typedef struct drape_i_integrator {
     drape_ode *ode;
     drape_ode_settings settings;
     int32_t halvings;          /* how often a step that fails is cut in two */
+    bool guards;               /* the method may give energy: then steps that damp take it back (drape_ode_damp) */
     bool yielded;              /* contacts were set aside: the step must be repeated */
     drape_solver *mass_solver; /* of a consistent mass in explicit methods; else NULL */
     bool same_matrix;          /* the solver has seen the matrix, with what is held now */
@@ -226,6 +227,8 @@ void drape_i_balance_after_change(drape_sim *sim, double before);
 double drape_i_sim_kinetic(drape_sim *sim); /* J */
 /* As the certificate has it. */
 drape_certificate_energy drape_i_sim_measure_energy(drape_sim *sim);
+/* Whether the integrator has given the cloth energy, more than rounds off. */
+bool drape_i_integrator_gives_energy(drape_sim *sim);
 
 /* ---- integrate.c: the integrators of drape/ode.h on a cloth ----
  *

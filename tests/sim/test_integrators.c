@@ -65,11 +65,6 @@ static void check_variant(drape_context *ctx, variant what) {
     if (run(ctx, &what, STEPS) == STEPS) return;
     const char *message = drape_message(ctx);
     double limit = named_limit(message, what.method);
-    if (drape_ode_method_order(what.method) > 2 && strstr(message, "energy cannot come from")) {
-        what.step = 0.1 * step; /* BDF of high order lets vibrations grow that the step does not resolve */
-        assert_int_equal(run(ctx, &what, STEPS), STEPS);
-        return;
-    }
     if (!is_explicit(what.method) || limit <= 0)
         fail_msg("%s, %s, %s: %s", what.scene, what.method, what.model, message);
     what.step = limit;
@@ -136,11 +131,43 @@ static void test_same_bits(void **state) {
         }
 }
 
+/* The most kinetic energy in a second of it, J. */
+static double most_kinetic(drape_context *ctx, const variant *what) {
+    drape_sim *sim = make_sim(ctx, what);
+    drape_certificate c;
+    double most = 0;
+    while (drape_sim_time(sim) < 1) {
+        ASSERT_OK(ctx, drape_sim_step(sim, &c));
+        if (c.energy.kinetic > most) most = c.energy.kinetic;
+    }
+    drape_sim_destroy(sim);
+    return most;
+}
+
+/* Methods that are not A-stable let vibrations grow that the step resolves poorly, and the midpoint rule keeps what
+ * nonlinear forces add. Steps that damp take it back: no more energy than the default gives, but for a half. Without
+ * them, bdf3 has five times as much in `drooping`, bdf4 a thousand times, and bdf5 and bdf6 fail. */
+static void test_no_method_adds_energy(void **state) {
+    static const char *const swinging[] = {"drooping", "chen"};
+    drape_context *ctx = *state;
+    for (size_t s = 0; s < sizeof swinging / sizeof *swinging; s++) {
+        variant what = {swinging[s], "bdf2", "baraff_witkin", 13, 0.01};
+        double usual = most_kinetic(ctx, &what);
+        for (int32_t m = 0; (what.method = drape_integrator_name(m)); m++) {
+            if (is_explicit(what.method)) continue;
+            double most = most_kinetic(ctx, &what);
+            print_message("%s, %s: %.3g of bdf2's kinetic energy\n", what.scene, what.method, most / usual);
+            assert_true(most <= 1.5 * usual);
+        }
+    }
+}
+
 int main(void) {
     drape_context *ctx = test_context(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(test_every_integrator_on_every_model, ctx),
         cmocka_unit_test_prestate(test_same_bits, ctx),
+        cmocka_unit_test_prestate(test_no_method_adds_energy, ctx),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     drape_context_destroy(ctx);
