@@ -17,7 +17,8 @@
     ROW(mdd)                                                                                                         \
     ROW(ply)                                                                                                         \
     ROW(usda)                                                                                                        \
-    ROW(glb)
+    ROW(glb)                                                                                                         \
+    ROW(abc)
 
 #define DECLARE(name) extern const drape_i_format drape_i_format_##name;
 #define LIST(name)    &drape_i_format_##name,
