@@ -409,7 +409,7 @@ static void rotation_of(const double q[4], double m[3][3]) {
 
 /* Alembic multiplies a row by the matrix: the images of the axes are its rows, the last one is where 0 goes. */
 static void sample_matrix(alembic *f, mesh *m) {
-    static const double axis[3][3] = {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}}; /* the file's, in the cloth's axes */
+    static const double axis[3][3] = {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}}; /* the file's, in the cloth's axes */
     double r[3][3], row[4][4] = {{0}}, image[3];
     rotation_of(m->pose.q, r);
     for (int32_t i = 0; i < 3; i++) {

@@ -181,11 +181,12 @@ static drape_status write_end(drape_context *ctx, drape_i_abc_archive *a, const 
     return status ? status : patch(ctx, a, FROZEN_AT, &frozen, 1);
 }
 
-/* After an end that did not fit: a quarter of the frames is given up, again and again, until the rest fits. */
+/* After an end that did not fit: one frame is given up, then two more, then four, until the rest fits. An end is
+ * small beside a frame, and quickly written. */
 static drape_status write_what_fits(drape_context *ctx, drape_i_abc_archive *a, const char *metadata) {
     drape_status status = DRAPE_ERROR_IO;
-    while (status == DRAPE_ERROR_IO && a->frames > 1) {
-        a->frames -= (a->frames + 3) / 4;
+    for (int64_t give_up = 1; status == DRAPE_ERROR_IO && a->frames > 1; give_up *= 2) {
+        a->frames = a->frames > give_up ? a->frames - give_up : 1;
         status = go_back(ctx, a);
         if (status) return status;
         status = write_end(ctx, a, metadata);
