@@ -16,9 +16,9 @@
     ROW(pc2)                                                                                                         \
     ROW(mdd)                                                                                                         \
     ROW(ply)                                                                                                         \
+    ROW(abc)                                                                                                         \
     ROW(usda)                                                                                                        \
-    ROW(glb)                                                                                                         \
-    ROW(abc)
+    ROW(glb)
 
 #define DECLARE(name) extern const drape_i_format drape_i_format_##name;
 #define LIST(name)    &drape_i_format_##name,
