@@ -40,11 +40,13 @@ typedef struct box {
 /* A mesh of the file. */
 typedef struct mesh {
     drape_i_abc_property *positions, *bounds, *normals, *counts, *corners, *texture, *texture_corners;
-    drape_i_abc_property **attribute; /* one per attribute of a frame; of pieces */
-    drape_i_abc_property *inherits, *operations, *matrix, *moves,
-        *animated;      /* of its Xform; the last 4: not of pieces */
-    double *base;       /* of one beside the cloth: its vertices in the first frame */
-    drape_i_rigid pose; /* and where its Xform put them last */
+    drape_i_abc_property **attribute; /* of pieces: one per attribute of a frame */
+    drape_i_abc_property *inherits;   /* of its Xform */
+
+    /* Of those beside the cloth. */
+    drape_i_abc_property *matrix, *operations, *moves, *animated; /* of its Xform, too */
+    double *base;                                                 /* vertices in the first frame */
+    drape_i_rigid pose;                                           /* where the Xform put them last */
     bool changes_form;
 } mesh;
 
@@ -61,14 +63,14 @@ typedef struct alembic {
 
 /* ---- opening ---- */
 
-/* ; and = part the words of metadata. */
+/* Control characters, and ; and =, which separate the words of metadata, become spaces; bytes that are no UTF-8
+ * become U+FFFD. */
 static void append_title(char *to, const char *title) {
     for (const unsigned char *c = (const unsigned char *)title; *c;) {
-        size_t bytes = drape_i_letter_bytes(c);
+        size_t bytes = drape_i_letter_bytes(c), put = bytes ? bytes : 3;
         bool plain = *c >= ' ' && *c != 0x7f && *c != ';' && *c != '=';
-        size_t length = bytes == 0 ? 3 : bytes;
-        memcpy(to, bytes == 0 ? "\xef\xbf\xbd" : plain ? (const char *)c : " ", bytes == 0 || plain ? length : 1);
-        to += length;
+        memcpy(to, bytes == 0 ? (const void *)"\xef\xbf\xbd" : plain ? (const void *)c : " ", put);
+        to += put;
         c += bytes ? bytes : 1;
     }
 }
