@@ -192,8 +192,8 @@ typedef struct drape_frame_attribute {
 
 /* The state of one frame. Arrays belong to the caller and are read during the call. Meshes and attributes may be left
  * out; where there are some, every frame of a writer has the same ones: names, numbers of vertices and components,
- * triangles. docs/formats.md says what each format stores: .html, .glb, .obj and .usda the meshes, .ply and .usda the
- * attributes.
+ * triangles. docs/formats.md says what each format stores: .html, .glb, .abc, .obj and .usda the meshes, .abc, .ply
+ * and .usda the attributes.
  */
 typedef struct drape_frame {
     const double *positions; /* m, 3 doubles per vertex of the cloth, over all pieces */
@@ -243,12 +243,12 @@ DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, c
                                          drape_writer **out);
 /* Writes one frame. A frame that is refused (DRAPE_ERROR_ARGUMENT) changes nothing. Memory does not grow with the
  * number of frames; .mdd, .usda and .glb, whose beginning depends on the end, keep 12 bytes per vertex and frame in a
- * temporary file until they are closed. */
+ * temporary file until they are closed, .abc some 300 bytes per mesh and frame. */
 DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const drape_frame *frame);
 /* Finishes what there is to finish and frees the writer, also on failure. Formats with one file for all frames put it
  * in its place here; where there was no frame they leave no file. After a frame that failed the file holds the frames
  * before it. Where it cannot, because the disk is full, the status is an error and the message says how many are
- * kept: all for .pc2, as many as there is room for in .mdd, .usda and .glb, none in .html. NULL is fine. */
+ * kept: all for .pc2, as many as there is room for in .mdd, .usda, .glb and .abc, none in .html. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
 
 /* ---- Queries of continuous collision detection, read: CSV files with what is true (docs/contact.md) ---- */
@@ -310,7 +310,7 @@ DRAPE_API void drape_cache_close(drape_cache *cache); /* NULL is fine */
  *   sheet.pc2, sheet.mdd          point caches, and the triangles of sheet_rest.obj
  *   sheet.html.ckpt.frames        the frames of a run that was cut off (docs/checkpoints.md)
  *
- * Other formats that drape writes (.html, .glb, .usda) are refused. */
+ * Other formats that drape writes (.html, .glb, .usda, .abc) are refused. */
 
 typedef struct drape_reader drape_reader;
 

@@ -4,6 +4,7 @@
 #ifndef DRAPE_IO_FORMAT_TOOLS_H
 #define DRAPE_IO_FORMAT_TOOLS_H
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "io/format.h"
 
@@ -42,6 +43,14 @@ size_t drape_i_letter_bytes(const unsigned char *s);
 void drape_i_html_text(drape_i_file *file, const char *words);
 /* As a string of JSON with its quotes, which may stand in a script element: < > & are written \u003c and so on. */
 void drape_i_html_json(drape_i_file *file, const char *words);
+
+/* ---- mesh_names.c: names for formats that want identifiers ---- */
+
+/* Those of the pieces, then of the meshes beside the cloth: letters, digits and _, not beginning with a digit, what
+ * else there is as _. Where two would be alike every name ends in its number. In the arena; NULL where there is no
+ * memory. */
+const char *const *drape_i_mesh_names(drape_context *ctx, drape_i_arena *arena, const drape_cloth *cloth,
+                                      const drape_frame *shape);
 
 /* ---- normals and texture coordinates ----
  *

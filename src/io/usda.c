@@ -11,8 +11,6 @@
 #include "io/format_tools.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char AT_VERTICES[] = " (\n            interpolation = \"vertex\"\n        )\n";
 static const char AT_TRIANGLES[] = " (\n            interpolation = \"uniform\"\n        )\n";
@@ -24,53 +22,12 @@ typedef struct layer {
     drape_context *ctx;
     drape_i_recording *r;
     FILE *to;
-    bool numbered; /* names of meshes end in their number, since some are alike */
+    const char *const *name; /* of the pieces, then of the meshes beside the cloth */
 } layer;
 
 /* ---- names and words ---- */
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/* Names of prims are those of variables in C. */
-static char name_character(const char *name, size_t i) {
-    return is_letter(name[i]) || is_digit(name[i]) ? name[i] : '_';
-}
-
-/* Meshes of a layer: the pieces of the cloth, then those beside it. */
-static int32_t count_meshes(const layer *l) { return drape_cloth_pieces(l->r->cloth) + l->r->shape->mesh_count; }
-
-static const char *name_of(const layer *l, int32_t mesh) {
-    int32_t pieces = drape_cloth_pieces(l->r->cloth);
-    DRAPE_ASSERT(mesh >= 0 && mesh < count_meshes(l));
-    return mesh < pieces ? drape_cloth_piece(l->r->cloth, mesh)->name : l->r->shape->meshes[mesh - pieces].name;
-}
-
-static void write_name(const layer *l, int32_t mesh) {
-    const char *name = name_of(l, mesh);
-    if (!is_letter(name_character(name, 0)) || !*name) fputc('_', l->to);
-    for (size_t i = 0; name[i]; i++) fputc(name_character(name, i), l->to);
-    if (l->numbered) fprintf(l->to, "_%d", mesh);
-}
-
-static int compare_names(const void *a, const void *b) {
-    const char *p = *(const char *const *)a, *q = *(const char *const *)b;
-    size_t i = 0;
-    while (p[i] && q[i] && name_character(p, i) == name_character(q, i)) i++;
-    return p[i] && q[i] ? name_character(p, i) - name_character(q, i) : (p[i] != 0) - (q[i] != 0);
-}
-
-/* Names that end in their number all differ: the numbers do. */
-static drape_status find_whether_numbered(layer *l) {
-    int32_t count = count_meshes(l);
-    const char **names;
-    if (!DRAPE_NEW(l->ctx, names, count)) return DRAPE_ERROR_MEMORY;
-    for (int32_t i = 0; i < count; i++) names[i] = name_of(l, i);
-    qsort(names, (size_t)count, sizeof *names, compare_names);
-    for (int32_t i = 1; i < count; i++) l->numbered |= compare_names(&names[i - 1], &names[i]) == 0;
-    DRAPE_FREE(l->ctx, names, count);
-    return DRAPE_OK;
-}
+static void write_name(const layer *l, int32_t mesh) { fputs(l->name[mesh], l->to); }
 
 /* Bytes that are no UTF-8 become U+FFFD. */
 static void write_string(const char *words, FILE *to) {
@@ -302,13 +259,15 @@ static void write_head(const layer *l) {
 
 static drape_status write_layer(drape_context *ctx, void *user, drape_i_file *file) {
     drape_i_recording *r = user;
+    drape_i_arena arena = {0};
     layer l = {.ctx = ctx, .r = r, .to = file->stream};
-    drape_status status = find_whether_numbered(&l);
-    if (status) return status;
-    write_head(&l);
+    l.name = drape_i_mesh_names(ctx, &arena, r->cloth, r->shape);
+    drape_status status = l.name ? DRAPE_OK : DRAPE_ERROR_MEMORY;
+    if (!status) write_head(&l);
     for (int32_t i = 0; i < drape_cloth_pieces(r->cloth) && !status; i++) status = write_piece(&l, i);
     for (int32_t i = 0; i < r->shape->mesh_count && !status; i++) status = write_other(&l, i);
     fputs("}\n", l.to);
+    drape_i_arena_free(ctx, &arena);
     return status;
 }
 

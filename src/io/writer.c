@@ -16,6 +16,7 @@
     ROW(pc2)                                                                                                         \
     ROW(mdd)                                                                                                         \
     ROW(ply)                                                                                                         \
+    ROW(abc)                                                                                                         \
     ROW(usda)                                                                                                        \
     ROW(glb)
 

@@ -12,7 +12,7 @@ base=$(mktemp -d)
 trap 'rm -rf "$base"' EXIT
 frames=${6:-20}
 scene=(run "${4:-drooping}" --resolution "${5:-11}" --frames "$frames" --quiet)
-outputs=(-o a.html -o a.glb -o a.usda -o a.pc2 -o b.mdd -o a.obj -o a.ply)
+outputs=(-o a.html -o a.glb -o a.usda -o a.abc -o a.pc2 -o b.mdd -o a.obj -o a.ply)
 
 die() {
     echo "kill_runs.sh: run $run: $*" >&2

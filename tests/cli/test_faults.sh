@@ -3,7 +3,7 @@
 # and the exit code and one message tell.
 source "$(dirname "$0")/../support/shell.sh"
 program=$2
-formats=(html glb usda pc2 mdd obj ply)
+formats=(html glb usda abc pc2 mdd obj ply)
 
 sanitized() { nm "$program" 2>/dev/null | grep -q '__asan_\|__tsan_'; }
 
@@ -99,7 +99,7 @@ nohup_goes_on() {
 killed_leaves_old_files() {
     folder killed
     for format in "${formats[@]}"; do echo old >"a.$format"; done
-    begins "$program" run pinned --resolution 6 --frames 20000 -o a.pc2 -o a.html -o a.glb -o a.usda -o a.mdd
+    begins "$program" run pinned --resolution 6 --frames 20000 -o a.pc2 -o a.html -o a.glb -o a.usda -o a.abc -o a.mdd
     kill -KILL "$run"
     ends_with_code 137
     for format in "${formats[@]}"; do [ "$(cat "a.$format")" = old ]; done

@@ -93,10 +93,10 @@ pc2_keeps_the_frames_before_a_full_disk() {
     cmp a.pc2 b.pc2
 }
 
-# The others wait in a temporary file, and then take more room than they had there.
+# The others wait in a temporary file, and then take more room than they had there; .abc has tables behind its frames.
 recordings_keep_what_fits() {
     folder recordings
-    for format in mdd usda glb; do
+    for format in mdd usda glb abc; do
         ends_with 1 with_room 250 "$program" run "$scratch/sheet.yaml" --frames 100 --quiet -o "a.$format"
         # What is said of the file; where all that were taken had room, of the run.
         kept=$(sed -n 's/.*the first \([0-9]*\) of [0-9]* frames are kept$/\1/p; s/.*; \([0-9]*\) frames are kept$/\1/p' \
@@ -128,7 +128,7 @@ full_file_system() {
     mkdir disk
     mount -t tmpfs -o size=512k tmpfs disk 2>/dev/null || skip "no file system may be mounted"
     trap 'umount disk' EXIT
-    for format in pc2 mdd usda glb; do
+    for format in pc2 mdd usda glb abc; do
         ends_with 1 "$program" run "$scratch/sheet.yaml" --frames 150 --quiet -o "disk/a.$format" --report r.json
         says 'No space left on device'
         says 'kept'
@@ -432,7 +432,7 @@ names_that_are_no_text() {
     folder bytes
     local bad=$'a\xff\xfeb'
     head_of_scene 4 >"$bad.yaml"
-    "$program" run "$bad.yaml" --quiet -o "$bad.usda" -o "$bad.html" -o "$bad.glb" --report r.json
+    "$program" run "$bad.yaml" --quiet -o "$bad.usda" -o "$bad.html" -o "$bad.glb" -o "$bad.abc" --report r.json
     for file in r.json "$bad.usda" "$bad.html"; do
         python3 -c 'import sys; open(sys.argv[1], "rb").read().decode("utf-8")' "$file" || fail "$file is no UTF-8"
     done

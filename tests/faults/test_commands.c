@@ -253,6 +253,7 @@ static trial trials[] = {
     {RUN "-o a.html", command_run},
     {RUN "-o a.glb", command_run},
     {RUN "-o a.usda", command_run},
+    {RUN "-o a.abc", command_run},
     {RUN "-o a.pc2", command_run},
     {RUN "-o a.mdd", command_run},
     {RUN "-o a.obj", command_run},

@@ -29,6 +29,9 @@ LIMIT = 60  # s, of a run: sanitizers on a busy machine
 MEMORY = 2000  # MB
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CORPUS = os.path.join(ROOT, "fuzz", "corpus")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "support"))
+import abc_read  # noqa: E402
 KINDS = ("mutation",) * 12 + ("link", "disk", "kill", "kill")
 EXTREMES = [b"0", b"-1", b"1e999", b"nan", b"inf", b"2147483648", b"9223372036854775807", b"-9223372036854775808", b"1e-320",
             b"\x00", b"\xff" * 8, b"\x7f\xff\xff\xff", b"\x00\x00\x00\x80", b"[" * 40, b"{", b"*a", b"&a", b"\r", b"\n", b"\t"]
@@ -183,7 +186,7 @@ class Case:
             victim = os.path.join(outside, "victim")
             with open(victim, "w") as file:
                 file.write("precious")
-            out = "a." + r.choice(["html", "pc2", "mdd", "usda", "glb", "obj", "ply"])
+            out = "a." + r.choice(["html", "pc2", "mdd", "usda", "glb", "abc", "obj", "ply"])
             name = r.choice([out, out + ".ckpt", out + ".ckpt.1", out + ".ckpt.frames", "r.json", "a_rest.obj", "a_0001.obj"])
             how = r.choice(["link", "hard", "fifo", "folder"])
             if how == "link":
@@ -221,12 +224,17 @@ class Case:
                 raise Broken(f"{name}: not as long as it says")
         elif name.endswith(".usda") and not self.read(name).endswith(b"}\n"):
             raise Broken(f"{name}: has no end")
+        elif name.endswith(".abc"):
+            try:
+                abc_read.Archive(self.path(name))
+            except abc_read.Wrong as wrong:
+                raise Broken(f"{name}: {wrong}")
         elif name.endswith(".html") and b"</html>" not in self.read(name)[-100:]:
             raise Broken(f"{name}: has no end")
 
     def disk(self):
         r = self.random
-        out = "a." + r.choice(["html", "pc2", "mdd", "usda", "glb", "obj", "ply"])
+        out = "a." + r.choice(["html", "pc2", "mdd", "usda", "glb", "abc", "obj", "ply"])
         words = self.small(40, "-o", out, "--quiet") + (["--checkpoint", "3"] if r.random() < 0.5 else [])
         mounted = False
         if r.random() < 0.5 and os.geteuid() == 0:
@@ -248,7 +256,7 @@ class Case:
     def kill(self):
         r = self.random
         scene = r.choice(["drooping", "flag", "sphere"])
-        frames, out = 12, "a." + r.choice(["pc2", "mdd", "usda", "glb", "html"])
+        frames, out = 12, "a." + r.choice(["pc2", "mdd", "usda", "glb", "abc", "html"])
         words = ["run", scene, "--resolution", "8", "--frames", str(frames), "--threads", "1", "--quiet", "-o", out,
                  "--checkpoint", "2"]
         number = r.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -139,8 +139,9 @@ static void other_formats(void **state) {
     test_frames *t = *state;
     refused(t, "a.glb", NULL, DRAPE_ERROR_ARGUMENT, "are written, but not read");
     refused(t, "a.usda", NULL, DRAPE_ERROR_ARGUMENT, "are written, but not read");
+    refused(t, "a.abc", NULL, DRAPE_ERROR_ARGUMENT, "are written, but not read");
     refused(t, "a.html", NULL, DRAPE_ERROR_ARGUMENT, "are written, but not read");
-    refused(t, "a.abc", NULL, DRAPE_ERROR_ARGUMENT, "not a known format of frames; .obj, .ply, .pc2");
+    refused(t, "a.xyz", NULL, DRAPE_ERROR_ARGUMENT, "not a known format of frames; .obj, .ply, .pc2");
     refused(t, "frames", NULL, DRAPE_ERROR_ARGUMENT, "not a known format");
 }
 
