@@ -64,7 +64,8 @@ const char *drape_ode_reason_name(drape_ode_reason reason) {
                                         "not a finite number",
                                         "unstable step",
                                         "step too small",
-                                        "step limit"};
+                                        "step limit",
+                                        "event"};
     return (unsigned)reason < sizeof names / sizeof *names ? names[reason] : NULL;
 }
 
@@ -172,7 +173,7 @@ static drape_status choose_method(drape_context *ctx, const drape_ode_settings *
         drape_status status = drape_i_ode_tableau_check(ctx, s->tableau);
         if (status) return status;
         out->name = s->tableau->name ? s->tableau->name : "your Butcher table";
-        out->tableau = s->tableau;
+        out->tableau = s->tableau; /* in rk4's row, which has no extension of its own */
         out->order = s->tableau->order;
         out->estimates = s->tableau->embedded != NULL;
     }
@@ -206,6 +207,11 @@ static void carve_all(drape_ode *ode, carver *c) {
     if (ode->method.tableau) {
         for (int32_t i = 1; i < ode->method.tableau->stages; i++) ode->stage[i] = carve(c, ode->length);
         ode->stage_state = carve(c, ode->length);
+    }
+    if (ode->settings.dense_output) {
+        drape_i_ode_span *span = &ode->span;
+        double **kept[] = {&span->old_slope, &span->middle, &span->middle_slope, &span->scratch, &span->spare};
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) *kept[i] = carve(c, ode->length);
     }
     if (!ode->method.implicit) return;
     double **halves[] = {&m->r, &m->s, &m->force, &m->product}, **states[] = {&m->psi, &m->Y, &m->first};
@@ -266,6 +272,7 @@ void drape_ode_destroy(drape_ode *ode) {
     if (!ode) return;
     drape_context *ctx = ode->ctx;
     drape_ode_destroy(ode->shadow);
+    drape_i_ode_watch_destroy(ctx, ode->watch);
     DRAPE_FREE(ctx, ode->memory, ode->memory_count);
     DRAPE_FREE(ctx, ode, 1);
 }
@@ -294,13 +301,14 @@ drape_status drape_ode_start(drape_ode *ode, double t, const double *x, const do
     drape_i_vector_copy(ode->ctx, ode->size, x, ode->past[0]);
     if (second) drape_i_vector_copy(ode->ctx, ode->size, v, ode->past[0] + ode->size);
     drape_i_ode_forget(ode);
+    ode->span.known = false;
     ode->text[0] = 0;
     return DRAPE_OK;
 }
 
 void drape_i_ode_forget(drape_ode *ode) {
     ode->past_count = 1;
-    ode->slope_known = false;
+    ode->slope_known = ode->span.old_slope_known = false;
     ode->newton.made_c = ode->newton.rate = 0;
     ode->newton.guess_kept = 0;
     ode->control = (drape_i_ode_control_memory){0};

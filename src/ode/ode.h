@@ -24,11 +24,14 @@ typedef struct drape_i_ode_method {
     int32_t order;
     int32_t steps; /* values of the past that a step uses */
     bool implicit, second_order_only;
-    bool multistep;   /* of a family that uses states of the past: for the step, or (implicit Euler, its first member)
-                         for the error. Under error control it begins with low order; a state that was changed behind
-                         its back makes it restart */
-    bool keeps_slope; /* a step begins with the slope that the one before has found at its end */
-    bool estimates;   /* has an error estimate of its own; the others are stepped twice */
+    bool multistep; /* of a family that uses states of the past: for the step, or (implicit Euler, its first member)
+                       for the error. Under error control it begins with low order; a state that was changed behind
+                       its back makes it restart */
+    /* The stages' weights in the continuous extension of degree 4, see interpolate.c; NULL: it has none of its own.
+     */
+    const double *extension;
+    bool keeps_slope;                 /* a step begins with the slope that the one before has found at its end */
+    bool estimates;                   /* has an error estimate of its own; the others are stepped twice */
     const drape_ode_tableau *tableau; /* of explicit Runge-Kutta methods */
     drape_i_ode_stepper *step;
 } drape_i_ode_method;
@@ -39,6 +42,7 @@ drape_i_ode_stepper drape_i_ode_explicit_step, drape_i_ode_verlet_step, drape_i_
     drape_i_ode_tr_bdf2_step, drape_i_ode_bdf_step;
 extern const drape_ode_tableau drape_i_ode_explicit_euler, drape_i_ode_explicit_midpoint, drape_i_ode_rk4,
     drape_i_ode_bogacki_shampine, drape_i_ode_dormand_prince;
+extern const double drape_i_ode_dormand_prince_extension[7];
 
 /* DRAPE_ERROR_ARGUMENT with a message where the table is no consistent explicit one. */
 drape_status drape_i_ode_tableau_check(drape_context *ctx, const drape_ode_tableau *tableau);
@@ -80,6 +84,32 @@ typedef struct drape_i_ode_control_memory {
     double share;      /* of the tolerances of the error, that the try under way may have */
 } drape_i_ode_control_memory;
 
+/* One number that an interpolating polynomial goes by: the value or the slope at a place. Where both are known at one
+ * place the slope comes right behind the value. */
+typedef struct drape_i_ode_datum {
+    double at; /* in steps, from the beginning of the step */
+    bool slope;
+    const double *vector; /* length; of a slope Y' */
+} drape_i_ode_datum;
+
+/* The last step that was kept, as interpolate.c and events.c see it. Vectors only where settings.dense_output. */
+typedef struct drape_i_ode_span {
+    bool known;           /* there is one */
+    double begin, h, end; /* s; end is before begin + h where an event ended it */
+    bool halved;          /* it was taken in two halves, with middle and middle_slope between them */
+    bool old_slope_known; /* BDF, while it begins: old_slope is Y' at the state */
+    double *old_slope, *middle, *middle_slope; /* length each, as the two below */
+    double *scratch;                           /* the solution at a time inside */
+    double *spare;                             /* what the state becomes where an event ends the step */
+    const double *first, *last;                /* the states at its ends */
+    drape_i_ode_datum data[DRAPE_I_ODE_MOST_DATA];
+    int32_t count;
+    bool line;       /* slopes are those of x alone: v goes by its values */
+    bool asks_slope; /* the slope at the end, the last of data, may not be known yet */
+} drape_i_ode_span;
+
+typedef struct drape_i_ode_watch drape_i_ode_watch;
+
 struct drape_ode {
     drape_context *ctx;
     drape_ode_system system;
@@ -105,7 +135,9 @@ struct drape_ode {
     drape_i_ode_newton_memory newton;
     drape_i_ode_control_memory control;
     drape_ode_counts counts;
-    drape_ode *shadow; /* the same method on a test equation, to judge explicit steps; NULL: not asked for */
+    drape_i_ode_span span;
+    drape_i_ode_watch *watch; /* NULL: no events */
+    drape_ode *shadow;        /* the same method on a test equation, to judge explicit steps; NULL: not asked for */
     drape_i_ode_test shadow_test;
     double stiffest[2]; /* the eigenvalue that was last asked for */
 
@@ -138,6 +170,22 @@ void drape_i_ode_pop(drape_ode *ode);
 
 /* Forgets all states but the present one: multistep methods restart. */
 void drape_i_ode_forget(drape_ode *ode);
+
+/* ---- Dense output and events ---- */
+
+/* Keeps the start slope of a step before it is taken in halves; then the state between them. */
+void drape_i_ode_keep_start(drape_ode *ode);
+void drape_i_ode_keep_middle(drape_ode *ode);
+/* BDF, while it begins: adds share times the slope of the stage that was just solved to next_slope. */
+void drape_i_ode_add_slope(drape_ode *ode, double share, double c, bool first);
+/* Notes the step of h from begin that was just pushed. */
+void drape_i_ode_span_note(drape_ode *ode, double begin, double h);
+/* The solution at t of the span, `length` numbers. */
+drape_status drape_i_ode_span_at(drape_ode *ode, double t, double *Y);
+/* Looks for events in the span, reports them, and cuts the step off at a terminal one: then *event is its index and
+ * *reason DRAPE_ODE_EVENT. */
+drape_status drape_i_ode_watch_step(drape_ode *ode, int64_t *event, drape_ode_reason *reason);
+void drape_i_ode_watch_destroy(drape_context *ctx, drape_i_ode_watch *watch); /* NULL is fine */
 
 /* ---- Implicit stages (newton.c) ---- */
 

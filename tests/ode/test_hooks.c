@@ -451,8 +451,8 @@ static void names_end(void **state) {
     assert_null(drape_ode_control_name((drape_ode_control)3));
     assert_string_equal(drape_ode_filtered_name(DRAPE_ODE_FILTER_ERROR_V), "error of v");
     assert_null(drape_ode_filtered_name((drape_ode_filtered)3));
-    assert_string_equal(drape_ode_reason_name(DRAPE_ODE_STEP_LIMIT), "step limit");
-    assert_null(drape_ode_reason_name((drape_ode_reason)9));
+    assert_string_equal(drape_ode_reason_name(DRAPE_ODE_EVENT), "event");
+    assert_null(drape_ode_reason_name((drape_ode_reason)(DRAPE_ODE_EVENT + 1)));
 }
 
 int main(void) {
