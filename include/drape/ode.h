@@ -12,7 +12,8 @@
  *   drape_ode_advance(ode, 1.0, &result);             // drape_ode_x(ode)[0] is y(1)
  *
  * No matrix is seen here: what is implicit asks the system to solve (I - c J) d = r, or (M - c D - c^2 K) d = r with
- * K = df/dx and D = df/dv, to a tolerance. drape_ode_dense does that for small systems. docs/integrators.md says
+ * K = df/dx and D = df/dv, to a tolerance. drape_ode_dense does that for small systems, and DRAPE_ODE_MATRIX_FREE for
+ * systems of any size that have f alone. docs/integrators.md says
  * which method is for what. drape_ode_interpolate gives the solution inside the last step, drape_ode_watch finds
  * events. Creating allocates, stepping does not. */
 #ifndef DRAPE_ODE_H
@@ -28,7 +29,7 @@ extern "C" {
 
 /* ---- The system ---- */
 
-enum { DRAPE_ODE_MOST_STAGES = 16, DRAPE_ODE_MOST_STEPS = 6 };
+enum { DRAPE_ODE_MOST_STAGES = 16, DRAPE_ODE_MOST_STEPS = 6, DRAPE_ODE_MOST_RESTART = 256 };
 
 /* Every function of a system returns DRAPE_OK; or DRAPE_ERROR_NUMBER: it cannot be computed here, but might be with a
  * shorter step; or another status, which ends the call that asked and is what that call returns. */
@@ -103,7 +104,7 @@ typedef struct drape_ode_system {
      * explicit ones mass_solve. */
     drape_status (*mass_times)(void *user, const double *in, double *out);
     drape_status (*mass_solve)(void *user, double *r);
-    drape_ode_linear linear; /* implicit methods need prepare and solve */
+    drape_ode_linear linear; /* implicit methods need prepare and solve, but for DRAPE_ODE_MATRIX_FREE */
 
     /* What follows may be NULL. */
 
@@ -151,7 +152,11 @@ typedef struct drape_ode_system {
     /* f and potential at the same point in one call, where that is cheaper than both: Newton's iteration then takes
      * it wherever it needs both, but for rounding with the same result. */
     drape_status (*f_with_potential)(void *user, const drape_ode_point *at, double *out, double *potential);
-    uint64_t reserved[5]; /* zero: room for later fields */
+    /* DRAPE_ODE_MATRIX_FREE: d = P^-1 r, P being about A = I - c J, or M - c D - c^2 K, at this point, and the same
+     * for all calls of a linear solve; `moved` is true in the first of them, when P may be made. With constraints d
+     * keeps them. NULL: the identity. */
+    drape_status (*precondition)(void *user, const drape_ode_point *at, bool moved, const double *r, double *d);
+    uint64_t reserved[4]; /* zero: room for later fields */
 } drape_ode_system;
 
 /* ---- Methods ---- */
@@ -188,10 +193,14 @@ typedef enum drape_ode_newton_kind {
     DRAPE_ODE_INEXACT,          /* algorithm 2: solved to eta, always the same */
     DRAPE_ODE_EISENSTAT_WALKER, /* algorithm 2: eta follows the residual (their choice 2, with exponent 2) */
     DRAPE_ODE_SIMPLIFIED, /* algorithm 3: A is kept while the stamp stays, c nearly, and it serves; solved to eta */
-    DRAPE_ODE_LINEARISED  /* one iteration from the state before, not checked: Baraff and Witkin */
+    DRAPE_ODE_LINEARISED, /* one iteration from the state before, not checked: Baraff and Witkin */
+    DRAPE_ODE_MATRIX_FREE /* Newton-Krylov: no Jacobian and no linear.solve; A times a vector is a difference of f,
+                             and systems are solved by restarted GMRES to the eta of DRAPE_ODE_EISENSTAT_WALKER. Not
+                             for scenes (drape/sim.h) */
 } drape_ode_newton_kind;
 
-/* "default", "newton", "inexact", "eisenstat-walker", "simplified", "linearised"; NULL: not one of them. */
+/* "default", "newton", "inexact", "eisenstat-walker", "simplified", "linearised", "matrix-free"; NULL: not one of
+ * them. */
 DRAPE_API const char *drape_ode_newton_kind_name(drape_ode_newton_kind kind);
 
 /* How far to go along a correction s of Newton's iteration: corrections are halved until */
@@ -228,7 +237,11 @@ typedef struct drape_ode_newton {
      * thus solved more tightly than rough motion, whose steps have the larger errors anyway. It takes the place of
      * rtol and atol; default 0, or negative: those. */
     double tolerance;
-    uint64_t reserved[3]; /* zero: room for later fields */
+    /* DRAPE_ODE_MATRIX_FREE: vectors of GMRES between restarts, each as long as the
+     * unknown, 1..DRAPE_ODE_MOST_RESTART; default 0: 30. Products, one evaluation of f each, of one linear solve, >=
+     * 1; default 0: 300. */
+    int32_t restart, max_products;
+    uint64_t reserved[2]; /* zero: room for later fields */
 } drape_ode_newton;
 
 typedef enum drape_ode_control {

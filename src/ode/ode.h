@@ -70,6 +70,18 @@ typedef struct drape_i_ode_newton_memory {
     int64_t stages;            /* how many so far */
 } drape_i_ode_newton_memory;
 
+/* What GMRES works with; vectors only with DRAPE_ODE_MATRIX_FREE. */
+typedef struct drape_i_ode_krylov {
+    int32_t restart;                           /* vectors that a cycle makes */
+    double *basis[DRAPE_ODE_MOST_RESTART + 1]; /* size each, orthonormal */
+    double *moved;                             /* length: Y moved along a direction */
+    double *product, *direction, *f;           /* size: a difference of f; P^-1 w; f at Y */
+    double *H;                                 /* Hessenberg matrix, column by column, restart + 1 rows */
+    double cosine[DRAPE_ODE_MOST_RESTART], sine[DRAPE_ODE_MOST_RESTART], right[DRAPE_ODE_MOST_RESTART + 1];
+    double size;   /* of a change of the unknown whose effect on f is still linear, and well above rounding */
+    bool moved_on; /* the preconditioner has not been asked here yet */
+} drape_i_ode_krylov;
+
 /* The test equations of stability.c: y' = (re + i im) y, x'' = -stiffness x - damping v. */
 typedef struct drape_i_ode_test {
     double re, im, stiffness, damping;
@@ -133,6 +145,7 @@ struct drape_ode {
     double *stage[DRAPE_ODE_MOST_STAGES]; /* of explicit Runge-Kutta methods; [0] is slope */
     double *stage_state;
     drape_i_ode_newton_memory newton;
+    drape_i_ode_krylov krylov;
     drape_i_ode_control_memory control;
     drape_ode_counts counts;
     drape_i_ode_span span;
@@ -209,6 +222,12 @@ drape_status drape_i_ode_potential(drape_ode *ode, const drape_i_ode_stage *stag
 /* Goes along the correction s as far as it goes down. *last: whether s is thought to be the last correction needed;
  * it stays so where all of s goes down. Else r is that of the new Y afterwards. */
 drape_status drape_i_ode_search(drape_ode *ode, const drape_i_ode_stage *stage, bool *last, drape_ode_reason *reason);
+
+/* newton.s with A s = newton.r to |r - A s| <= eta |r|, without a matrix. */
+drape_status drape_i_ode_krylov_solve(drape_ode *ode, const drape_i_ode_stage *stage, double eta,
+                                      drape_ode_answer *answer);
+/* Hands out its vectors; `carve` is that of ode.c. */
+void drape_i_ode_krylov_carve(drape_ode *ode, double *(*carve)(void *carver, int64_t count), void *carver);
 
 /* newton.Y = the guess for the state `ahead` steps of h after past[0], by extrapolation; newton.extrapolated too. */
 void drape_i_ode_guess(drape_ode *ode, double h, double ahead);
