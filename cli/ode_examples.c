@@ -13,6 +13,7 @@ static const ode_example examples[] = {
      .end = 1,
      .rate = 2,
      .start = {1, 0},
+     .event = "y = 2",
      .event_level = 2},
     {.name = "1b",
      .about = "y' = -15 y, which is stiff",
@@ -20,6 +21,7 @@ static const ode_example examples[] = {
      .end = 1,
      .rate = -15,
      .start = {1, 0},
+     .event = "y = 0.5",
      .event_level = 0.5},
     {.name = "2",
      .about = "y'' = -2.5 y - 5 y', overdamped",
@@ -28,6 +30,7 @@ static const ode_example examples[] = {
      .stiffness = 2.5,
      .damping = 5,
      .start = {0, 1},
+     .event = "y' = 0",
      .event_of_v = true},
     {.name = "3", /* k/m = 1000, d/m = 10, push = k l_0/m + g_z */
      .about = "a mass on a damped spring, pulled down: z'' = 1000 (-1 - z) - 10 z' - 10",
@@ -37,13 +40,15 @@ static const ode_example examples[] = {
      .damping = 10,
      .push = -1010,
      .start = {-1, -5},
-     .event_level = -1.01}, /* where it would rest */
+     .event = "z = -1.01", /* where it would rest */
+     .event_level = -1.01},
     {.name = "oscillator",
      .about = "y'' = -5 y, without damping",
      .order = 2,
      .end = 10,
      .stiffness = 5,
-     .start = {0, 1}},
+     .start = {0, 1},
+     .event = "y = 0"},
 };
 
 enum { EXAMPLES = sizeof examples / sizeof *examples };

@@ -14,7 +14,8 @@ typedef struct ode_example {
     double rate;                     /* 1/s */
     double stiffness, damping, push; /* 1/s^2, 1/s, m/s^2 */
     double start[2];                 /* x (or y), v */
-    bool event_of_v;                 /* the event: v passes 0, or x passes event_level */
+    const char *event;               /* v passes 0 where event_of_v, else x passes event_level */
+    bool event_of_v;
     double event_level;
 } ode_example;
 
