@@ -101,7 +101,7 @@ typedef struct drape_ode_system {
     /* out = f(t, x, v); first order: f(t, y) with y in x, v NULL. */
     drape_status (*f)(void *user, double t, const double *x, const double *v, double *out);
     /* Second order only: out = M in, and r = M^-1 r. Both NULL: M is the identity. Implicit methods need mass_times,
-     * explicit ones mass_solve. */
+     * explicit ones mass_solve, tr-bdf2 both. */
     drape_status (*mass_times)(void *user, const double *in, double *out);
     drape_status (*mass_solve)(void *user, double *r);
     drape_ode_linear linear; /* implicit methods need prepare and solve, but for DRAPE_ODE_MATRIX_FREE */

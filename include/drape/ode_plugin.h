@@ -25,6 +25,8 @@
 extern "C" {
 #endif
 
+#define DRAPE_ODE_PLUGIN_API DRAPE_API /* seen from outside of your library; it is not drape's own function */
+
 enum {
     DRAPE_ODE_PLUGIN_VERSION = 1,
     DRAPE_ODE_PLUGIN_MOST = 10000000 /* numbers in y, or in x and v each */
@@ -55,7 +57,7 @@ typedef struct drape_ode_plugin {
 } drape_ode_plugin;
 
 /* The one function that the library must have. What it returns lives as long as the library is loaded. */
-DRAPE_API const drape_ode_plugin *drape_ode_plugin_get(void);
+DRAPE_ODE_PLUGIN_API const drape_ode_plugin *drape_ode_plugin_get(void);
 
 #ifdef __cplusplus
 }

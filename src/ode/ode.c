@@ -161,6 +161,9 @@ static drape_status check_system(drape_context *ctx, const drape_ode_system *y, 
     if (y->order == 2 && !y->mass_times != !y->mass_solve && (m->implicit ? !y->mass_times : !y->mass_solve))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: %s needs the system's %s", m->name,
                             m->implicit ? "mass_times" : "mass_solve");
+    if (m->implicit && m->keeps_slope && y->mass_times && !y->mass_solve)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: %s needs the system's mass_solve for its first slope",
+                            m->name);
     if (y->order == 1 && (y->mass_times || y->mass_solve))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: a first order system has no mass");
     return DRAPE_OK;
