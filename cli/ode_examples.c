@@ -7,15 +7,31 @@
 #include <string.h>
 
 static const ode_example examples[] = {
-    {.name = "1a", .about = "y' = 2 y, which grows", .order = 1, .end = 1, .rate = 2, .start = {1, 0}},
-    {.name = "1b", .about = "y' = -15 y, which is stiff", .order = 1, .end = 1, .rate = -15, .start = {1, 0}},
+    {.name = "1a",
+     .about = "y' = 2 y, which grows",
+     .order = 1,
+     .end = 1,
+     .rate = 2,
+     .start = {1, 0},
+     .event = "y = 2",
+     .event_level = 2},
+    {.name = "1b",
+     .about = "y' = -15 y, which is stiff",
+     .order = 1,
+     .end = 1,
+     .rate = -15,
+     .start = {1, 0},
+     .event = "y = 0.5",
+     .event_level = 0.5},
     {.name = "2",
      .about = "y'' = -2.5 y - 5 y', overdamped",
      .order = 2,
      .end = 10,
      .stiffness = 2.5,
      .damping = 5,
-     .start = {0, 1}},
+     .start = {0, 1},
+     .event = "y' = 0",
+     .event_of_v = true},
     {.name = "3", /* k/m = 1000, d/m = 10, push = k l_0/m + g_z */
      .about = "a mass on a damped spring, pulled down: z'' = 1000 (-1 - z) - 10 z' - 10",
      .order = 2,
@@ -23,13 +39,16 @@ static const ode_example examples[] = {
      .stiffness = 1000,
      .damping = 10,
      .push = -1010,
-     .start = {-1, -5}},
+     .start = {-1, -5},
+     .event = "z = -1.01", /* where it would rest */
+     .event_level = -1.01},
     {.name = "oscillator",
      .about = "y'' = -5 y, without damping",
      .order = 2,
      .end = 10,
      .stiffness = 5,
-     .start = {0, 1}},
+     .start = {0, 1},
+     .event = "y = 0"},
 };
 
 enum { EXAMPLES = sizeof examples / sizeof *examples };
@@ -58,6 +77,21 @@ void ode_example_exact(const ode_example *e, double t, double out[2]) {
     out[1] = 0;
     if (e->order == 1) out[0] = e->start[0] * exp(e->rate * t);
     else exact_second(e, t, out);
+}
+
+/* ---- Events ---- */
+
+double ode_example_event(const ode_example *e, double x, double v) { return e->event_of_v ? v : x - e->event_level; }
+
+/* From rest length, as above: u = 0 where tan(w t) = -w u_0 / (v_0 + p u_0). Overdamped from u_0 = 0: v = 0 where
+ * tanh(w t) = w / p, once. */
+double ode_example_event_time(const ode_example *e, int32_t k) {
+    const double pi = 3.14159265358979323846;
+    if (e->order == 1) return k == 0 ? log(e->event_level / e->start[0]) / e->rate : NAN;
+    double p = e->damping / 2, square = e->stiffness - p * p, w = sqrt(fabs(square));
+    if (e->event_of_v) return k == 0 ? atanh(w / p) / w : NAN;
+    double u = e->start[0] - e->push / e->stiffness, phase = atan(-u * w / (e->start[1] + p * u));
+    return (phase + (phase > 0 ? k : k + 1) * pi) / w;
 }
 
 /* ---- The system ---- */

@@ -14,6 +14,9 @@ typedef struct ode_example {
     double rate;                     /* 1/s */
     double stiffness, damping, push; /* 1/s^2, 1/s, m/s^2 */
     double start[2];                 /* x (or y), v */
+    const char *event;               /* v passes 0 where event_of_v, else x passes event_level */
+    bool event_of_v;
+    double event_level;
 } ode_example;
 
 /* NULL past the end; NULL where there is none of that name. */
@@ -22,6 +25,11 @@ const ode_example *ode_example_find(const char *name);
 
 /* x and v (or y) at t. */
 void ode_example_exact(const ode_example *e, double t, double out[2]);
+
+/* The function that the example's event is a zero of; t of its zero number k = 0, 1, ... after the start, as the
+ * exact solution has them; NAN past the last. */
+double ode_example_event(const ode_example *e, double x, double v);
+double ode_example_event_time(const ode_example *e, int32_t k);
 
 /* f, Jacobian and stiffest eigenvalue; the linear part is to be filled from ode_example_dense. */
 drape_ode_system ode_example_system(const ode_example *e);

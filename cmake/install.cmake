@@ -84,7 +84,7 @@ if(DRAPE_PROGRAM)
     add_executable(drape-program-installed cli/direct.c $<TARGET_OBJECTS:drape-program-objects>)
     set_target_properties(drape-program-installed PROPERTIES OUTPUT_NAME drape
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
-    target_link_libraries(drape-program-installed PRIVATE drape)
+    target_link_libraries(drape-program-installed PRIVATE drape ${CMAKE_DL_LIBS})
     set(installed_program drape-program-installed)
   endif()
   install(TARGETS ${installed_program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -12,8 +12,10 @@
  *   drape_ode_advance(ode, 1.0, &result);             // drape_ode_x(ode)[0] is y(1)
  *
  * No matrix is seen here: what is implicit asks the system to solve (I - c J) d = r, or (M - c D - c^2 K) d = r with
- * K = df/dx and D = df/dv, to a tolerance. drape_ode_dense does that for small systems. docs/integrators.md says
- * which method is for what. Creating allocates, stepping does not. */
+ * K = df/dx and D = df/dv, to a tolerance. drape_ode_dense does that for small systems, and DRAPE_ODE_MATRIX_FREE for
+ * systems of any size that have f alone. docs/integrators.md says
+ * which method is for what. drape_ode_interpolate gives the solution inside the last step, drape_ode_watch finds
+ * events. Creating allocates, stepping does not. */
 #ifndef DRAPE_ODE_H
 #define DRAPE_ODE_H
 
@@ -27,7 +29,7 @@ extern "C" {
 
 /* ---- The system ---- */
 
-enum { DRAPE_ODE_MOST_STAGES = 16, DRAPE_ODE_MOST_STEPS = 6 };
+enum { DRAPE_ODE_MOST_STAGES = 16, DRAPE_ODE_MOST_STEPS = 6, DRAPE_ODE_MOST_RESTART = 256 };
 
 /* Every function of a system returns DRAPE_OK; or DRAPE_ERROR_NUMBER: it cannot be computed here, but might be with a
  * shorter step; or another status, which ends the call that asked and is what that call returns. */
@@ -43,7 +45,8 @@ typedef struct drape_ode_point {
 /* One linear system to be solved, with the matrix of the last `prepare`. */
 typedef struct drape_ode_request {
     drape_ode_point at; /* where Newton's iteration stands; prepare may have been elsewhere */
-    double *r; /* may be changed where the solve lets go of constraints: what was filtered of it, and is not any more */
+    double
+        *r; /* may be changed where the solve lets go of constraints: what was filtered of it, and is not any more */
     double tol;          /* |r - A d| <= tol |r| is enough; in (0, 1) */
     const double *psi_x; /* second order: the stage's positions are psi_x + c v, which linearised steps that have
                             stiffness_times do not keep to in at.x; NULL for first order */
@@ -98,10 +101,10 @@ typedef struct drape_ode_system {
     /* out = f(t, x, v); first order: f(t, y) with y in x, v NULL. */
     drape_status (*f)(void *user, double t, const double *x, const double *v, double *out);
     /* Second order only: out = M in, and r = M^-1 r. Both NULL: M is the identity. Implicit methods need mass_times,
-     * explicit ones mass_solve. */
+     * explicit ones mass_solve, tr-bdf2 both. */
     drape_status (*mass_times)(void *user, const double *in, double *out);
     drape_status (*mass_solve)(void *user, double *r);
-    drape_ode_linear linear; /* implicit methods need prepare and solve */
+    drape_ode_linear linear; /* implicit methods need prepare and solve, but for DRAPE_ODE_MATRIX_FREE */
 
     /* What follows may be NULL. */
 
@@ -149,7 +152,11 @@ typedef struct drape_ode_system {
     /* f and potential at the same point in one call, where that is cheaper than both: Newton's iteration then takes
      * it wherever it needs both, but for rounding with the same result. */
     drape_status (*f_with_potential)(void *user, const drape_ode_point *at, double *out, double *potential);
-    uint64_t reserved[5]; /* zero: room for later fields */
+    /* DRAPE_ODE_MATRIX_FREE: d = P^-1 r, P being about A = I - c J, or M - c D - c^2 K, at this point, and the same
+     * for all calls of a linear solve; `moved` is true in the first of them, when P may be made. With constraints d
+     * keeps them. NULL: the identity. */
+    drape_status (*precondition)(void *user, const drape_ode_point *at, bool moved, const double *r, double *d);
+    uint64_t reserved[4]; /* zero: room for later fields */
 } drape_ode_system;
 
 /* ---- Methods ---- */
@@ -186,10 +193,14 @@ typedef enum drape_ode_newton_kind {
     DRAPE_ODE_INEXACT,          /* algorithm 2: solved to eta, always the same */
     DRAPE_ODE_EISENSTAT_WALKER, /* algorithm 2: eta follows the residual (their choice 2, with exponent 2) */
     DRAPE_ODE_SIMPLIFIED, /* algorithm 3: A is kept while the stamp stays, c nearly, and it serves; solved to eta */
-    DRAPE_ODE_LINEARISED  /* one iteration from the state before, not checked: Baraff and Witkin */
+    DRAPE_ODE_LINEARISED, /* one iteration from the state before, not checked: Baraff and Witkin */
+    DRAPE_ODE_MATRIX_FREE /* Newton-Krylov: no Jacobian and no linear.solve; A times a vector is a difference of f,
+                             and systems are solved by restarted GMRES to the eta of DRAPE_ODE_EISENSTAT_WALKER. Not
+                             for scenes (drape/sim.h) */
 } drape_ode_newton_kind;
 
-/* "default", "newton", "inexact", "eisenstat-walker", "simplified", "linearised"; NULL: not one of them. */
+/* "default", "newton", "inexact", "eisenstat-walker", "simplified", "linearised", "matrix-free"; NULL: not one of
+ * them. */
 DRAPE_API const char *drape_ode_newton_kind_name(drape_ode_newton_kind kind);
 
 /* How far to go along a correction s of Newton's iteration: corrections are halved until */
@@ -226,7 +237,11 @@ typedef struct drape_ode_newton {
      * thus solved more tightly than rough motion, whose steps have the larger errors anyway. It takes the place of
      * rtol and atol; default 0, or negative: those. */
     double tolerance;
-    uint64_t reserved[3]; /* zero: room for later fields */
+    /* DRAPE_ODE_MATRIX_FREE: vectors of GMRES between restarts, each as long as the
+     * unknown, 1..DRAPE_ODE_MOST_RESTART; default 0: 30. Products, one evaluation of f each, of one linear solve, >=
+     * 1; default 0: 300. */
+    int32_t restart, max_products;
+    uint64_t reserved[2]; /* zero: room for later fields */
 } drape_ode_newton;
 
 typedef enum drape_ode_control {
@@ -257,6 +272,9 @@ typedef struct drape_ode_settings {
     /* What is held below 1 of the numbers of the error, each over its tolerance: the largest of them; default false:
      * their root mean square. Newton's iteration is then judged in the same way. */
     bool largest;
+    /* Keeps what drape_ode_interpolate and drape_ode_watch need: at most five vectors more, and for BDF methods no
+     * evaluation of f. It changes no bit of any step. Default false: neither can be called. */
+    bool dense_output;
     uint64_t reserved[6]; /* zero: room for later fields */
 } drape_ode_settings;
 
@@ -275,7 +293,8 @@ typedef enum drape_ode_reason {
     DRAPE_ODE_NOT_FINITE,      /* f or the new state is no finite number */
     DRAPE_ODE_UNSTABLE,        /* the step is beyond the stability limit of the explicit method */
     DRAPE_ODE_STEP_TOO_SMALL,  /* controlled steps came to their least */
-    DRAPE_ODE_STEP_LIMIT       /* max_steps */
+    DRAPE_ODE_STEP_LIMIT,      /* max_steps */
+    DRAPE_ODE_EVENT            /* a terminal event of drape_ode_watch: the state is that at its time */
 } drape_ode_reason;
 
 DRAPE_API const char *drape_ode_reason_name(drape_ode_reason reason); /* for people: "done", ...; NULL: no reason */
@@ -309,7 +328,8 @@ typedef struct drape_ode_result {
     drape_ode_reason forgiven;
     int64_t worst; /* where Newton's iteration stopped unconverged: the number of the unknown (v, or y) that its last
                       correction changed most; else -1 */
-    uint64_t reserved[7];
+    int64_t event; /* with DRAPE_ODE_EVENT: the index of the event that ended the run; else -1 */
+    uint64_t reserved[6];
 } drape_ode_result;
 
 typedef struct drape_ode drape_ode;
@@ -357,6 +377,80 @@ DRAPE_API void drape_ode_damp(drape_ode *ode, bool on);
 /* Why the last call stopped, in words with numbers, one line: "the step of 0.2 s is unstable: ..."; empty where it
  * was done. Never NULL. */
 DRAPE_API const char *drape_ode_explain(const drape_ode *ode);
+
+/* ---- Dense output: the solution inside the last step ---- */
+
+/* The times in seconds that drape_ode_interpolate covers: the last step that was kept. false: there is none, as after
+ * drape_ode_start, drape_ode_restore or a step that failed, or without settings.dense_output. */
+DRAPE_API bool drape_ode_last_step(const drape_ode *ode, double *begin, double *end);
+
+/* The solution at a time t of the last step, both ends included, where it is exactly the state: x (y of a first order
+ * system) and v, `size` numbers each; either may be NULL. What it interpolates with, and its order:
+ *
+ *   dormand-prince                    its own polynomial of degree 4, from the stages; error O(h^5) in a step
+ *   other explicit methods, tr-bdf2   the Hermite cubic of values and slopes at both ends; O(h^4)
+ *   implicit-midpoint                 x the Hermite cubic of x and v, which is here a parabola, v a line; y a line;
+ * O(h^2) implicit-euler, bdf2 to bdf6      the polynomial of the method, through as many states; O(h^(k+1)). In steps
+ * with which a method of k steps begins (drape_ode_step and the like, not under DRAPE_ODE_ERROR): states and slopes,
+ * O(h^3) in the first, O(h^5) in the second
+ *
+ * so that it has the order of the method, but for the first step of bdf4 to bdf6. Steps that the control of the error
+ * has taken in two halves use the state between them, too. Where the end of a step was changed by `project`, the
+ * solution leads to the changed state. Explicit methods may evaluate f at the new state, which the next step then
+ * does not: DRAPE_ERROR_NUMBER where that fails. */
+DRAPE_API drape_status drape_ode_interpolate(drape_ode *ode, double t, double *x, double *v);
+
+/* ---- Events: times at which functions g_i(t, x, v) change their sign ---- */
+
+typedef enum drape_ode_direction {
+    DRAPE_ODE_BOTH,    /* any change of sign */
+    DRAPE_ODE_RISING,  /* from below zero */
+    DRAPE_ODE_FALLING, /* from above */
+} drape_ode_direction;
+
+typedef struct drape_ode_event {
+    int32_t index;       /* i of g_i */
+    bool rising;         /* g_i went from below zero to zero or above; else the other way */
+    bool terminal;       /* the run ends here */
+    double t;            /* s */
+    const double *x, *v; /* the solution there; v is NULL for first order. They live as long as the call */
+    uint64_t reserved[2];
+} drape_ode_event;
+
+typedef struct drape_ode_events {
+    int32_t count; /* of functions, 1..DRAPE_ODE_MOST_EVENTS */
+    void *user;    /* passed to the functions below */
+    /* g[i] = g_i(t, x, v) for all i; first order: y in x, v NULL. It is called at the ends of every step, and inside
+     * where a sign changes. Returns as the functions of a system do. */
+    drape_status (*g)(void *user, double t, const double *x, const double *v, double *g);
+    const drape_ode_direction *direction; /* `count` of them, copied; NULL: DRAPE_ODE_BOTH for all */
+    const bool *terminal;                 /* `count` of them, copied; NULL: none is */
+    /* Told of each event in the order of time, when its step is kept; NULL: nobody is. Any other status than DRAPE_OK
+     * ends the call that steps, which returns it. It must not step or start the integrator. */
+    drape_status (*report)(void *user, const drape_ode_event *event);
+    double tolerance; /* s, >= 0: events are located so closely; default 0: 1e-10 of the step. Never closer than what
+                         the digits of t allow */
+    uint64_t reserved[4]; /* zero: room for later fields */
+} drape_ode_events;
+
+enum { DRAPE_ODE_MOST_EVENTS = 1024 };
+
+/* From now on every step looks for events; NULL: no more. Needs settings.dense_output. The table is copied.
+ *
+ * A g_i whose signs differ at the ends of a step is located in it on what drape_ode_interpolate gives; the time is
+ * the last at which the sign is known to have changed, so that g_i(t) is zero or has the new sign. Several events of
+ * a step are reported in the order of time, those at the same time by index. A terminal event ends the call with
+ * DRAPE_ODE_EVENT; the state is then that at its time, later events of the step are not reported, and multistep
+ * methods restart there. The run goes on with the next call; or from a state of your own, by drape_ode_start.
+ *
+ * Not found: a g_i that touches zero without changing its sign, or changes it twice within one step; a max_step
+ * helps. Not reported: a g_i that is zero where the run starts; and after drape_ode_start at the time of a terminal
+ * event, as for a ball that bounces, that event again: the sign to start from is then the one twice the tolerance
+ * later. A g_i that is no number has no sign.
+ *
+ * Events are not in what drape_ode_save saves: they stay with the integrator, or are set anew after
+ * drape_ode_restore. Found again after that they have the same bits. */
+DRAPE_API drape_status drape_ode_watch(drape_ode *ode, const drape_ode_events *events);
 
 /* ---- Saving and restoring ---- */
 

@@ -20,7 +20,9 @@ static const char *guess_name(int32_t i) {
 
 /* Words of enums; those that begin with a default, for zeros in a struct, have no word for it in a file. */
 static const char *newton_name(int32_t i) {
-    return i < 0 ? NULL : drape_ode_newton_kind_name((drape_ode_newton_kind)(i + DRAPE_ODE_NEWTON));
+    return i < 0 || i + DRAPE_ODE_NEWTON == DRAPE_ODE_MATRIX_FREE /* the last; not for scenes */
+               ? NULL
+               : drape_ode_newton_kind_name((drape_ode_newton_kind)(i + DRAPE_ODE_NEWTON));
 }
 static const char *search_name(int32_t i) {
     return i < 0 ? NULL : drape_ode_search_name((drape_ode_search)(i + DRAPE_ODE_SEARCH_OFF));

@@ -69,6 +69,7 @@ drape_status drape_i_ode_begin_step(drape_ode *ode, int32_t order, double h, dra
         if (m > 1) drape_i_ode_sum_add(&sum, 1, ode->next);
         drape_i_ode_sum_add(&sum, share_of(m, order), ode->newton.Y);
         drape_i_ode_sum_form(ode->ctx, &sum, ode->length, ode->next);
+        drape_i_ode_add_slope(ode, share_of(m, order), h / m, m == 1);
         if (drape_i_ode_estimates(ode)) add_to_estimate(ode, m, order);
     }
     return DRAPE_OK;

@@ -66,6 +66,7 @@ static drape_status step_twice(drape_ode *ode, double h, drape_ode_reason *reaso
     drape_status status = drape_i_ode_try(ode, h, reason);
     if (status || *reason) return status;
     swap(&ode->next, &ode->big);
+    drape_i_ode_keep_start(ode);
     status = drape_i_ode_try(ode, 0.5 * h, reason);
     if (status || *reason) return status;
     drape_i_ode_push(ode, 0.5 * h);
@@ -73,6 +74,7 @@ static drape_status step_twice(drape_ode *ode, double h, drape_ode_reason *reaso
     status = drape_i_ode_try(ode, 0.5 * h, reason);
     ode->t = t;
     bool slope = ode->next_slope_known;
+    drape_i_ode_keep_middle(ode);
     drape_i_ode_pop(ode);
     ode->next_slope_known = slope;
     if (status || *reason) return status;

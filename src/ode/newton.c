@@ -16,7 +16,7 @@
  * A matrix that is kept (DRAPE_ODE_SIMPLIFIED) was made for c' and serves for c while they differ by less than 30 %.
  * Its corrections are then wrong by between 1 (where M is most of A) and c'/c or its square (where D or K is); taken
  * times 2 / (1 + c/c') they are right in the middle (Brown, Hindmarsh and Petzold 1994 on VODE and DASPK). Where
- * corrections shrink too slowly the next one gets a new matrix. */
+ * corrections shrink too slowly the next one gets a new matrix. Corrections without one are krylov.c's. */
 #include "ode/ode.h"
 
 #include <float.h>
@@ -128,6 +128,7 @@ static bool is_kept(drape_ode *ode, const drape_i_ode_stage *stage, uint64_t sta
 static drape_status prepare(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     const drape_ode_linear *linear = &ode->system.linear;
+    if (ode->settings.newton.kind == DRAPE_ODE_MATRIX_FREE) return DRAPE_OK;
     uint64_t stamp = linear->stamp ? linear->stamp(linear->user) : 0;
     if (is_kept(ode, stage, stamp)) return DRAPE_OK;
     drape_ode_point at = point_of(ode, stage);
@@ -165,7 +166,9 @@ static drape_status correct(drape_ode *ode, const drape_i_ode_stage *stage, doub
     ode->counts.newton++;
     ode->counts.linear_solves++;
     m->in_step++;
-    drape_status said = linear->solve(linear->user, &request, m->s, &answer);
+    drape_status said = ode->settings.newton.kind == DRAPE_ODE_MATRIX_FREE
+                            ? drape_i_ode_krylov_solve(ode, stage, eta, &answer)
+                            : linear->solve(linear->user, &request, m->s, &answer);
     ode->counts.linear_iterations += answer.iterations;
     if (said && said != DRAPE_ERROR_NUMBER) return said;
     if (said || answer.failed)
@@ -223,7 +226,8 @@ static bool is_rounding(drape_ode *ode) {
 static double forcing(const drape_ode *ode, const iteration *it) {
     const drape_ode_newton *o = &ode->settings.newton;
     if (o->kind == DRAPE_ODE_NEWTON || o->kind == DRAPE_ODE_LINEARISED) return o->eta > 0 ? o->eta : ETA_TIGHT;
-    if (o->kind != DRAPE_ODE_EISENSTAT_WALKER) return o->eta > 0 ? o->eta : ETA_LOOSE;
+    if (o->kind != DRAPE_ODE_EISENSTAT_WALKER && o->kind != DRAPE_ODE_MATRIX_FREE)
+        return o->eta > 0 ? o->eta : ETA_LOOSE;
     if (it->count == 0) return o->eta > 0 ? o->eta : EW_FIRST;
     double ratio = it->G / it->G_before, eta = EW_GAMMA * ratio * ratio, guard = EW_GAMMA * it->eta * it->eta;
     if (guard > EW_GUARD && guard > eta) eta = guard;
@@ -282,6 +286,36 @@ static bool is_last(drape_ode *ode, const drape_i_ode_stage *stage, iteration *i
     return false;
 }
 
+/* The residual at Y as a correction: A is M and what damps, so that A^-1 r is at most about M^-1 r. Without M^-1, the
+ * last correction as much smaller as the residual has become. */
+static drape_status residual_as_correction(drape_ode *ode, const drape_i_ode_stage *stage, const iteration *it,
+                                           double *size, drape_ode_reason *reason) {
+    drape_i_ode_newton_memory *m = &ode->newton;
+    const drape_ode_system *system = &ode->system;
+    double G = sqrt(drape_i_dot(ode->ctx, ode->size, m->r, m->r));
+    *size = it->G > 0 ? G / it->G * it->s : 0;
+    if (system->mass_times && !system->mass_solve) return DRAPE_OK;
+    drape_i_vector_copy(ode->ctx, ode->size, m->r, m->s);
+    ode->counts.mass_solves += system->mass_solve != NULL;
+    drape_status said = system->mass_solve ? system->mass_solve(system->user, m->s) : DRAPE_OK;
+    if (said) return drape_i_ode_take(ode, said, "M^-1", stage->t, reason);
+    *size = is_rounding(ode) ? 0 : correction_norm(ode, stage);
+    return DRAPE_OK;
+}
+
+/* Whether what was thought to be the last correction was. Without a matrix systems are solved loosely, and what is
+ * left of a stiff system's residual may hide large errors of its slow parts: there the residual itself must be small.
+ */
+static drape_status confirm(drape_ode *ode, const drape_i_ode_stage *stage, const iteration *it, bool *last,
+                            drape_ode_reason *reason) {
+    double size;
+    if (ode->settings.newton.kind != DRAPE_ODE_MATRIX_FREE || is_rounding(ode)) return DRAPE_OK;
+    drape_status status = drape_i_ode_residual(ode, stage, reason);
+    if (!status && !*reason) status = residual_as_correction(ode, stage, it, &size, reason);
+    if (!status && !*reason) *last = size <= 1;
+    return status;
+}
+
 static drape_status iterate(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     int32_t most = ode->settings.newton.max_iterations;
@@ -296,6 +330,7 @@ static drape_status iterate(drape_ode *ode, const drape_i_ode_stage *stage, drap
         if (status || *reason) break;
         bool last = is_last(ode, stage, &it, reason);
         if (!*reason) status = drape_i_ode_search(ode, stage, &last, reason);
+        if (last && !status && !*reason) status = confirm(ode, stage, &it, &last, reason);
         if (last && !status && !*reason) {
             if (it.count >= MANY_CORRECTIONS && !m->guess_state) m->guess_kept = 0;
             return DRAPE_OK;

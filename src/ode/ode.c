@@ -18,7 +18,9 @@ drape_ode_settings drape_ode_defaults(void) {
                    .max_iterations = 20,
                    .rtol = 1e-9,
                    .atol = 1e-12,
-                   .line_search = DRAPE_ODE_SEARCH_DESCENT},
+                   .line_search = DRAPE_ODE_SEARCH_DESCENT,
+                   .restart = 30,
+                   .max_products = 300},
     };
 }
 
@@ -49,6 +51,8 @@ static drape_ode_settings resolve(const drape_ode_settings *given) {
     resolve_tolerance(&n->rtol, usual.newton.rtol);
     resolve_tolerance(&n->atol, usual.newton.atol);
     if (n->tolerance < 0) n->tolerance = 0;
+    if (n->restart == 0) n->restart = usual.newton.restart;
+    if (n->max_products == 0) n->max_products = usual.newton.max_products;
     if (n->line_search == DRAPE_ODE_SEARCH_DEFAULT) n->line_search = usual.newton.line_search;
     return s;
 }
@@ -64,13 +68,14 @@ const char *drape_ode_reason_name(drape_ode_reason reason) {
                                         "not a finite number",
                                         "unstable step",
                                         "step too small",
-                                        "step limit"};
+                                        "step limit",
+                                        "event"};
     return (unsigned)reason < sizeof names / sizeof *names ? names[reason] : NULL;
 }
 
 const char *drape_ode_newton_kind_name(drape_ode_newton_kind kind) {
-    static const char *const names[] = {"default",          "newton",     "inexact",
-                                        "eisenstat-walker", "simplified", "linearised"};
+    static const char *const names[] = {"default",    "newton",     "inexact",    "eisenstat-walker",
+                                        "simplified", "linearised", "matrix-free"};
     return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
@@ -105,6 +110,9 @@ static drape_status check_newton(drape_context *ctx, const drape_ode_newton *n) 
     if (!drape_ode_search_name(n->line_search))
         return bad(ctx, "newton.line_search", n->line_search, "a drape_ode_search");
     if (n->max_iterations < 1) return bad(ctx, "newton.max_iterations", n->max_iterations, "at least 1");
+    if (n->restart < 1 || n->restart > DRAPE_ODE_MOST_RESTART)
+        return bad(ctx, "newton.restart", n->restart, "1 to 256");
+    if (n->max_products < 1) return bad(ctx, "newton.max_products", n->max_products, "at least 1");
     if (!(n->tolerance >= 0) || !isfinite(n->tolerance))
         return bad(ctx, "newton.tolerance", n->tolerance, "finite and at least 0");
     if (!are_tolerances(n->rtol, n->atol))
@@ -136,20 +144,26 @@ static drape_status check_steps(drape_context *ctx, const drape_ode_settings *s)
     return DRAPE_OK;
 }
 
-static drape_status check_system(drape_context *ctx, const drape_ode_system *y, const drape_i_ode_method *m) {
+static drape_status check_system(drape_context *ctx, const drape_ode_system *y, const drape_i_ode_method *m,
+                                 bool matrix_free) {
     if (y->order != 1 && y->order != 2) return bad(ctx, "the system's order", y->order, "1 or 2");
     if (y->size < 1 || y->size > INT64_MAX / 1024)
         return bad(ctx, "the system's size", (double)y->size, "at least 1");
     if (!y->f) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: the system has no f");
     if (m->second_order_only && y->order == 1)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: %s is for second order systems only", m->name);
-    if (m->implicit && (!y->linear.prepare || !y->linear.solve))
+    if (m->implicit && !matrix_free && (!y->linear.prepare || !y->linear.solve))
         return drape_i_fail(
             ctx, DRAPE_ERROR_ARGUMENT,
-            "ode: %s is implicit and needs linear.prepare and linear.solve (drape_ode_dense has both)", m->name);
+            "ode: %s is implicit and needs linear.prepare and linear.solve (drape_ode_dense has both; "
+            "newton.kind DRAPE_ODE_MATRIX_FREE needs neither)",
+            m->name);
     if (y->order == 2 && !y->mass_times != !y->mass_solve && (m->implicit ? !y->mass_times : !y->mass_solve))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: %s needs the system's %s", m->name,
                             m->implicit ? "mass_times" : "mass_solve");
+    if (m->implicit && m->keeps_slope && y->mass_times && !y->mass_solve)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: %s needs the system's mass_solve for its first slope",
+                            m->name);
     if (y->order == 1 && (y->mass_times || y->mass_solve))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: a first order system has no mass");
     return DRAPE_OK;
@@ -172,7 +186,7 @@ static drape_status choose_method(drape_context *ctx, const drape_ode_settings *
         drape_status status = drape_i_ode_tableau_check(ctx, s->tableau);
         if (status) return status;
         out->name = s->tableau->name ? s->tableau->name : "your Butcher table";
-        out->tableau = s->tableau;
+        out->tableau = s->tableau; /* in rk4's row, which has no extension of its own */
         out->order = s->tableau->order;
         out->estimates = s->tableau->embedded != NULL;
     }
@@ -191,8 +205,9 @@ typedef struct carver {
     int64_t used;
 } carver;
 
-static double *carve(carver *c, int64_t count) {
+static double *carve(void *from, int64_t count) {
     enum { LINE = 8 }; /* doubles in a cache line */
+    carver *c = from;
     double *vector = c->memory ? c->memory + c->used : NULL;
     c->used += (count + LINE - 1) / LINE * LINE;
     return vector;
@@ -207,11 +222,17 @@ static void carve_all(drape_ode *ode, carver *c) {
         for (int32_t i = 1; i < ode->method.tableau->stages; i++) ode->stage[i] = carve(c, ode->length);
         ode->stage_state = carve(c, ode->length);
     }
+    if (ode->settings.dense_output) {
+        drape_i_ode_span *span = &ode->span;
+        double **kept[] = {&span->old_slope, &span->middle, &span->middle_slope, &span->scratch, &span->spare};
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) *kept[i] = carve(c, ode->length);
+    }
     if (!ode->method.implicit) return;
     double **halves[] = {&m->r, &m->s, &m->force, &m->product}, **states[] = {&m->psi, &m->Y, &m->first};
     if (ode->system.lag || ode->settings.newton.tolerance > 0) m->extrapolated = carve(c, ode->length);
     for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) *halves[i] = carve(c, ode->size);
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = carve(c, ode->length);
+    if (ode->settings.newton.kind == DRAPE_ODE_MATRIX_FREE) drape_i_ode_krylov_carve(ode, carve, c);
 }
 
 static drape_status allocate(drape_ode *ode) {
@@ -225,9 +246,9 @@ static drape_status allocate(drape_ode *ode) {
 }
 
 static drape_status check_rooms(drape_context *ctx, const drape_ode_system *system, const drape_ode_settings *s) {
-    drape_status status = drape_i_check_reserved(ctx, "drape_ode_system", system->reserved, 5);
+    drape_status status = drape_i_check_reserved(ctx, "drape_ode_system", system->reserved, 4);
     if (!status) status = drape_i_check_reserved(ctx, "drape_ode_settings", s->reserved, 6);
-    return status ? status : drape_i_check_reserved(ctx, "drape_ode_newton", s->newton.reserved, 3);
+    return status ? status : drape_i_check_reserved(ctx, "drape_ode_newton", s->newton.reserved, 2);
 }
 
 drape_status drape_ode_create(drape_context *ctx, const drape_ode_system *system, const drape_ode_settings *settings,
@@ -242,7 +263,7 @@ drape_status drape_ode_create(drape_context *ctx, const drape_ode_system *system
     if (!status) status = choose_method(ctx, &s, &method);
     if (!status) status = check_steps(ctx, &s);
     if (!status) status = check_newton(ctx, &s.newton);
-    if (!status) status = check_system(ctx, system, &method);
+    if (!status) status = check_system(ctx, system, &method, s.newton.kind == DRAPE_ODE_MATRIX_FREE);
     if (status) return status;
     if (!DRAPE_NEW(ctx, ode, 1)) return DRAPE_ERROR_MEMORY;
     ode->ctx = ctx;
@@ -266,6 +287,7 @@ void drape_ode_destroy(drape_ode *ode) {
     if (!ode) return;
     drape_context *ctx = ode->ctx;
     drape_ode_destroy(ode->shadow);
+    drape_i_ode_watch_destroy(ctx, ode->watch);
     DRAPE_FREE(ctx, ode->memory, ode->memory_count);
     DRAPE_FREE(ctx, ode, 1);
 }
@@ -294,13 +316,14 @@ drape_status drape_ode_start(drape_ode *ode, double t, const double *x, const do
     drape_i_vector_copy(ode->ctx, ode->size, x, ode->past[0]);
     if (second) drape_i_vector_copy(ode->ctx, ode->size, v, ode->past[0] + ode->size);
     drape_i_ode_forget(ode);
+    ode->span.known = false;
     ode->text[0] = 0;
     return DRAPE_OK;
 }
 
 void drape_i_ode_forget(drape_ode *ode) {
     ode->past_count = 1;
-    ode->slope_known = false;
+    ode->slope_known = ode->span.old_slope_known = false;
     ode->newton.made_c = ode->newton.rate = 0;
     ode->newton.guess_kept = 0;
     ode->control = (drape_i_ode_control_memory){0};

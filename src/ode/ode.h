@@ -24,11 +24,14 @@ typedef struct drape_i_ode_method {
     int32_t order;
     int32_t steps; /* values of the past that a step uses */
     bool implicit, second_order_only;
-    bool multistep;   /* of a family that uses states of the past: for the step, or (implicit Euler, its first member)
-                         for the error. Under error control it begins with low order; a state that was changed behind
-                         its back makes it restart */
-    bool keeps_slope; /* a step begins with the slope that the one before has found at its end */
-    bool estimates;   /* has an error estimate of its own; the others are stepped twice */
+    bool multistep; /* of a family that uses states of the past: for the step, or (implicit Euler, its first member)
+                       for the error. Under error control it begins with low order; a state that was changed behind
+                       its back makes it restart */
+    /* The stages' weights in the continuous extension of degree 4, see interpolate.c; NULL: it has none of its own.
+     */
+    const double *extension;
+    bool keeps_slope;                 /* a step begins with the slope that the one before has found at its end */
+    bool estimates;                   /* has an error estimate of its own; the others are stepped twice */
     const drape_ode_tableau *tableau; /* of explicit Runge-Kutta methods */
     drape_i_ode_stepper *step;
 } drape_i_ode_method;
@@ -39,6 +42,7 @@ drape_i_ode_stepper drape_i_ode_explicit_step, drape_i_ode_verlet_step, drape_i_
     drape_i_ode_tr_bdf2_step, drape_i_ode_bdf_step;
 extern const drape_ode_tableau drape_i_ode_explicit_euler, drape_i_ode_explicit_midpoint, drape_i_ode_rk4,
     drape_i_ode_bogacki_shampine, drape_i_ode_dormand_prince;
+extern const double drape_i_ode_dormand_prince_extension[7];
 
 /* DRAPE_ERROR_ARGUMENT with a message where the table is no consistent explicit one. */
 drape_status drape_i_ode_tableau_check(drape_context *ctx, const drape_ode_tableau *tableau);
@@ -66,6 +70,18 @@ typedef struct drape_i_ode_newton_memory {
     int64_t stages;            /* how many so far */
 } drape_i_ode_newton_memory;
 
+/* What GMRES works with; vectors only with DRAPE_ODE_MATRIX_FREE. */
+typedef struct drape_i_ode_krylov {
+    int32_t restart;                           /* vectors that a cycle makes */
+    double *basis[DRAPE_ODE_MOST_RESTART + 1]; /* size each, orthonormal */
+    double *moved;                             /* length: Y moved along a direction */
+    double *product, *direction, *f;           /* size: a difference of f; P^-1 w; f at Y */
+    double *H;                                 /* Hessenberg matrix, column by column, restart + 1 rows */
+    double cosine[DRAPE_ODE_MOST_RESTART], sine[DRAPE_ODE_MOST_RESTART], right[DRAPE_ODE_MOST_RESTART + 1];
+    double size;   /* of a change of the unknown whose effect on f is still linear, and well above rounding */
+    bool moved_on; /* the preconditioner has not been asked here yet */
+} drape_i_ode_krylov;
+
 /* The test equations of stability.c: y' = (re + i im) y, x'' = -stiffness x - damping v. */
 typedef struct drape_i_ode_test {
     double re, im, stiffness, damping;
@@ -79,6 +95,32 @@ typedef struct drape_i_ode_control_memory {
     bool after_reject; /* the step under way was rejected once: its successor does not grow */
     double share;      /* of the tolerances of the error, that the try under way may have */
 } drape_i_ode_control_memory;
+
+/* One number that an interpolating polynomial goes by: the value or the slope at a place. Where both are known at one
+ * place the slope comes right behind the value. */
+typedef struct drape_i_ode_datum {
+    double at; /* in steps, from the beginning of the step */
+    bool slope;
+    const double *vector; /* length; of a slope Y' */
+} drape_i_ode_datum;
+
+/* The last step that was kept, as interpolate.c and events.c see it. Vectors only where settings.dense_output. */
+typedef struct drape_i_ode_span {
+    bool known;           /* there is one */
+    double begin, h, end; /* s; end is before begin + h where an event ended it */
+    bool halved;          /* it was taken in two halves, with middle and middle_slope between them */
+    bool old_slope_known; /* BDF, while it begins: old_slope is Y' at the state */
+    double *old_slope, *middle, *middle_slope; /* length each, as the two below */
+    double *scratch;                           /* the solution at a time inside */
+    double *spare;                             /* what the state becomes where an event ends the step */
+    const double *first, *last;                /* the states at its ends */
+    drape_i_ode_datum data[DRAPE_I_ODE_MOST_DATA];
+    int32_t count;
+    bool line;       /* slopes are those of x alone: v goes by its values */
+    bool asks_slope; /* the slope at the end, the last of data, may not be known yet */
+} drape_i_ode_span;
+
+typedef struct drape_i_ode_watch drape_i_ode_watch;
 
 struct drape_ode {
     drape_context *ctx;
@@ -104,9 +146,12 @@ struct drape_ode {
     double *stage[DRAPE_ODE_MOST_STAGES]; /* of explicit Runge-Kutta methods; [0] is slope */
     double *stage_state;
     drape_i_ode_newton_memory newton;
+    drape_i_ode_krylov krylov;
     drape_i_ode_control_memory control;
     drape_ode_counts counts;
-    drape_ode *shadow; /* the same method on a test equation, to judge explicit steps; NULL: not asked for */
+    drape_i_ode_span span;
+    drape_i_ode_watch *watch; /* NULL: no events */
+    drape_ode *shadow;        /* the same method on a test equation, to judge explicit steps; NULL: not asked for */
     drape_i_ode_test shadow_test;
     double stiffest[2]; /* the eigenvalue that was last asked for */
 
@@ -140,6 +185,22 @@ void drape_i_ode_pop(drape_ode *ode);
 /* Forgets all states but the present one: multistep methods restart. */
 void drape_i_ode_forget(drape_ode *ode);
 
+/* ---- Dense output and events ---- */
+
+/* Keeps the start slope of a step before it is taken in halves; then the state between them. */
+void drape_i_ode_keep_start(drape_ode *ode);
+void drape_i_ode_keep_middle(drape_ode *ode);
+/* BDF, while it begins: adds share times the slope of the stage that was just solved to next_slope. */
+void drape_i_ode_add_slope(drape_ode *ode, double share, double c, bool first);
+/* Notes the step of h from begin that was just pushed. */
+void drape_i_ode_span_note(drape_ode *ode, double begin, double h);
+/* The solution at t of the span, `length` numbers. */
+drape_status drape_i_ode_span_at(drape_ode *ode, double t, double *Y);
+/* Looks for events in the span, reports them, and cuts the step off at a terminal one: then *event is its index and
+ * *reason DRAPE_ODE_EVENT. */
+drape_status drape_i_ode_watch_step(drape_ode *ode, int64_t *event, drape_ode_reason *reason);
+void drape_i_ode_watch_destroy(drape_context *ctx, drape_i_ode_watch *watch); /* NULL is fine */
+
 /* ---- Implicit stages (newton.c) ---- */
 
 /* Y = psi + c F(t, Y), with psi in newton.psi, and the guess, then the solution, in newton.Y */
@@ -162,6 +223,12 @@ drape_status drape_i_ode_potential(drape_ode *ode, const drape_i_ode_stage *stag
 /* Goes along the correction s as far as it goes down. *last: whether s is thought to be the last correction needed;
  * it stays so where all of s goes down. Else r is that of the new Y afterwards. */
 drape_status drape_i_ode_search(drape_ode *ode, const drape_i_ode_stage *stage, bool *last, drape_ode_reason *reason);
+
+/* newton.s with A s = newton.r to |r - A s| <= eta |r|, without a matrix. */
+drape_status drape_i_ode_krylov_solve(drape_ode *ode, const drape_i_ode_stage *stage, double eta,
+                                      drape_ode_answer *answer);
+/* Hands out its vectors; `carve` is that of ode.c. */
+void drape_i_ode_krylov_carve(drape_ode *ode, double *(*carve)(void *carver, int64_t count), void *carver);
 
 /* newton.Y = the guess for the state `ahead` steps of h after past[0], by extrapolation; newton.extrapolated too. */
 void drape_i_ode_guess(drape_ode *ode, double h, double ahead);

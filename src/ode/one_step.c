@@ -52,6 +52,13 @@ const drape_ode_tableau drape_i_ode_dormand_prince = {
     (const double[]){5179.0 / 57600, 0, 7571.0 / 16695, 393.0 / 640, -92097.0 / 339200, 187.0 / 2100, 1.0 / 40}, 4};
 /* clang-format on */
 
+/* The continuous extension of Dormand and Prince's pair, d of interpolate.c. Its conditions there leave one number
+ * free, for which d_7 is taken as in Hairer, Noersett and Wanner I, II.6 (their program DOPRI5). */
+const double drape_i_ode_dormand_prince_extension[7] = {-12715105075.0 / 11282082432,  0,
+                                                        87487479700.0 / 32700410799,   -10690763975.0 / 1880347072,
+                                                        701980252875.0 / 199316789632, -1453857185.0 / 822651844,
+                                                        69997945.0 / 29380423};
+
 #define ROUNDING 1e-12 /* of coefficients given with all their digits */
 
 static bool sums_to(const double *values, int32_t count, double want) {

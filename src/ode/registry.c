@@ -39,6 +39,7 @@ static const drape_i_ode_method methods[] = {
      .steps = 1,
      .estimates = true,
      .tableau = &drape_i_ode_dormand_prince,
+     .extension = drape_i_ode_dormand_prince_extension,
      .keeps_slope = true,
      .step = drape_i_ode_explicit_step},
     {.name = "verlet",

@@ -4,8 +4,9 @@
  *   saved_head
  *   double past_step[room], past[count][length], slope[length] where it is known
  *
- * Little-endian, as it lies in memory. The matrix of DRAPE_ODE_SIMPLIFIED is not in it: it is dropped by saving as by
- * restoring, so that both go on alike. Everything else is computed anew in every step. */
+ * Little-endian, as it lies in memory. The matrix of DRAPE_ODE_SIMPLIFIED is not in it, nor is the slope that dense
+ * output keeps while BDF begins: they are dropped by saving as by restoring, so that both go on alike. Everything
+ * else is computed anew in every step. */
 #include "ode/ode.h"
 
 #include <math.h>
@@ -61,6 +62,7 @@ void drape_ode_save(drape_ode *ode, void *out) {
     for (int32_t j = 0; j < ode->past_count; j++) to = put(to, ode->past[j], ode->length);
     if (ode->slope_known) put(to, ode->slope, ode->length);
     ode->newton.made_c = 0;
+    ode->span.old_slope_known = false;
 }
 
 /* ---- Restoring ---- */
@@ -122,6 +124,7 @@ drape_status drape_ode_restore(drape_ode *ode, const void *data, int64_t bytes) 
     ode->newton.guess_state = head.guess_state == 1;
     ode->control = (drape_i_ode_control_memory){.proposal = head.proposal, .error = head.error, .equal = head.equal};
     ode->counts = head.counts;
+    ode->span.known = ode->span.old_slope_known = false;
     ode->text[0] = 0;
     return DRAPE_OK;
 }

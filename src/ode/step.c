@@ -43,7 +43,8 @@ static void report(const drape_ode *ode, drape_ode_reason reason, double h, doub
                                   .newton_error = m->left,
                                   .unconverged = m->unconverged,
                                   .forgiven = m->forgiven,
-                                  .worst = m->worst};
+                                  .worst = m->worst,
+                                  .event = -1};
 }
 
 /* What is counted for each call of drape_ode_step, next and advance. */
@@ -52,6 +53,7 @@ static void begin_call(drape_ode *ode) {
     ode->newton.unconverged = 0;
     ode->newton.forgiven = DRAPE_ODE_DONE;
     ode->newton.worst = -1;
+    ode->span.known = false; /* also where the call takes no step */
 }
 
 static void push(drape_ode *ode, double h, double t) {
@@ -109,7 +111,9 @@ static drape_status accept(drape_ode *ode, double h, double t, drape_ode_reason 
     bool restart;
     drape_status status = project(ode, h, t, &restart, reason);
     if (status || *reason) return status;
+    double begin = ode->t;
     push(ode, h, t);
+    drape_i_ode_span_note(ode, begin, h);
     if (restart) drape_i_ode_forget(ode);
     ode->counts.restarts += restart;
     return DRAPE_OK;
@@ -117,7 +121,7 @@ static drape_status accept(drape_ode *ode, double h, double t, drape_ode_reason 
 
 drape_status drape_i_ode_try(drape_ode *ode, double h, drape_ode_reason *reason) {
     *reason = DRAPE_ODE_DONE;
-    ode->next_slope_known = ode->error_known = false;
+    ode->next_slope_known = ode->error_known = ode->span.known = ode->span.halved = false;
     ode->error_order = ode->method.order;
     if (!ode->method.implicit && drape_i_ode_prescribe(ode, ode->t + h, h, ode->past[0], ode->past[0]))
         ode->slope_known = false; /* it was found with another v */
@@ -145,6 +149,20 @@ static drape_status try_stable(drape_ode *ode, double h, drape_ode_reason *reaso
     return DRAPE_OK;
 }
 
+/* Reports a step; one that was good, after looking for events in it. */
+static drape_status finish(drape_ode *ode, drape_ode_reason reason, double h, double error,
+                           drape_ode_result *result) {
+    int64_t event = -1;
+    drape_status status = DRAPE_OK;
+    if (!reason && ode->watch) {
+        status = drape_i_ode_watch_step(ode, &event, &reason);
+        if (event >= 0) h = ode->span.end - ode->span.begin;
+    }
+    report(ode, reason, h, error, result);
+    if (result) result->event = event;
+    return status;
+}
+
 /* A step of h that ends at t. */
 static drape_status fixed_step(drape_ode *ode, double h, double t, drape_ode_result *result) {
     drape_ode_reason reason;
@@ -155,8 +173,7 @@ static drape_status fixed_step(drape_ode *ode, double h, double t, drape_ode_res
     status = try_stable(ode, h, &reason);
     if (!status && !reason) status = accept(ode, h, t, &reason);
     if (status) return status;
-    report(ode, reason, h, -1, result);
-    return DRAPE_OK;
+    return finish(ode, reason, h, -1, result);
 }
 
 drape_status drape_ode_step(drape_ode *ode, double h, drape_ode_result *result) {
@@ -243,6 +260,7 @@ static drape_status controlled_step(drape_ode *ode, double limit, drape_ode_resu
         ode->control.after_reject = true;
         reason = DRAPE_ODE_DONE;
     }
+    if (!status) return finish(ode, reason, h, error, result);
     report(ode, reason, h, error, result);
     return status;
 }

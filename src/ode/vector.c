@@ -101,6 +101,24 @@ double drape_i_ode_hermite_weights(int32_t count, const double *x, double at, do
     return share;
 }
 
+/* Newton's form with divided differences, of which those over one node alone are the slopes: once for each datum,
+ * which is 1 while the others are 0. */
+static double basis_at(int32_t count, const double *x, const bool *slope, double at, int32_t datum) {
+    double c[DRAPE_I_ODE_MOST_DATA];
+    for (int32_t i = 0; i < count; i++) c[i] = (slope[i] ? i - 1 : i) == datum;
+    for (int32_t level = 1; level < count; level++)
+        for (int32_t i = count - 1; i >= level; i--)
+            c[i] = level == 1 && slope[i] ? i == datum : (c[i] - c[i - 1]) / (x[i] - x[i - level]);
+    double p = c[count - 1];
+    for (int32_t i = count - 2; i >= 0; i--) p = p * (at - x[i]) + c[i];
+    return p;
+}
+
+void drape_i_ode_confluent_weights(int32_t count, const double *x, const bool *slope, double at, double *weight) {
+    DRAPE_ASSERT(count >= 1 && count <= DRAPE_I_ODE_MOST_DATA);
+    for (int32_t j = 0; j < count; j++) weight[j] = basis_at(count, x, slope, at, j);
+}
+
 typedef struct largest_job {
     const double *e;
     int64_t chunk;

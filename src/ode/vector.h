@@ -3,8 +3,9 @@
 #define DRAPE_ODE_VECTOR_H
 
 #include "base/vector.h"
+#include "drape/ode.h"
 
-enum { DRAPE_I_ODE_MOST_TERMS = 24 };
+enum { DRAPE_I_ODE_MOST_TERMS = 24, DRAPE_I_ODE_MOST_DATA = 2 * (DRAPE_ODE_MOST_STEPS + 2) };
 
 /* A sum of vectors with factors, made term by term. */
 typedef struct drape_i_ode_sum {
@@ -37,5 +38,8 @@ void drape_i_ode_slope_weights(int32_t count, const double *x, int32_t e, double
 /* The same as the first, for the polynomial that also has the derivative S at the last node: sum weight[j] Y_j +
  * (what is returned) S. */
 double drape_i_ode_hermite_weights(int32_t count, const double *x, double at, double *weight);
+/* The same for values and slopes at any nodes: where slope[j], datum j is the derivative at x_j = x_{j-1}. Nodes with
+ * and without a slope come in any order, but a slope right behind its value. */
+void drape_i_ode_confluent_weights(int32_t count, const double *x, const bool *slope, double at, double *weight);
 
 #endif

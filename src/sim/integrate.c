@@ -169,6 +169,9 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
     drape_ode_settings s = ode_settings(scene);
     if (drape_i_integration_is_linearised(&scene->integration)) return DRAPE_OK;
     if (!is_known(&s)) return unknown_integrator(sim->ctx, s.method);
+    if (s.newton.kind == DRAPE_ODE_MATRIX_FREE) /* knows nothing of pins and contacts that let go in the solve */
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                            "Newton's method without a matrix (matrix-free) is for drape/ode.h alone, not for cloth");
     bool implicit = !s.tableau && drape_ode_method_implicit(s.method);
     if (!DRAPE_NEW(sim->ctx, sim->integrator, 1)) return DRAPE_ERROR_MEMORY;
     drape_i_integrator *it = sim->integrator;

@@ -25,7 +25,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 40);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 256); /* but for max_stretch, which only ends a run */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 56);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 64); /* but for those of matrix-free, which no scene takes */
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 32);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 184);

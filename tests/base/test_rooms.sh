@@ -69,6 +69,7 @@ room_of_header() {
     local target
     case $1 in
     drape/solve.h | drape/cholmod.h) echo linear ;;
+    drape/ode_plugin.h) echo ode ;;
     drape/force.h) echo cloth ;;
     drape/collider.h) echo contact ;;
     drape/*.h) target=${1#drape/} && echo "${target%.h}" ;;

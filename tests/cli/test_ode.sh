@@ -28,9 +28,9 @@ refuses() {
 key() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$scratch/out" "$1"; }
 # holds EXPRESSION: of Python, over the keys of the JSON.
 holds() {
-    python3 -c 'import json, sys
+    python3 -c 'import json, math, sys
 keys = json.load(open(sys.argv[1]))
-sys.exit(0 if eval(sys.argv[2], {"__builtins__": {"abs": abs, "max": max}}, keys) else 1)' "$scratch/out" "$1" ||
+sys.exit(0 if eval(sys.argv[2], {"__builtins__": {"abs": abs, "max": max, "len": len, "all": all, "sin": math.sin, "cos": math.cos}}, keys) else 1)' "$scratch/out" "$1" ||
         fail "not $1: $(cat "$scratch/out")"
 }
 
@@ -71,8 +71,34 @@ adaptive_steps_meet_their_tolerance() {
 newton_kinds_are_used() {
     ode 0 3 --method bdf2 --newton simplified --step 0.01 --json
     holds 'newton == "simplified" and jacobians == 3 and steps == 200' # two for the beginning: h and h/2
+    ode 0 3 --method bdf2 --newton matrix-free --step 0.01 --json
+    holds 'newton == "matrix-free" and jacobians == 0 and linear_iterations >= steps and error < 0.1'
     ode 0 3 --method implicit-midpoint --newton linearised --step 0.01 --json
     holds 'newton_iterations == steps'
+}
+
+samples_are_inside_of_steps() {
+    ode 0 oscillator --method rk4 --step 0.01 --dense 7 --json
+    holds 'len(samples) == 8 and samples[0] == [0, 0, 1] and samples[7] == [10, x, v]'
+    # sqrt(5) t, of which none but the ends is a multiple of the step
+    holds 'all(abs(s[1] - sin(5 ** 0.5 * s[0]) / 5 ** 0.5) < 1e-6 and abs(s[2] - cos(5 ** 0.5 * s[0])) < 1e-6 for s in samples)'
+    ode 0 1b --method bdf3 --adaptive --rtol 1e-6 --dense 3
+    [ "$(wc -l <"$scratch/out")" -eq 9 ]
+    [ "$(sed -n 5p "$scratch/out")" = "t  x" ]
+}
+
+events_are_at_their_times() {
+    local example method
+    for example in $(examples); do
+        for method in dormand-prince bdf5 tr-bdf2; do
+            ode 0 "$example" --method "$method" --adaptive --rtol 1e-7 --atol 1e-9 --events --json
+            holds 'len(events) > 0 and all(abs(e["t"] - e["exact_t"]) < 1e-3 for e in events) and reason == "done"'
+        done
+    done
+    ode 0 oscillator --events
+    grep -q '^event y = 0 at t = 1.4.* s, falling; wrong by ' "$scratch/out"
+    ode 0 1b --until 0.01 --events
+    grep -qx 'no event' "$scratch/out"
 }
 
 summary_is_short() {
@@ -106,12 +132,14 @@ bad_input_is_refused() {
     refuses 'no Newton iterations' 1a --method rk4 --adaptive-newton
     refuses 'exclude each other' 1a --adaptive --adaptive-newton
     refuses 'one word too many' 1a 1b
+    refuses '--dense' 1a --dense 0
+    refuses '--dense' 1a --dense many
     ode 1 1a --step 1e-9
     grep -q 'step limit' "$scratch/err"
 }
 
 for test in every_method_runs_every_example errors_are_those_of_the_state adaptive_steps_meet_their_tolerance \
-    newton_kinds_are_used summary_is_short unstable_steps_stop_with_the_limit bad_input_is_refused; do
+    newton_kinds_are_used samples_are_inside_of_steps events_are_at_their_times summary_is_short unstable_steps_stop_with_the_limit bad_input_is_refused; do
     run_test "$test" "$test"
 done
 finish_tests

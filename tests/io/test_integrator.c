@@ -90,6 +90,7 @@ static void test_what_does_not_go_together(void **state) {
     drape_context *ctx = *state;
     static const char *const sections[] = {
         "integrator: {method: bdf2, newton: {rtol: 0, atol: 0}}",
+        "integrator: {method: bdf2, newton: matrix-free}",
         "integrator: {method: bdf2, control: {by: error, rtol: 0, atol: 0}}",
         "integrator: {method: bdf2, control: {by: newtons, few: 5, many: 5}}",
         "integrator: {method: verlet, control: newtons}",

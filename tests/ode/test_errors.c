@@ -81,6 +81,11 @@ static void bad_systems_are_refused(void **state) {
     system.mass_solve = NULL;
     assert_int_equal(drape_ode_create(ctx, &system, &s, &ode), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "mass_solve"));
+    s.method = "tr-bdf2";
+    s.newton.kind = DRAPE_ODE_MATRIX_FREE;
+    assert_int_equal(drape_ode_create(ctx, &system, &s, &ode), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "tr-bdf2 needs the system's mass_solve"));
+    s.method = "rk4";
     system.order = 3;
     assert_int_equal(drape_ode_create(ctx, &system, &s, &ode), DRAPE_ERROR_ARGUMENT);
     system.order = 1;

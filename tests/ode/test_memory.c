@@ -2,6 +2,14 @@
 #include "ode/chain.h"
 #include "sparse/counting_allocator.h"
 
+/* Events that come often. */
+static drape_status passes(void *user, double t, const double *x, const double *v, double *g) {
+    (void)user, (void)x;
+    g[0] = v[1] + 0.02;
+    g[1] = t - 0.011;
+    return DRAPE_OK;
+}
+
 /* Everything that is created for a run; DRAPE_OK or what went wrong, with nothing left over. */
 static drape_status create_all(drape_context *ctx, chain *c, const drape_ode_settings *s, drape_ode_dense **dense,
                                drape_ode **ode) {
@@ -15,7 +23,11 @@ static drape_status create_all(drape_context *ctx, chain *c, const drape_ode_set
     if (status) return status;
     system.linear = drape_ode_dense_linear(*dense);
     status = drape_ode_create(ctx, &system, s, ode);
-    if (status) drape_ode_dense_destroy(*dense);
+    if (!status && s->dense_output) status = drape_ode_watch(*ode, &(drape_ode_events){.count = 2, .g = passes});
+    if (!status) return DRAPE_OK;
+    drape_ode_destroy(*ode);
+    *ode = NULL;
+    drape_ode_dense_destroy(*dense);
     return status;
 }
 
@@ -33,6 +45,7 @@ static void every_refused_allocation_is_survived(void **state) {
         drape_ode_settings s = settings_of(m, DRAPE_ODE_FIXED);
         chain c = chain_make(100, 0.1);
         int64_t n = 0;
+        s.dense_output = true;
         for (bool refused = true; refused; n++) {
             counting_allocator memory = {.left = n};
             drape_context *ctx = counting_context(&memory);
@@ -89,12 +102,15 @@ static void stepping_allocates_nothing(void **state) {
                 if (control == DRAPE_ODE_NEWTONS && !drape_ode_method_implicit(s.method)) s.control = DRAPE_ODE_FIXED;
                 s.newton.kind = (drape_ode_newton_kind)kind;
                 s.newton.max_iterations = 8;
+                s.dense_output = true;
                 ASSERT_OK(ctx, create_all(ctx, &c, &s, &dense, &ode));
                 memory.left = 0;
                 chain_start(&c, x, v);
                 for (int32_t round = 0; round < 2; round++) {
                     ASSERT_OK(ctx, drape_ode_start(ode, 0, x, v));
                     ASSERT_OK(ctx, drape_ode_advance(ode, 0.02, &result));
+                    if (!result.reason) ASSERT_OK(ctx, drape_ode_interpolate(ode, 0.02, x, v));
+                    chain_start(&c, x, v);
                     ASSERT_OK(ctx, drape_ode_step(ode, 10, &result)); /* may well fail */
                 }
                 assert_false(memory.failed);

@@ -87,11 +87,12 @@ static drape_ode *begin_iterative(drape_context *ctx, const drape_ode_settings *
 
 static void variants_find_the_same_solution(void **state) {
     drape_context *ctx = test_context(1);
-    double x[DRAPE_ODE_LINEARISED][CHAIN_SIZE];
-    drape_ode_counts counts[DRAPE_ODE_LINEARISED];
+    double x[DRAPE_ODE_MATRIX_FREE + 1][CHAIN_SIZE];
+    drape_ode_counts counts[DRAPE_ODE_MATRIX_FREE + 1];
     iterative it;
     (void)state;
-    for (int32_t kind = DRAPE_ODE_NEWTON; kind < DRAPE_ODE_LINEARISED; kind++) {
+    for (int32_t kind = DRAPE_ODE_NEWTON; drape_ode_newton_kind_name((drape_ode_newton_kind)kind); kind++) {
+        if (kind == DRAPE_ODE_LINEARISED) continue;
         chain c = chain_make(500, 0.2);
         drape_ode_settings s = implicit("bdf2", (drape_ode_newton_kind)kind);
         drape_ode_result result;
@@ -105,7 +106,8 @@ static void variants_find_the_same_solution(void **state) {
                (long long)counts[kind].newton, (long long)counts[kind].jacobians,
                (long long)counts[kind].linear_iterations);
         assert_true(chain_distance(x[kind], x[DRAPE_ODE_NEWTON]) < 1e-9);
-        assert_true(counts[kind].linear_solves == counts[kind].newton && it.solves == counts[kind].linear_solves);
+        assert_true(counts[kind].linear_solves == counts[kind].newton);
+        assert_true(it.solves == (kind == DRAPE_ODE_MATRIX_FREE ? 0 : counts[kind].linear_solves));
         assert_true(it.prepares == counts[kind].jacobians);
         drape_ode_destroy(ode);
     }
