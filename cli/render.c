@@ -237,19 +237,21 @@ static bool prepare(render *r) {
                                 .triangle = s->cloth.triangle,
                                 .piece_count = s->piece_count,
                                 .piece_triangles = s->piece_triangles};
+    r->look.has_floor = s->has_floor;
+    r->look.floor = s->floor;
     if (drape_renderer_create(s->ctx, &cloth, &r->look, &r->renderer)) return say_message(r);
     r->rgb = malloc(3 * (size_t)r->look.width * (size_t)r->look.height);
     if (!r->rgb) complain("out of memory");
     return r->rgb != NULL;
 }
 
-/* Lets the camera see every frame. */
+/* Lets the camera see every frame that will be drawn. */
 static bool look_at_all(render *r) {
     drape_frame frame;
-    for (int32_t f = 0; f < r->source.frames && !interrupted; f++) {
+    for (int32_t f = r->first; f <= r->last && !interrupted; f++) {
         if (!source_take(&r->source, f, &frame)) return false;
         if (drape_renderer_include(r->renderer, &frame)) return say_message(r);
-        show_progress(r, "reading", f + 1, r->source.frames);
+        show_progress(r, "reading", f - r->first + 1, r->last - r->first + 1);
     }
     return true;
 }

@@ -2,6 +2,7 @@
  * file without a name: the camera wants to see all of them before the first is drawn. */
 #include "render.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,32 @@ bool source_is_scene(const char *name) {
 
 static const drape_scene *scene_of(const frame_source *s) { return drape_loaded_scene_data(s->loaded); }
 
+/* Whether a collider is a horizontal plane that rests, with its free side up; its height then. */
+static bool is_floor(const drape_collider *c, const drape_frame_mesh *mesh, double *height) {
+    const double *x = mesh->positions;
+    if (c->shape != DRAPE_COLLIDER_PLANE || c->key_count > 1 || mesh->vertices != 4) return false;
+    double u[2] = {x[3] - x[0], x[4] - x[1]}, v[2] = {x[9] - x[0], x[10] - x[1]}, low = x[2], high = x[2];
+    for (int k = 1; k < 4; k++) low = fmin(low, x[3 * k + 2]), high = fmax(high, x[3 * k + 2]);
+    *height = low;
+    return high - low <= 1e-9 * (fabs(u[0]) + fabs(u[1])) && u[0] * v[1] > u[1] * v[0];
+}
+
+/* The highest of these planes is the floor. */
+static bool take_colliders(frame_source *s) {
+    const drape_scene *scene = scene_of(s);
+    if (drape_collider_meshes_create(s->ctx, scene, &s->colliders)) return say_message(s);
+    s->shown = malloc(((size_t)scene->collider_count + 1) * sizeof *s->shown);
+    if (!s->shown) return no_memory();
+    const drape_frame_mesh *mesh = drape_collider_meshes_at(s->colliders, 0);
+    for (int32_t i = 0; i < scene->collider_count; i++) {
+        double height;
+        if (!is_floor(scene->colliders + i, mesh + i, &height)) continue;
+        s->floor = s->has_floor ? fmax(s->floor, height) : height;
+        s->has_floor = true;
+    }
+    return true;
+}
+
 static bool load_scene(frame_source *s) {
     drape_scene_options how = scene_options(s->scene);
     if (drape_scene_load(s->ctx, s->scene->name, &how, &s->loaded)) return say_message(s);
@@ -38,8 +65,7 @@ static bool load_scene(frame_source *s) {
     if (!s->piece_triangles) return no_memory();
     s->piece_count = scene->piece_count;
     for (int32_t p = 0; p < s->piece_count; p++) s->piece_triangles[p] = scene->pieces[p].triangles;
-    if (!s->no_colliders && drape_collider_meshes_create(s->ctx, scene, &s->colliders)) return say_message(s);
-    return true;
+    return s->no_colliders || take_colliders(s);
 }
 
 static bool open_frames(frame_source *s) {
@@ -85,7 +111,7 @@ void source_close(frame_source *s) {
     drape_reader_close(s->reader);
     drape_collider_meshes_destroy(s->colliders);
     drape_loaded_scene_destroy(s->loaded);
-    free(s->piece_triangles), free(s->cloth.owned), free(s->x);
+    free(s->piece_triangles), free(s->cloth.owned), free(s->shown), free(s->x);
 }
 
 /* ---- Simulating ---- */
@@ -136,9 +162,10 @@ static bool take_positions(frame_source *s, int32_t frame) {
 
 bool source_take(frame_source *s, int32_t frame, drape_frame *out) {
     if (!take_positions(s, frame)) return false;
-    double time = (double)source_number(s, frame) / s->fps;
-    *out = (drape_frame){.positions = s->x,
-                         .meshes = drape_collider_meshes_at(s->colliders, time),
-                         .mesh_count = drape_collider_meshes_count(s->colliders)};
+    double time = (double)source_number(s, frame) / s->fps, height;
+    const drape_frame_mesh *mesh = drape_collider_meshes_at(s->colliders, time);
+    *out = (drape_frame){.positions = s->x, .meshes = s->shown};
+    for (int32_t i = 0; i < drape_collider_meshes_count(s->colliders); i++)
+        if (!is_floor(scene_of(s)->colliders + i, mesh + i, &height)) s->shown[out->mesh_count++] = mesh[i];
     return true;
 }

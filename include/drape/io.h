@@ -364,6 +364,8 @@ typedef struct drape_render_settings {
     bool has_background; /* the colours of it are given */
     double background[2][3]; /* at the top of the picture, and at its bottom and of the floor; default a warm white */
     bool no_floor;
+    bool has_floor;       /* its height is given */
+    double floor;         /* m; default: a little below everything that the camera is shown */
     uint64_t reserved[8]; /* zero: room for later fields */
 } drape_render_settings;
 
@@ -397,14 +399,13 @@ typedef struct drape_renderer drape_renderer;
 /* Copies what it needs. settings may be NULL. The context must outlive the renderer. */
 DRAPE_API drape_status drape_renderer_create(drape_context *ctx, const drape_render_cloth *cloth,
                                              const drape_render_settings *settings, drape_renderer **out);
-/* Lets the camera see the cloth of this frame, too, and those of its meshes that are at most three times as large.
- * Vertices that are not finite do not count, nor do frames in which the cloth is more than eight times as large as in
- * most others. Without this, the camera sees the first frame that is drawn. Of a frame positions and meshes are
- * used. */
+/* Lets the camera see the cloth of this frame, too, and those of its meshes that are at most three times as large as
+ * the cloth of the first frame. Vertices that are not finite do not count, nor do frames in which the cloth is more
+ * than eight times as large as in most others. Without this, the camera sees the first frame that is drawn. Of a
+ * frame positions and meshes are used. */
 DRAPE_API drape_status drape_renderer_include(drape_renderer *renderer, const drape_frame *frame);
-/* Draws a frame: 3 bytes per pixel, row by row from the top left. A mesh that is flat, horizontal and more than three
- * times as large as the cloth becomes the floor; without one the floor is below everything that the camera was shown.
- * Triangles with vertices that are not finite are left out. */
+/* Draws a frame: 3 bytes per pixel, row by row from the top left. Triangles with vertices that are not finite are
+ * left out. */
 DRAPE_API drape_status drape_renderer_draw(drape_renderer *renderer, const drape_frame *frame, uint8_t *rgb);
 /* The camera of the last picture, or of the next where there was none. DRAPE_ERROR_ARGUMENT before the first frame.
  */

@@ -39,7 +39,8 @@ struct drape_renderer {
     drape_i_camera camera;
     seen_frame *seen;
     int64_t seen_count, seen_room;
-    bool placed; /* the camera, for all of them */
+    bool placed;       /* the camera, for all of them */
+    double first_size; /* m, of the cloth: what else is large is so for the whole film */
     drape_i_box box;
 };
 
@@ -79,6 +80,8 @@ static drape_status check_settings(drape_context *ctx, const drape_render_settin
     if (!isfinite(s->azimuth) || !(fabs(s->elevation) <= 90))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a view from %g, %g degrees: elevations are -90..90",
                             s->azimuth, s->elevation);
+    if (s->has_floor && !isfinite(s->floor))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the height of the floor is not finite");
     if (!is_color(s->background[0]) || !is_color(s->background[1]))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a colour of the background is not in 0..1");
     return DRAPE_OK;
@@ -264,8 +267,9 @@ drape_status drape_renderer_include(drape_renderer *r, const drape_frame *frame)
     seen_frame seen = {drape_i_reach_empty(), drape_i_box_empty(), 0};
     show_points(r, &seen, r->cloth.vertices, frame->positions);
     seen.size = drape_i_box_diagonal(&seen.box);
+    if (r->first_size == 0) r->first_size = seen.size;
     for (int32_t i = 0; i < frame->mesh_count; i++)
-        if (!drape_i_is_large(frame->meshes + i, seen.size))
+        if (!drape_i_is_large(frame->meshes + i, r->first_size))
             show_points(r, &seen, frame->meshes[i].vertices, frame->meshes[i].positions);
     if (!grow(r)) return DRAPE_ERROR_MEMORY;
     r->seen[r->seen_count++] = seen;
@@ -372,7 +376,7 @@ static void look_around(const drape_renderer *r, drape_i_picture *p) {
     p->center = vec3_scale(0.5, vec3_add(vec3_at(r->box.low), vec3_at(r->box.high)));
     p->radius = 0.5 * size;
     p->has_floor = !r->settings.no_floor;
-    p->floor = p->surface.has_floor ? p->surface.floor : r->box.low[2] - GAP * size;
+    p->floor = r->settings.has_floor ? r->settings.floor : r->box.low[2] - GAP * size;
     p->tile = round_length(0.6 * p->radius);
     p->camera = r->camera;
     p->camera.near = 0.02 * fabs(vec3_dot(r->camera.back, vec3_sub(r->camera.eye, p->center)));
@@ -392,7 +396,7 @@ drape_status drape_renderer_draw(drape_renderer *r, const drape_frame *frame, ui
                          .bytes = &r->bytes,
                          .paint = r->paint,
                          .rgb = rgb};
-    status = drape_i_surface_make(r->ctx, &memory, &r->cloth, frame, &p.surface);
+    status = drape_i_surface_make(r->ctx, &memory, &r->cloth, r->first_size, frame, &p.surface);
     if (!status) look_around(r, &p);
     if (!status) status = draw_shadows(r, &memory, &p);
     if (!status) status = drape_i_rasterise(r->ctx, &memory, &p);

@@ -72,8 +72,6 @@ typedef struct drape_i_surface {
     int32_t *paint;         /* of each triangle */
     vec3 *upright;          /* of length 1 or 0, at each vertex: the mean normal */
     double (*open)[2];      /* 0..1 at each vertex: what its front and its back see of the sky */
-    bool has_floor;         /* a mesh took its place */
-    double floor;           /* its height */
 } drape_i_surface;
 
 /* The mesh of the cloth, and the paint of each of its triangles; then that of other meshes. */
@@ -83,10 +81,10 @@ typedef struct drape_i_painted_cloth {
     int32_t object_paint;
 } drape_i_painted_cloth;
 
-/* Whether a mesh beside the cloth is so large that the camera does not have to see it. cloth: the size of that. */
+/* Whether a mesh beside the cloth is so large that the camera does not have to see it. cloth: its size, m. */
 bool drape_i_is_large(const drape_frame_mesh *mesh, double cloth);
 drape_status drape_i_surface_make(drape_context *ctx, drape_i_arena *memory, const drape_i_painted_cloth *cloth,
-                                  const drape_frame *frame, drape_i_surface *out);
+                                  double size, const drape_frame *frame, drape_i_surface *out);
 
 /* ---- Depth maps: a surface seen from infinitely far away ---- */
 

@@ -9,7 +9,6 @@
 
 static const double LARGE = 3;      /* times the size of the cloth */
 static const double CREASE = 0.766; /* cosine of 40 degrees */
-static const double LEVEL = 1e-6;   /* a floor is flat to this share of its size */
 
 static bool is_finite(const double *x) { return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]); }
 
@@ -23,14 +22,6 @@ static drape_i_box box_of(int32_t vertices, const double *x) {
 bool drape_i_is_large(const drape_frame_mesh *mesh, double cloth) {
     drape_i_box box = box_of(mesh->vertices, mesh->positions);
     return drape_i_box_diagonal(&box) > LARGE * cloth;
-}
-
-/* Flat and horizontal; only asked of large meshes. */
-static bool is_floor(const drape_frame_mesh *mesh, double *height) {
-    drape_i_box box = box_of(mesh->vertices, mesh->positions);
-    if (!(box.high[2] - box.low[2] <= LEVEL * drape_i_box_diagonal(&box))) return false;
-    *height = 0.5 * (box.low[2] + box.high[2]);
-    return true;
 }
 
 /* ---- Joining ---- */
@@ -59,15 +50,12 @@ static part part_of(const drape_frame_mesh *m) {
     return (part){m->vertices, m->triangles, m->positions, m->triangle};
 }
 
-static void add_meshes(drape_i_surface *s, const drape_i_painted_cloth *cloth, const drape_frame *frame, bool large) {
-    drape_i_box box = box_of(cloth->vertices, frame->positions);
-    double size = drape_i_box_diagonal(&box);
+static void add_meshes(drape_i_surface *s, const drape_i_painted_cloth *cloth, double size, const drape_frame *frame,
+                       bool large) {
     for (int32_t i = 0; i < frame->mesh_count; i++) {
         const drape_frame_mesh *m = frame->meshes + i;
         part p = part_of(m);
-        if (drape_i_is_large(m, size) != large) continue;
-        if (large && is_floor(m, &s->floor)) s->has_floor = true;
-        else add_part(s, &p, NULL, cloth->object_paint);
+        if (drape_i_is_large(m, size) == large) add_part(s, &p, NULL, cloth->object_paint);
     }
 }
 
@@ -161,17 +149,17 @@ static drape_status allocate(drape_context *ctx, drape_i_arena *memory, const dr
 }
 
 drape_status drape_i_surface_make(drape_context *ctx, drape_i_arena *memory, const drape_i_painted_cloth *cloth,
-                                  const drape_frame *frame, drape_i_surface *out) {
+                                  double size, const drape_frame *frame, drape_i_surface *out) {
     drape_i_surface s = {0};
     drape_status status = allocate(ctx, memory, cloth, frame, &s);
     if (status) return status;
     part p = {cloth->vertices, cloth->triangles, frame->positions, cloth->triangle};
     add_part(&s, &p, cloth->paint, 0);
     int32_t of_cloth = s.triangles;
-    add_meshes(&s, cloth, frame, false);
+    add_meshes(&s, cloth, size, frame, false);
     s.casters = s.triangles;
     s.caster_corners = s.vertices;
-    add_meshes(&s, cloth, frame, true);
+    add_meshes(&s, cloth, size, frame, true);
     if (!make_normals(ctx, memory, &s, of_cloth)) return DRAPE_ERROR_MEMORY;
     *out = s;
     return DRAPE_OK;

@@ -9,13 +9,13 @@
 #include "base/elementary.h"
 #include "io/render.h"
 
-static const vec3 KEY_LIGHT = {1.12, 1.06, 0.98}, FILL_LIGHT = {0.34, 0.36, 0.40};
-static const vec3 SKY = {0.36, 0.37, 0.39}, EARTH = {0.24, 0.21, 0.19};
+static const vec3 KEY_LIGHT = {1.00, 0.95, 0.88}, FILL_LIGHT = {0.26, 0.28, 0.32};
+static const vec3 SKY = {0.36, 0.37, 0.40}, EARTH = {0.20, 0.18, 0.165};
 
 static const double FLOOR_KEY = 0.5;    /* share of the floor's light that is the main one's; the rest is the sky's */
 static const double DARK_SQUARE = 0.93; /* of the other squares' brightness */
 static const double FADE[2] = {1.6, 5.5}; /* of the radius: from where to where the floor becomes the background */
-static const double SOFT_FLOOR = 0.014, SOFT_CLOTH = 0.006; /* of the radius: width of shadows' edges */
+static const double SOFT_FLOOR = 0.014, SOFT_CLOTH = 0.009; /* of the radius: width of shadows' edges */
 static const double LIFT = 0.006; /* of the radius: shadows are looked up so far above a surface */
 static const double STEEPEST = 3; /* most that is believed of how a surface slopes away from the light */
 
@@ -80,8 +80,8 @@ static double key_light(const drape_i_picture *pic, const group *g, vec3 p, vec3
 /* ---- Surfaces ---- */
 
 typedef struct hit {
-    vec3 at, n, flat; /* n: the smooth normal; both normals look towards the camera */
-    double open;      /* to the sky */
+    vec3 at, n;  /* n: the smooth normal, on the side that is seen */
+    double open; /* to the sky */
     bool front;
 } hit;
 
@@ -115,12 +115,10 @@ static hit find_hit(const drape_i_picture *pic, const group *g) {
     vec3 a = vec3_at(s->x + 3 * (int64_t)corner[0]), b = vec3_at(s->x + 3 * (int64_t)corner[1]);
     vec3 c = vec3_at(s->x + 3 * (int64_t)corner[2]), flat = vec3_cross(vec3_sub(b, a), vec3_sub(c, a));
     vec3 share = shares_of(pic, g->ray, a, b, c);
-    double size = vec3_length(flat);
     hit h = {.at = weighted(share, a, b, c), .front = vec3_dot(flat, g->ray) < 0};
-    h.flat = size > 0 ? vec3_scale((h.front ? 1 : -1) / size, flat) : vec3_scale(-1, unit(g->ray));
     vec3 smooth = weighted(share, n[0], n[1], n[2]);
     double length = vec3_length(smooth);
-    h.n = length > 0 ? vec3_scale((h.front ? 1 : -1) / length, smooth) : h.flat;
+    h.n = length > 0 ? vec3_scale((h.front ? 1 : -1) / length, smooth) : vec3_scale(-1, unit(g->ray));
     int side = h.front ? 0 : 1;
     h.open =
         share.x * s->open[corner[0]][side] + share.y * s->open[corner[1]][side] + share.z * s->open[corner[2]][side];
@@ -138,7 +136,7 @@ static vec3 surface_color(const drape_i_picture *pic, const group *g, const hit 
     const drape_i_paint *paint = &pic->paint[pic->surface.paint[g->seen]];
     vec3 fibre = h->front ? paint->front : paint->back, v = vec3_scale(-1, unit(g->ray)), key = pic->key.w;
     double facing = vec3_dot(h->n, key), view = clamp(vec3_dot(h->n, v), 0, 1);
-    double sun = key_light(pic, g, h->at, h->flat, SOFT_CLOTH * pic->radius);
+    double sun = key_light(pic, g, h->at, h->n, SOFT_CLOTH * pic->radius);
     double direct = clamp((facing + 0.1) / 1.1, 0, 1) * mix(0.06, 1, sun), open = mix(0.15, 1, h->open);
     vec3 fill_from = unit((vec3){-key.x, -key.y, 0.3});
     double fill = 0.5 + 0.5 * vec3_dot(h->n, fill_from);

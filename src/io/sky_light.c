@@ -22,6 +22,7 @@ typedef struct job {
     drape_i_sky *sky;
     drape_i_surface *surface;
     double radius, floor;
+    double tap[DRAPE_I_SKY_MAPS][FLOOR_TAPS][2]; /* m: what the floor sees is a mean over these points around */
 } job;
 
 /* ---- Maps ---- */
@@ -64,13 +65,21 @@ static void look_from_vertices(void *data, int64_t begin, int64_t end) {
 
 /* ---- The floor ---- */
 
+static void spread_taps(job *j) {
+    for (int32_t i = 0; i < DRAPE_I_SKY_MAPS; i++)
+        for (int32_t k = 0; k < FLOOR_TAPS; k++) {
+            double r = BLUR * j->radius * sqrt((k + 0.5) / FLOOR_TAPS), a = GOLDEN * (k + i);
+            j->tap[i][k][0] = r * drape_i_cos(a);
+            j->tap[i][k][1] = r * drape_i_sin(a);
+        }
+}
+
 static double seen_from_floor(const job *j, vec3 p) {
     double seen = 0, all = 0;
     for (int32_t i = 0; i < DRAPE_I_SKY_MAPS; i++) {
         const drape_i_depth_map *map = &j->sky->map[i];
         for (int32_t k = 0; k < FLOOR_TAPS; k++) {
-            double r = BLUR * j->radius * sqrt((k + 0.5) / FLOOR_TAPS), a = GOLDEN * (k + i);
-            vec3 q = {p.x + r * drape_i_cos(a), p.y + r * drape_i_sin(a), p.z};
+            vec3 q = {p.x + j->tap[i][k][0], p.y + j->tap[i][k][1], p.z};
             vec3 at = drape_i_depth_map_at(map, q);
             seen += map->w.z * drape_i_depth_map_lit(map, at.x, at.y, at.z);
             all += map->w.z;
@@ -108,7 +117,7 @@ double drape_i_sky_floor(const drape_i_sky *sky, double x, double y) {
 drape_status drape_i_sky_make(drape_context *ctx, drape_i_arena *memory, drape_i_surface *surface, vec3 center,
                               double radius, double floor, drape_i_sky *out) {
     enum { POINTS = DRAPE_I_SKY_FLOOR * DRAPE_I_SKY_FLOOR };
-    job j = {out, surface, radius, floor};
+    job j = {.sky = out, .surface = surface, .radius = radius, .floor = floor};
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < DRAPE_I_SKY_MAPS && !status; i++) {
         status = drape_i_depth_map_create(ctx, memory, direction(i), MAP_SIZE, true, &out->map[i]);
@@ -122,6 +131,7 @@ drape_status drape_i_sky_make(drape_context *ctx, drape_i_arena *memory, drape_i
     if (!out->floor) return DRAPE_ERROR_MEMORY;
     for (int64_t v = surface->caster_corners; v < surface->vertices; v++)
         surface->open[v][0] = surface->open[v][1] = 1; /* too large to say it of vertices */
+    spread_taps(&j);
     drape_i_tasks(ctx, DRAPE_I_SKY_MAPS, draw_map, &j);
     drape_i_loop(ctx, surface->caster_corners, DRAPE_I_GRAIN, look_from_vertices, &j);
     drape_i_loop(ctx, POINTS, 64, look_from_floor, &j);
