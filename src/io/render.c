@@ -294,6 +294,31 @@ static drape_status usual_size(const drape_renderer *r, double *out) {
 
 static bool is_empty(const drape_i_box *box) { return box->low[0] > box->high[0]; }
 
+static void copy_vec3(double to[3], vec3 from) { to[0] = from.x, to[1] = from.y, to[2] = from.z; }
+
+static double floor_height(const drape_renderer *r) {
+    if (r->settings.has_floor) return r->settings.floor;
+    return r->box.low[2] - GAP * fmax(drape_i_box_diagonal(&r->box), LEAST_PAD);
+}
+
+/* From the left behind the camera, high enough for shadows on the floor. */
+static vec3 key_direction(const drape_i_camera *c) {
+    vec3 towards = vec3_cross(c->right, (vec3){0, 0, 1}); /* the camera, without its height */
+    vec3 beside = vec3_plus(vec3_scale(0.6, towards), -0.8, c->right);
+    return vec3_plus(beside, 1.25, (vec3){0, 0, 1});
+}
+
+/* The middle of the shadow on the floor is to be seen, too, where the floor is not far below. */
+static void show_shadow(const drape_renderer *r, drape_i_reach *reach) {
+    vec3 middle = vec3_scale(0.5, vec3_add(vec3_at(r->box.low), vec3_at(r->box.high))),
+         key = key_direction(&r->camera);
+    double fall = (middle.z - floor_height(r)) / key.z, at[3];
+    if (r->settings.no_floor || r->settings.elevation <= 0 || !(fall > 0)) return;
+    if (fall * vec3_length(key) > drape_i_box_diagonal(&r->box)) return;
+    copy_vec3(at, vec3_plus(middle, -fall, key));
+    drape_i_reach_add(reach, &r->camera, at);
+}
+
 static drape_status place_camera(drape_renderer *r) {
     drape_i_reach reach = drape_i_reach_empty();
     double usual;
@@ -311,12 +336,11 @@ static drape_status place_camera(drape_renderer *r) {
         drape_i_reach_add(&reach, &r->camera, origin);
     }
     double size = drape_i_box_diagonal(&r->box);
+    show_shadow(r, &reach);
     drape_i_camera_place(&r->camera, &reach, PAD * size + LEAST_PAD);
     r->placed = true;
     return DRAPE_OK;
 }
-
-static void copy_vec3(double to[3], vec3 from) { to[0] = from.x, to[1] = from.y, to[2] = from.z; }
 
 drape_status drape_renderer_camera(drape_renderer *r, drape_render_camera *out) {
     if (!r || !out || r->seen_count == 0)
@@ -333,13 +357,6 @@ drape_status drape_renderer_camera(drape_renderer *r, drape_render_camera *out) 
 }
 
 /* ---- A picture ---- */
-
-/* From the left behind the camera, high enough for shadows on the floor. */
-static vec3 key_direction(const drape_i_camera *c) {
-    vec3 towards = vec3_cross(c->right, (vec3){0, 0, 1}); /* the camera, without its height */
-    vec3 beside = vec3_plus(vec3_scale(0.6, towards), -0.8, c->right);
-    return vec3_plus(beside, 1.25, (vec3){0, 0, 1});
-}
 
 /* 1, 2 or 5 times a power of ten, at most `size`, so that squares on the floor are of a length that can be said. */
 static double round_length(double size) {
@@ -376,7 +393,7 @@ static void look_around(const drape_renderer *r, drape_i_picture *p) {
     p->center = vec3_scale(0.5, vec3_add(vec3_at(r->box.low), vec3_at(r->box.high)));
     p->radius = 0.5 * size;
     p->has_floor = !r->settings.no_floor;
-    p->floor = r->settings.has_floor ? r->settings.floor : r->box.low[2] - GAP * size;
+    p->floor = floor_height(r);
     p->tile = round_length(0.6 * p->radius);
     p->camera = r->camera;
     p->camera.near = 0.02 * fabs(vec3_dot(r->camera.back, vec3_sub(r->camera.eye, p->center)));

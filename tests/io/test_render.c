@@ -349,6 +349,7 @@ static void test_camera_sees_everything(void **state) {
         s.height = trial % 7 == 0 ? 1 : 1 + test_random_below(&random, 2000);
         s.azimuth = test_random_between(&random, -360, 360);
         s.elevation = test_random_between(&random, -90, 90);
+        s.no_floor = trial % 2 == 0;
         ASSERT_OK(ctx, drape_renderer_create(ctx, &cloth, &s, &r));
         double all[3][90];
         for (int f = 0; f < 3; f++) {
@@ -361,7 +362,7 @@ static void test_camera_sees_everything(void **state) {
             assert_true(depth > 0 && p[0] >= 0 && p[0] <= s.width && p[1] >= 0 && p[1] <= s.height);
             farthest = fmax(farthest, fmax(fabs(2 * p[0] / s.width - 1), fabs(2 * p[1] / s.height - 1)));
         }
-        assert_true(farthest > 0.8); /* and is not farther away than it has to be */
+        assert_true(farthest > (s.no_floor ? 0.8 : 0.3)); /* and is not farther away than it has to be */
         drape_renderer_destroy(r);
         soup_free(&points);
     }
