@@ -1,5 +1,6 @@
 /* depth_map.c: a surface seen from infinitely far away, in the direction of a light: how near to the light it comes
  * in each texel of a square. Texels keep the extremes of what is drawn, so the order of triangles does not matter. */
+#include "base/parallel.h"
 #include "io/render.h"
 
 #include <float.h>
@@ -75,6 +76,43 @@ void drape_i_depth_map_draw(drape_i_depth_map *map, const drape_i_surface *s, in
         for (int k = 0; k < 3; k++) p[k] = drape_i_depth_map_at(map, vec3_at(s->x + 3 * (int64_t)s->corner[t][k]));
         draw_triangle(map, p[0], p[1], p[2], begin, end);
     }
+}
+
+/* ---- Blocks of texels ---- */
+
+static void sum_up_rows(void *data, int64_t begin, int64_t end) {
+    drape_i_depth_map *map = data;
+    for (int64_t row = begin; row < end; row++)
+        for (int32_t y = (int32_t)row * DRAPE_I_DEPTH_BLOCK; y < map->size && y < (row + 1) * DRAPE_I_DEPTH_BLOCK;
+             y++)
+            for (int32_t x = 0; x < map->size; x++) {
+                float *highest = &map->highest[row * map->blocks + x / DRAPE_I_DEPTH_BLOCK];
+                float here = map->nearest[(int64_t)y * map->size + x];
+                if (here > *highest) *highest = here;
+            }
+}
+
+drape_status drape_i_depth_map_sum_up(drape_context *ctx, drape_i_arena *memory, drape_i_depth_map *map) {
+    map->blocks = (map->size + DRAPE_I_DEPTH_BLOCK - 1) / DRAPE_I_DEPTH_BLOCK;
+    map->highest = drape_i_arena_get(ctx, memory, (int64_t)map->blocks * map->blocks, sizeof *map->highest);
+    if (!map->highest) return DRAPE_ERROR_MEMORY;
+    for (int32_t i = 0; i < map->blocks * map->blocks; i++) map->highest[i] = -FLT_MAX;
+    drape_i_loop(ctx, map->blocks, 1, sum_up_rows, map);
+    return DRAPE_OK;
+}
+
+static int32_t block_of(const drape_i_depth_map *map, double x) {
+    double last = map->blocks - 1, block = x / DRAPE_I_DEPTH_BLOCK;
+    return (int32_t)(block < 0 ? 0 : block > last ? last : block);
+}
+
+bool drape_i_depth_map_clear(const drape_i_depth_map *map, double x, double y, double radius, double height) {
+    double around = radius + 1; /* the texels that are mixed */
+    if (!isfinite(x + y)) return false;
+    for (int32_t j = block_of(map, y - around); j <= block_of(map, y + around); j++)
+        for (int32_t i = block_of(map, x - around); i <= block_of(map, x + around); i++)
+            if (map->highest[j * map->blocks + i] > height) return false;
+    return true;
 }
 
 /* ---- Asking ---- */

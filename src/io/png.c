@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PIXELS = 16384, CHANNELS = 3, FILTERS = 5, LEVEL = 8, PART = 1 << 16 };
+enum { MOST_PIXELS = 16384, CHANNELS = 3, FILTERS = 5, LEVEL = 6, PART = 1 << 16 };
 
 typedef struct png {
     drape_context *ctx;

@@ -385,6 +385,8 @@ static drape_status draw_shadows(drape_renderer *r, drape_i_arena *memory, drape
     p->key.center = p->center;
     p->key.reach = 1.02 * p->radius;
     drape_i_tasks(r->ctx, BANDS, draw_band, &(band_job){&p->key, &p->surface});
+    status = drape_i_depth_map_sum_up(r->ctx, memory, &p->key);
+    if (status) return status;
     return drape_i_sky_make(r->ctx, memory, &p->surface, p->center, p->radius, p->floor, &p->sky);
 }
 

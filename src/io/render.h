@@ -95,12 +95,21 @@ typedef struct drape_i_depth_map {
     int32_t size;    /* texels along a side */
     float *nearest;  /* the largest dot(w, x - center) in each texel, -FLT_MAX where there is nothing */
     float *farthest; /* the least; NULL: not wanted */
+    int32_t blocks;  /* along a side, of DRAPE_I_DEPTH_BLOCK x DRAPE_I_DEPTH_BLOCK texels */
+    float *highest;  /* the largest `nearest` in each of them; NULL: not known */
 } drape_i_depth_map;
+
+enum { DRAPE_I_DEPTH_BLOCK = 32 };
 
 drape_status drape_i_depth_map_create(drape_context *ctx, drape_i_arena *memory, vec3 to_light, int32_t size,
                                       bool both, drape_i_depth_map *out);
 /* Draws rows [begin, end). */
 void drape_i_depth_map_draw(drape_i_depth_map *map, const drape_i_surface *surface, int32_t begin, int32_t end);
+/* Fills `highest`, once all rows are drawn. */
+drape_status drape_i_depth_map_sum_up(drape_context *ctx, drape_i_arena *memory, drape_i_depth_map *map);
+/* Whether nothing is above this height within a square of 2 * radius about a place, all but the height in texels. May
+ * say no where it is so. */
+bool drape_i_depth_map_clear(const drape_i_depth_map *map, double x, double y, double radius, double height);
 /* The share, 0..1, of the four texels around a place that have nothing above this height. x, y: texels. */
 double drape_i_depth_map_lit(const drape_i_depth_map *map, double x, double y, double height);
 /* The same from the other side: nothing below it. */

@@ -68,6 +68,7 @@ static double key_light(const drape_i_picture *pic, const group *g, vec3 p, vec3
     double steep = fmax(facing, 1e-3);
     double su = clamp(-vec3_dot(n, map->u) / steep, -STEEPEST, STEEPEST);
     double sv = clamp(-vec3_dot(n, map->v) / steep, -STEEPEST, STEEPEST);
+    if (drape_i_depth_map_clear(map, at.x, at.y, texels * radius, at.z - radius * (fabs(su) + fabs(sv)))) return 1;
     for (int32_t i = 0; i < g->count; i++)
         for (int32_t t = 0; t < s->taps; t++) {
             const double *tap = s->tap[g->sample[i] + s->count * t];
