@@ -97,59 +97,38 @@ static bool make_pipe(int ends[2]) {
     return true;
 }
 
+enum { MOST_FFMPEG_WORDS = 48 };
+
+/* Raw pixels in, H.264 out, in the colours that players expect. Splits `text`, which must live on. */
+static void ffmpeg_words(const picture_output *o, char *text, size_t size, char *target, char **words) {
+    int count = 0;
+    char *rest = text;
+    snprintf(text, size,
+             "ffmpeg -nostdin -loglevel error -y -f rawvideo -pixel_format rgb24 -video_size %dx%d -framerate %.10g "
+             "-i pipe:0 -an -c:v libx264 -crf 18 -vf scale=out_color_matrix=bt709 -pix_fmt yuv420p "
+             "-colorspace bt709 -color_primaries bt709 -color_trc bt709 -movflags +faststart -f mp4",
+             o->width, o->height, o->fps);
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) words[count++] = word;
+    words[count++] = target;
+    words[count] = NULL;
+}
+
 /* Its standard input is `from`. Returns errno, or 0. */
-static int start_ffmpeg(picture_output *o, int from, const char *target) {
-    char size[40], rate[40];
-    snprintf(size, sizeof size, "%dx%d", o->width, o->height);
-    snprintf(rate, sizeof rate, "%.10g", o->fps);
-    const char *words[] = {"ffmpeg",
-                           "-nostdin",
-                           "-loglevel",
-                           "error",
-                           "-y",
-                           "-f",
-                           "rawvideo",
-                           "-pixel_format",
-                           "rgb24",
-                           "-video_size",
-                           size,
-                           "-framerate",
-                           rate,
-                           "-i",
-                           "pipe:0",
-                           "-an",
-                           "-c:v",
-                           "libx264",
-                           "-crf",
-                           "18",
-                           "-vf",
-                           "scale=out_color_matrix=bt709",
-                           "-pix_fmt",
-                           "yuv420p",
-                           "-colorspace",
-                           "bt709",
-                           "-color_primaries",
-                           "bt709",
-                           "-color_trc",
-                           "bt709",
-                           "-movflags",
-                           "+faststart",
-                           "-f",
-                           "mp4",
-                           target,
-                           NULL};
+static int start_ffmpeg(picture_output *o, int from, char *target) {
+    char text[512], *words[MOST_FFMPEG_WORDS];
+    ffmpeg_words(o, text, sizeof text, target, words);
     posix_spawn_file_actions_t actions;
     pid_t child = 0;
     int why = posix_spawn_file_actions_init(&actions);
     if (why) return why;
     why = posix_spawn_file_actions_adddup2(&actions, from, STDIN_FILENO);
-    if (!why) why = posix_spawnp(&child, "ffmpeg", &actions, NULL, (char *const *)(uintptr_t)words, environ);
+    if (!why) why = posix_spawnp(&child, "ffmpeg", &actions, NULL, words, environ);
     posix_spawn_file_actions_destroy(&actions);
     o->child = (long)child;
     return why;
 }
 
-static bool open_pipe(picture_output *o, const char *target) {
+static bool open_pipe(picture_output *o, char *target) {
     int ends[2], why = 0;
     if (!make_pipe(ends)) why = errno;
     if (!why) {

@@ -32,8 +32,6 @@ struct drape_renderer {
     drape_context *ctx;
     drape_render_settings settings;
     drape_i_painted_cloth cloth;
-    drape_i_paint *paint;
-    int32_t paints;
     drape_i_samples samples;
     drape_i_srgb_bytes bytes;
     drape_i_camera camera;
@@ -47,12 +45,6 @@ struct drape_renderer {
 /* ---- Settings ---- */
 
 drape_render_settings drape_render_defaults(void) { return DEFAULTS; }
-
-static bool is_color(const double c[3]) {
-    for (int k = 0; k < 3; k++)
-        if (!(c[k] >= 0 && c[k] <= 1)) return false;
-    return true;
-}
 
 static bool is_square(int32_t n) {
     int32_t side = 1;
@@ -82,107 +74,12 @@ static drape_status check_settings(drape_context *ctx, const drape_render_settin
                             s->azimuth, s->elevation);
     if (s->has_floor && !isfinite(s->floor))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the height of the floor is not finite");
-    if (!is_color(s->background[0]) || !is_color(s->background[1]))
+    if (!drape_i_is_color(s->background[0]) || !drape_i_is_color(s->background[1]))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a colour of the background is not in 0..1");
     return DRAPE_OK;
 }
 
-/* ---- The cloth and its colours ---- */
-
-static const double PALETTE[][3] = {{0.725, 0.290, 0.196}, {0.235, 0.416, 0.584}, {0.847, 0.631, 0.235},
-                                    {0.361, 0.561, 0.439}, {0.525, 0.345, 0.522}, {0.231, 0.561, 0.565},
-                                    {0.722, 0.404, 0.541}, {0.467, 0.502, 0.247}};
-static const double OBJECT[3] = {0.56, 0.57, 0.59};
-
-enum { PALETTE_COLORS = sizeof PALETTE / sizeof *PALETTE };
-
-/* The other side is paler and a little greyer, as where the dye did not go through. */
-static drape_i_paint cloth_paint(const double srgb[3]) {
-    vec3 c = drape_i_linear_color(srgb);
-    double grey = 0.2126 * c.x + 0.7152 * c.y + 0.0722 * c.z;
-    vec3 dull = vec3_plus(vec3_scale(0.75, c), 0.25, (vec3){grey, grey, grey});
-    return (drape_i_paint){c, vec3_plus((vec3){0.085, 0.085, 0.085}, 0.88, dull), true};
-}
-
-static drape_status check_cloth(drape_context *ctx, const drape_render_cloth *c) {
-    drape_status status = drape_i_check_reserved(ctx, "drape_render_cloth", c->reserved, 6);
-    if (status) return status;
-    if (c->vertices < 1 || c->triangles < 0 || c->piece_count < 0 || (c->triangles > 0 && !c->triangle))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a cloth of %d vertices, %d triangles and %d pieces",
-                            c->vertices, c->triangles, c->piece_count);
-    for (int64_t i = 0; i < 3 * (int64_t)c->triangles; i++)
-        if (c->triangle[i] < 0 || c->triangle[i] >= c->vertices)
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "triangle %lld has vertex %d, and there are %d",
-                                (long long)(i / 3), c->triangle[i], c->vertices);
-    int64_t sum = 0;
-    for (int32_t p = 0; p < c->piece_count && c->piece_triangles; p++) {
-        if (c->piece_triangles[p] < 0)
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "piece %d has %d triangles", p, c->piece_triangles[p]);
-        sum += c->piece_triangles[p];
-    }
-    if (c->piece_triangles && sum != c->triangles)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the pieces have %lld triangles, and the cloth %d",
-                            (long long)sum, c->triangles);
-    for (int32_t p = 0; p < c->piece_count && c->piece_color; p++)
-        if (!is_color(c->piece_color[p]))
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the colour of piece %d is not in 0..1", p);
-    return DRAPE_OK;
-}
-
-static int32_t root_of(int32_t *parent, int32_t v) {
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
-/* Numbers what hangs together, in the order of the first vertices: the part of every vertex, in `part`. */
-static void number_parts(const drape_i_painted_cloth *c, int32_t *part) {
-    int32_t parts = 0;
-    for (int32_t v = 0; v < c->vertices; v++) part[v] = v;
-    for (int64_t t = 0; t < c->triangles; t++)
-        for (int k = 1; k < 3; k++) {
-            int32_t a = root_of(part, c->triangle[3 * t]), b = root_of(part, c->triangle[3 * t + k]);
-            if (a < b) part[b] = a;
-            else part[a] = b;
-        }
-    for (int32_t v = 0; v < c->vertices; v++) part[v] = root_of(part, v);
-    for (int32_t v = 0; v < c->vertices; v++) part[v] = part[v] == v ? parts++ : part[part[v]];
-}
-
-/* Which colour each triangle has: that of its piece, or of the part that it hangs together with. */
-static drape_status paint_triangles(drape_renderer *r, const drape_render_cloth *cloth, int32_t colors) {
-    drape_i_painted_cloth *c = &r->cloth;
-    int32_t *part;
-    if (cloth->piece_triangles) {
-        int64_t t = 0;
-        for (int32_t p = 0; p < cloth->piece_count; p++)
-            for (int64_t end = t + cloth->piece_triangles[p]; t < end; t++) c->paint[t] = p % colors;
-        return DRAPE_OK;
-    }
-    if (!DRAPE_NEW(r->ctx, part, c->vertices)) return DRAPE_ERROR_MEMORY;
-    number_parts(c, part);
-    for (int64_t t = 0; t < c->triangles; t++) c->paint[t] = part[c->triangle[3 * t]] % colors;
-    DRAPE_FREE(r->ctx, part, c->vertices);
-    return DRAPE_OK;
-}
-
-static drape_status take_cloth(drape_renderer *r, const drape_render_cloth *cloth) {
-    bool own = cloth->piece_color && cloth->piece_count > 0;
-    int32_t colors = own ? cloth->piece_count : PALETTE_COLORS;
-    vec3 object = drape_i_linear_color(OBJECT);
-    r->cloth.vertices = cloth->vertices;
-    r->cloth.triangles = cloth->triangles;
-    r->cloth.object_paint = colors;
-    r->paints = colors + 1;
-    if (!DRAPE_NEW(r->ctx, r->paint, r->paints) ||
-        !DRAPE_NEW(r->ctx, r->cloth.triangle, 3 * (int64_t)cloth->triangles) ||
-        !DRAPE_NEW(r->ctx, r->cloth.paint, cloth->triangles))
-        return DRAPE_ERROR_MEMORY;
-    for (int32_t i = 0; i < colors; i++) r->paint[i] = cloth_paint(own ? cloth->piece_color[i] : PALETTE[i]);
-    r->paint[colors] = (drape_i_paint){object, object, false};
-    if (cloth->triangles > 0)
-        memcpy(r->cloth.triangle, cloth->triangle, 3 * (size_t)cloth->triangles * sizeof *cloth->triangle);
-    return paint_triangles(r, cloth, colors);
-}
+/* ---- Creating ---- */
 
 drape_status drape_renderer_create(drape_context *ctx, const drape_render_cloth *cloth,
                                    const drape_render_settings *settings, drape_renderer **out) {
@@ -193,7 +90,6 @@ drape_status drape_renderer_create(drape_context *ctx, const drape_render_cloth 
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_renderer_create: cloth or out is NULL");
     resolve(&s);
     drape_status status = check_settings(ctx, &s);
-    if (!status) status = check_cloth(ctx, cloth);
     if (status) return status;
     if (!DRAPE_NEW(ctx, r, 1)) return DRAPE_ERROR_MEMORY;
     r->ctx = ctx;
@@ -201,7 +97,7 @@ drape_status drape_renderer_create(drape_context *ctx, const drape_render_cloth 
     drape_i_samples_fill(&r->samples, s.samples);
     drape_i_srgb_bytes_fill(&r->bytes);
     drape_i_camera_aim(&r->camera, &s);
-    status = take_cloth(r, cloth);
+    status = drape_i_paint_cloth(ctx, cloth, &r->cloth);
     if (status) drape_renderer_destroy(r);
     else *out = r;
     return status;
@@ -210,9 +106,7 @@ drape_status drape_renderer_create(drape_context *ctx, const drape_render_cloth 
 void drape_renderer_destroy(drape_renderer *r) {
     if (!r) return;
     drape_context *ctx = r->ctx;
-    DRAPE_FREE(ctx, r->paint, r->paints);
-    DRAPE_FREE(ctx, r->cloth.triangle, 3 * (int64_t)r->cloth.triangles);
-    DRAPE_FREE(ctx, r->cloth.paint, r->cloth.triangles);
+    drape_i_painted_cloth_free(ctx, &r->cloth);
     DRAPE_FREE(ctx, r->seen, r->seen_room);
     DRAPE_FREE(ctx, r, 1);
 }
@@ -413,7 +307,7 @@ drape_status drape_renderer_draw(drape_renderer *r, const drape_frame *frame, ui
                          .height = r->settings.height,
                          .samples = &r->samples,
                          .bytes = &r->bytes,
-                         .paint = r->paint,
+                         .paint = r->cloth.paint,
                          .rgb = rgb};
     status = drape_i_surface_make(r->ctx, &memory, &r->cloth, r->first_size, frame, &p.surface);
     if (!status) look_around(r, &p);

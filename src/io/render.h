@@ -2,6 +2,7 @@
  *
  *   render.c          settings, what the camera is shown, and a picture from beginning to end
  *   render_camera.c   where the camera is
+ *   render_paint.c    the colours of the cloth
  *   render_surface.c  cloth and meshes as one list of triangles with normals
  *   raster.c          triangles -> which one each sample of a pixel sees, tile by tile
  *   depth_map.c       the same from a light: what lies in its shadow
@@ -74,12 +75,20 @@ typedef struct drape_i_surface {
     double (*open)[2];      /* 0..1 at each vertex: what its front and its back see of the sky */
 } drape_i_surface;
 
-/* The mesh of the cloth, and the paint of each of its triangles; then that of other meshes. */
+/* The mesh of the cloth, and its colours. */
 typedef struct drape_i_painted_cloth {
     int32_t vertices, triangles;
-    int32_t *triangle, *paint;
-    int32_t object_paint;
+    int32_t *triangle;    /* 3 per triangle */
+    int32_t *paint_of;    /* each triangle */
+    drape_i_paint *paint; /* object + 1 of them */
+    int32_t object;       /* the paint of other meshes */
 } drape_i_painted_cloth;
+
+/* Whether all three are in 0..1. */
+bool drape_i_is_color(const double c[3]);
+/* Checks and copies; `out` is zero before, and to be freed in any case. */
+drape_status drape_i_paint_cloth(drape_context *ctx, const drape_render_cloth *cloth, drape_i_painted_cloth *out);
+void drape_i_painted_cloth_free(drape_context *ctx, drape_i_painted_cloth *cloth);
 
 /* Whether a mesh beside the cloth is so large that the camera does not have to see it. cloth: its size, m. */
 bool drape_i_is_large(const drape_frame_mesh *mesh, double cloth);

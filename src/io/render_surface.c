@@ -55,7 +55,7 @@ static void add_meshes(drape_i_surface *s, const drape_i_painted_cloth *cloth, d
     for (int32_t i = 0; i < frame->mesh_count; i++) {
         const drape_frame_mesh *m = frame->meshes + i;
         part p = part_of(m);
-        if (drape_i_is_large(m, size) == large) add_part(s, &p, NULL, cloth->object_paint);
+        if (drape_i_is_large(m, size) == large) add_part(s, &p, NULL, cloth->object);
     }
 }
 
@@ -154,7 +154,7 @@ drape_status drape_i_surface_make(drape_context *ctx, drape_i_arena *memory, con
     drape_status status = allocate(ctx, memory, cloth, frame, &s);
     if (status) return status;
     part p = {cloth->vertices, cloth->triangles, frame->positions, cloth->triangle};
-    add_part(&s, &p, cloth->paint, 0);
+    add_part(&s, &p, cloth->paint_of, 0);
     int32_t of_cloth = s.triangles;
     add_meshes(&s, cloth, size, frame, false);
     s.casters = s.triangles;
