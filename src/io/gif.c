@@ -116,9 +116,9 @@ static void pack_pixels(drape_gif *g, const gif_box *box) {
     put_code(g, CLEAR);
     for (int32_t y = box->y0; y <= box->y1; y++)
         for (int32_t x = box->x0; x <= box->x1; x++) {
-            int32_t pixel = stored(g, box, x, y), key = prefix << 8 | pixel;
+            int32_t pixel = stored(g, box, x, y), key = prefix < 0 ? -1 : prefix << 8 | pixel;
             int32_t slot = prefix < 0 ? -1 : slot_of(z, key);
-            if (slot >= 0 && z->key[slot] == key) {
+            if (slot >= 0 && z->key[slot] == key) { /* the string goes on */
                 prefix = z->code[slot];
                 continue;
             }
