@@ -18,13 +18,6 @@ enum { EXIT_CROSSINGS = 1, FIRST_NAMED = 3 };
 
 static const double BELOW = 1e-7; /* m: less than this is rounding in files of 32-bit floats */
 
-/* The cloth of a scene, or what a file has: triangles over all pieces. */
-typedef struct cloth_mesh {
-    int32_t vertices, triangles;
-    const int32_t *triangle;
-    int32_t *owned; /* to be freed; NULL: `triangle` is someone else's */
-} cloth_mesh;
-
 /* A body beside the cloth: its triangles count vertices from its own first one. */
 typedef struct other_body {
     const char *name;
@@ -71,48 +64,6 @@ static bool say_message(const check *c) {
 }
 
 /* ---- What is tested ---- */
-
-/* Scenes hold a mesh per piece. */
-static bool join_pieces(const drape_scene *scene, cloth_mesh *out) {
-    int64_t vertices = 0, triangles = 0, at = 0;
-    for (int32_t p = 0; p < scene->piece_count; p++) {
-        vertices += scene->pieces[p].vertices;
-        triangles += scene->pieces[p].triangles;
-    }
-    out->owned = malloc((size_t)(3 * triangles + 1) * sizeof *out->owned);
-    if (!out->owned) return no_memory();
-    int32_t first = 0;
-    for (int32_t p = 0; p < scene->piece_count; p++) {
-        const drape_piece *piece = scene->pieces + p;
-        for (int64_t i = 0; i < 3 * (int64_t)piece->triangles; i++) out->owned[at++] = first + piece->triangle[i];
-        first += piece->vertices;
-    }
-    out->vertices = (int32_t)vertices;
-    out->triangles = (int32_t)triangles;
-    out->triangle = out->owned;
-    return true;
-}
-
-/* Whether the scene and the file are about the same mesh. */
-static bool fits_scene(const check *c, const char *scene) {
-    const drape_reader_info *file = drape_reader_describe(c->reader);
-    bool fits = file->triangles > 0 ? file->vertices >= c->cloth.vertices && file->triangles >= c->cloth.triangles
-                                    : file->vertices == c->cloth.vertices;
-    if (!fits) {
-        complain("%s has %d vertices, but the cloth of %s has %d: is it of another scene, or of a run with other "
-                 "--resolution, --irregular or --set?",
-                 c->file, file->vertices, scene, c->cloth.vertices);
-        return false;
-    }
-    if (file->triangles == 0) return true;
-    for (int64_t i = 0; i < 3 * (int64_t)c->cloth.triangles; i++)
-        if (file->triangle[i] != c->cloth.triangle[i]) {
-            complain("%s: triangle %lld is not that of the cloth of %s: it is another mesh", c->file,
-                     (long long)(i / 3), scene);
-            return false;
-        }
-    return true;
-}
 
 static const drape_collider *collider(const check *c, int32_t i) {
     return drape_loaded_scene_data(c->scene)->colliders + i;
@@ -176,8 +127,8 @@ static bool take_cloth(check *c, const scene_arguments *scene) {
     if (scene->name) {
         drape_scene_options how = scene_options(scene);
         if (drape_scene_load(c->ctx, scene->name, &how, &c->scene)) return say_message(c);
-        if (!join_pieces(drape_loaded_scene_data(c->scene), &c->cloth) || !fits_scene(c, scene->name) ||
-            !take_colliders(c))
+        if (!join_pieces(drape_loaded_scene_data(c->scene), &c->cloth) ||
+            !frames_fit_scene(c->file, file, scene->name, &c->cloth) || !take_colliders(c))
             return false;
         if (file->triangles > 0 && !take_rest_of_file(c)) return false;
     }

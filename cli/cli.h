@@ -115,6 +115,20 @@ drape_scene_options scene_options(const scene_arguments *a);
  * they come. */
 drape_context *make_context(int32_t threads, bool warns);
 
+/* ---- scene_mesh.c: the mesh of frames ---- */
+
+/* The cloth of a scene, or what a file has: triangles over all pieces. */
+typedef struct cloth_mesh {
+    int32_t vertices, triangles;
+    const int32_t *triangle;
+    int32_t *owned; /* to be freed; NULL: `triangle` is someone else's */
+} cloth_mesh;
+
+/* The pieces of a scene, which holds a mesh for each. Both are false after a complaint. */
+bool join_pieces(const drape_scene *scene, cloth_mesh *out);
+/* Whether a file of frames and the cloth of a scene are about the same mesh. */
+bool frames_fit_scene(const char *file, const drape_reader_info *frames, const char *scene, const cloth_mesh *cloth);
+
 /* ---- direct.c: the solver behind the method "direct" ---- */
 
 /* NULL: the program was built without one. */
@@ -183,6 +197,7 @@ int command_run(int argc, char **argv);
 int command_settle(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_check_frames(int argc, char **argv);
+int command_render(int argc, char **argv);
 int command_solve(int argc, char **argv);
 int command_ode(int argc, char **argv);
 int command_ccd(int argc, char **argv);

@@ -13,6 +13,7 @@ static const struct command {
     {"settle", "move the cloth of a scene to where it comes to rest", command_settle},
     {"check", "look at a scene or a mesh and report every problem", command_check},
     {"check-frames", "count what crosses in the frames of a run", command_check_frames},
+    {"render", "draw the frames of a run, or of a scene, as pictures or a film", command_render},
     {"solve", "solve a linear system from a file", command_solve},
     {"ode", "try an integrator on an example with a known solution", command_ode},
     {"ccd", "test collision detection on queries with known answers", command_ccd},

@@ -325,7 +325,8 @@ typedef struct drape_reader_info {
     int32_t vertices;        /* of each frame, >= 1; also those of meshes beside the cloth, which stand behind it */
     int32_t triangles;       /* 0: the file holds none, and there is no mesh */
     const int32_t *triangle; /* 3 per triangle */
-    uint64_t reserved[4];    /* zero */
+    double fps;              /* frames per second of an .mdd file; 0: the file does not say */
+    uint64_t reserved[3];    /* zero */
 } drape_reader_info;
 
 /* The format follows from the path's ending. The frames of a sequence of files must be numbered evenly, so that none
@@ -340,6 +341,95 @@ DRAPE_API drape_status drape_reader_frame(drape_reader *reader, int32_t frame, d
  * frame on, rounded); -1 where there is no such frame. */
 DRAPE_API int64_t drape_reader_number(const drape_reader *reader, int32_t frame);
 DRAPE_API void drape_reader_close(drape_reader *reader); /* NULL is fine */
+
+/* ---- Pictures: frames drawn in software, without a window or a graphics card; docs/render.md ----
+ *
+ *   drape_render_cloth cloth = {.vertices = n, .triangles = m, .triangle = corners};
+ *   drape_renderer *r;
+ *   drape_renderer_create(ctx, &cloth, NULL, &r);
+ *   for (...) drape_renderer_include(r, &frame[i]);             // so that the camera sees all of the motion
+ *   drape_renderer_draw(r, &frame[i], rgb);                     // rgb: 3 * 960 * 540 bytes
+ *   drape_png_write(ctx, "sheet.png", 960, 540, rgb);
+ *
+ * The same frame gives the same bytes, whatever the number of threads. */
+
+/* How pictures are drawn. Zero means the default in every field. Colours are sRGB: red, green, blue in 0..1. */
+typedef struct drape_render_settings {
+    int32_t width, height; /* pixels, 1..16384 each; default 960 and 540 */
+    int32_t samples;       /* per pixel, against jagged edges: 1, 4, 9, 16, 25, 36, 49 or 64; default 9 */
+    bool has_view;         /* azimuth and elevation are given */
+    double azimuth;      /* degrees, in which direction from the cloth the camera is: 0 along x, 90 along y, z is up;
+                            default -58 */
+    double elevation;    /* degrees, how far above the horizon, -90..90; default 24 */
+    bool has_background; /* the colours of it are given */
+    double background[2][3]; /* at the top of the picture, and at its bottom and of the floor; default a warm white */
+    bool no_floor;
+    bool has_floor;       /* its height is given */
+    double floor;         /* m; default: a little below everything that the camera is shown */
+    uint64_t reserved[8]; /* zero: room for later fields */
+} drape_render_settings;
+
+DRAPE_API drape_render_settings drape_render_defaults(void);
+
+/* The mesh of the cloth, the same in all frames. */
+typedef struct drape_render_cloth {
+    int32_t vertices; /* >= 1 */
+    int32_t triangles;
+    const int32_t *triangle; /* 3 per triangle, each below `vertices` */
+    int32_t piece_count;     /* >= 0 */
+    /* How many triangles each piece has; pieces stand one after the other, and have all triangles together. NULL:
+     * what hangs together is a piece, in the order of the first vertices, whatever piece_count is. */
+    const int32_t *piece_triangles;
+    const double (*piece_color)[3]; /* of the side that triangles turn counter-clockwise on; the other is paler.
+                                       piece_count of them, again from the first where there are more pieces. NULL: a
+                                       palette */
+    uint64_t reserved[6];           /* zero: room for later fields */
+} drape_render_cloth;
+
+/* Where the camera is. A point p is at the pixel (width / 2 + focal * dot(right, d) / -dot(back, d),
+ * height / 2 - focal * dot(up, d) / -dot(back, d)), d = p - eye, counted from the top left corner of the picture. */
+typedef struct drape_render_camera {
+    double eye[3]; /* m */
+    double right[3], up[3], back[3];
+    double focal; /* pixels */
+} drape_render_camera;
+
+typedef struct drape_renderer drape_renderer;
+
+/* Copies what it needs. settings may be NULL. The context must outlive the renderer. */
+DRAPE_API drape_status drape_renderer_create(drape_context *ctx, const drape_render_cloth *cloth,
+                                             const drape_render_settings *settings, drape_renderer **out);
+/* Lets the camera see the cloth of this frame, too, and those of its meshes that are at most three times as large as
+ * the cloth of the first frame. Vertices that are not finite do not count, nor do frames in which the cloth is more
+ * than eight times as large as in most others. Without this, the camera sees the first frame that is drawn. Of a
+ * frame positions and meshes are used. */
+DRAPE_API drape_status drape_renderer_include(drape_renderer *renderer, const drape_frame *frame);
+/* Draws a frame: 3 bytes per pixel, row by row from the top left. Triangles with vertices that are not finite are
+ * left out. */
+DRAPE_API drape_status drape_renderer_draw(drape_renderer *renderer, const drape_frame *frame, uint8_t *rgb);
+/* The camera of the last picture, or of the next where there was none. DRAPE_ERROR_ARGUMENT before the first frame.
+ */
+DRAPE_API drape_status drape_renderer_camera(drape_renderer *renderer, drape_render_camera *out);
+DRAPE_API void drape_renderer_destroy(drape_renderer *renderer); /* NULL is fine */
+
+/* Writes a picture of 3 bytes per pixel, row by row from the top left; width and height from 1 to 16384. */
+DRAPE_API drape_status drape_png_write(drape_context *ctx, const char *path, int32_t width, int32_t height,
+                                       const uint8_t *rgb);
+
+/* A film that repeats forever, of 255 colours. */
+typedef struct drape_gif drape_gif;
+
+/* fps: frames per second, 0.01..50. The format counts hundredths of a second: delays are rounded so that the film
+ * keeps its length. The context must outlive it. */
+DRAPE_API drape_status drape_gif_open(drape_context *ctx, const char *path, int32_t width, int32_t height, double fps,
+                                      drape_gif **out);
+/* Before the first frame: colours are chosen so that they suit these pictures. Without this, the first frame. */
+DRAPE_API drape_status drape_gif_sample(drape_gif *gif, const uint8_t *rgb);
+DRAPE_API drape_status drape_gif_frame(drape_gif *gif, const uint8_t *rgb);
+/* Puts the file in its place; DRAPE_ERROR_ARGUMENT where there is no frame. Destroy comes after it all the same. */
+DRAPE_API drape_status drape_gif_finish(drape_gif *gif);
+/* Without drape_gif_finish nothing remains of the file. NULL is fine. */
+DRAPE_API void drape_gif_destroy(drape_gif *gif);
 
 /* ---- Journals: runs that survive being cut off; docs/checkpoints.md ----
  *

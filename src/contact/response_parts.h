@@ -87,8 +87,6 @@ struct drape_i_response {
     drape_i_zones *zones;
 };
 
-DRAPE_INLINE vec3 vec3_add(vec3 a, vec3 b) { return (vec3){a.x + b.x, a.y + b.y, a.z + b.z}; }
-DRAPE_INLINE vec3 vec3_plus(vec3 a, double s, vec3 b) { return (vec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z}; }
 DRAPE_INLINE void vec3_put(double *p, vec3 a) { p[0] = a.x, p[1] = a.y, p[2] = a.z; }
 
 /* Makes room for `need` items of `size` bytes, and half as many again; what was in it is kept. */

@@ -15,10 +15,10 @@
 #include "base/text.h"
 #include "cloth/cloth.h"
 #include "io/format_tools.h"
+#include "io/zlib_memory.h"
 
 #include <math.h>
 #include <string.h>
-#include <zlib.h>
 
 /* The files of web/player, made part of the library by cmake/embed.cmake. */
 extern const unsigned char drape_i_player_html[], drape_i_player_css[], drape_i_player_js[];
@@ -46,30 +46,12 @@ typedef struct pack {
 
 enum { LEVEL = 6, WORDS_BUFFER = 4096 }; /* level 9 gains a few per cent and takes several times as long */
 
-/* zlib does not say the size again when it frees, so it stands in front; 64 bytes keep the alignment. */
-enum { FRONT = 64 };
-
-static voidpf get_memory(voidpf ctx, uInt items, uInt size) {
-    int64_t bytes = (int64_t)items * (int64_t)size + FRONT;
-    char *memory = drape_i_alloc(ctx, bytes, 1);
-    if (!memory) return Z_NULL;
-    memcpy(memory, &bytes, sizeof bytes);
-    return memory + FRONT;
-}
-
-static void free_memory(voidpf ctx, voidpf address) {
-    int64_t bytes;
-    char *memory = (char *)address - FRONT;
-    memcpy(&bytes, memory, sizeof bytes);
-    drape_i_free(ctx, memory, bytes, 1);
-}
-
 /* The pack must stay where it is until it is closed; so must the file. */
 static drape_status pack_open(drape_context *ctx, drape_i_file *file, pack *out) {
     out->ctx = NULL;
     out->file = file;
     out->status = DRAPE_OK;
-    out->deflate = (z_stream){.zalloc = get_memory, .zfree = free_memory, .opaque = ctx};
+    out->deflate = (z_stream){.zalloc = drape_i_zlib_get, .zfree = drape_i_zlib_free, .opaque = ctx};
     if (deflateInit(&out->deflate, LEVEL) != Z_OK)
         return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "%s: out of memory for compression", file->path);
     out->ctx = ctx;

@@ -191,12 +191,22 @@ static drape_status read_mesh(drape_reader *r, int32_t frame, double *x) {
 
 /* ---- Positions only ---- */
 
+/* 0 where it has no times, or such that do not go on. */
+static double rate_of(const drape_cache *cache) {
+    const drape_cache_info *info = drape_cache_describe(cache);
+    if (!info->has_times || info->frames < 2) return 0;
+    double seconds = drape_cache_time(cache, info->frames - 1) - drape_cache_time(cache, 0);
+    double fps = (info->frames - 1) / seconds;
+    return seconds > 0 && isfinite(fps) ? fps : 0;
+}
+
 static drape_status open_cache(drape_reader *r) {
     drape_status status = pass_gate(r, r->path);
     if (!status) status = drape_cache_open(r->ctx, r->path, &r->cache);
     if (status) return status;
     r->info.vertices = drape_cache_describe(r->cache)->vertices;
     r->info.frames = drape_cache_describe(r->cache)->frames;
+    r->info.fps = rate_of(r->cache);
     return DRAPE_OK;
 }
 

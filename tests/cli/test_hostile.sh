@@ -273,6 +273,7 @@ readers_do_not_wait() {
     refuses_at_once "$program" run /dev/zero
     refuses_at_once "$program" check-frames d.ckpt.frames
     refuses_at_once "$program" check-frames m.pc2 --mesh m.obj
+    refuses_at_once "$program" render m.pc2 m.png
     refuses_at_once "$program" solve a.sys
     refuses_at_once "$program" solve a.mtx
     refuses_at_once "$program" ccd q.csv
@@ -394,6 +395,8 @@ terminal_gets_no_commands() {
     shows_no_command "$program" run pinned --resolution 4 --frames 0 -o "$bad.pc2"
     shows_no_command "$program" solve "$bad"
     shows_no_command "$program" check-frames "$bad.pc2" --mesh "$bad.obj"
+    shows_no_command "$program" render "$bad.pc2" "$bad.png"
+    shows_no_command "$program" render pinned "$bad.png" --resolution 4 --frame 0 --size 8x8
     shows_no_command "$program" "$bad"
     shows_no_command "$program" run pinned "--$bad"
     for key in name material mesh; do

@@ -269,6 +269,8 @@ static trial trials[] = {
     {"../in/follow.yaml --threads 1 --quiet --frames 0 -o a.ply", command_run},
     {"../in/s.obj --scene ../in/meshes.yaml --threads 1", command_check_frames},
     {"../in/s.mdd --threads 1 --json", command_check_frames},
+    {"../in/s.obj a.png --threads 1 --size 8x8 --samples 1 --quiet --scene ../in/meshes.yaml", command_render},
+    {"../in/s.obj a.gif --threads 1 --size 8x8 --samples 1 --quiet", command_render},
     {"../in/a.sys --threads 1 --history h.csv", command_solve},
     {"../in/a.mtx --threads 1 -o x.bin --rhs ../in/b.mtx", command_solve},
     {"../in/a.mtx --threads 1 -o x.bin --precond amg --explain", command_solve},

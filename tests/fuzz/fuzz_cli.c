@@ -1,8 +1,8 @@
-/* Any bytes as a command line, a word per line: `run`, `settle`, `check`, `check-frames`, `solve`, `ode`, `ccd` and
- * the lists, with all their options, `--set` above all. The exit code is one that is documented, no temporary file is
- * left, and what was there to read is as it was. It works in a folder of its own that holds a scene, a mesh, a cache
- * and a matrix; slashes become underscores, so no word leads out of it. Runs have no steps and grids stay small:
- * later options win. */
+/* Any bytes as a command line, a word per line: `run`, `settle`, `check`, `check-frames`, `solve`, `ode`, `ccd`,
+ * `render` and the lists, with all their options, `--set` above all. The exit code is one that is documented, no
+ * temporary file is left, and what was there to read is as it was. It works in a folder of its own that holds a
+ * scene, a mesh, a cache and a matrix; slashes become underscores, so no word leads out of it. Runs have no steps and
+ * grids stay small: later options win. */
 #include "cli.h"
 #include "fuzz.h"
 
@@ -18,7 +18,7 @@ enum { MOST = 24, MOST_BYTES = 2000 };
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
-    char *last[7]; /* words that keep it short */
+    char *last[9]; /* words that keep it short */
 } commands[] = {
     {"run", command_run, {"--frames", "0", "--resolution", "4", "--threads", "1", NULL}},
     {"settle", command_settle, {"--corrections", "3", "--resolution", "4", "--threads", "1", NULL}},
@@ -30,6 +30,7 @@ static const struct command {
     {"scenes", command_scenes, {NULL}},
     {"fabrics", command_fabrics, {NULL}},
     {"list", command_list, {NULL}},
+    {"render", command_render, {"--size", "4x4", "--frames", "0:0", "--resolution", "4", "--threads", "1", NULL}},
 };
 
 static const struct input {
@@ -100,7 +101,7 @@ static int cut(char *text, char **words) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char text[MOST_BYTES + 1], before[4096], *words[MOST + 8];
+    char text[MOST_BYTES + 1], before[4096], *words[MOST + 9];
     if (size == 0 || size > MOST_BYTES) return -1;
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;
