@@ -52,6 +52,7 @@ static drape_status write_state(run *r, int64_t number, const double *x, const d
                                .number = number,
                                .time = time,
                                .meshes = drape_collider_meshes_at(r->colliders, time),
+                               .mesh_appearance = drape_collider_meshes_appearance(r->colliders),
                                .mesh_count = drape_collider_meshes_count(r->colliders),
                                .energy = energy};
     drape_status status = DRAPE_OK;
