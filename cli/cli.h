@@ -23,6 +23,7 @@ typedef enum word_kind {
     WORDS_MODELS,
     WORDS_INTEGRATORS,
     WORDS_FORMATS,
+    WORDS_COLORS,
     WORDS_FABRICS,
     WORDS_SCENES,
     WORDS_EXAMPLES,

@@ -39,6 +39,7 @@ static const struct table {
     [WORDS_MODELS] = {"models", "the key model of a scene", drape_model_name, drape_model_about},
     [WORDS_INTEGRATORS] = {"integrators", "drape run --integrator", drape_integrator_name, integrator_about},
     [WORDS_FORMATS] = {"formats", "drape run --output", drape_writer_extension, drape_writer_description},
+    [WORDS_COLORS] = {"colors", "the key color of a scene", drape_color_name, NULL},
     [WORDS_FABRICS] = {"fabrics", "the key material of a scene", drape_fabric_name, NULL},
     [WORDS_SCENES] = {"scenes", "drape run", drape_scene_name, drape_scene_description},
     [WORDS_EXAMPLES] = {"examples", "drape ode", example_name, example_about},

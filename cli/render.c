@@ -236,7 +236,8 @@ static bool prepare(render *r) {
                                 .triangles = s->cloth.triangles,
                                 .triangle = s->cloth.triangle,
                                 .piece_count = s->piece_count,
-                                .piece_triangles = s->piece_triangles};
+                                .piece_triangles = s->piece_triangles,
+                                .piece_color = (const double(*)[3])s->piece_color};
     r->look.has_floor = s->has_floor;
     r->look.floor = s->floor;
     if (drape_renderer_create(s->ctx, &cloth, &r->look, &r->renderer)) return say_message(r);

@@ -22,6 +22,7 @@ typedef struct frame_source {
     FILE *kept; /* positions of the frames that were simulated, one after the other */
     cloth_mesh cloth;
     int32_t *piece_triangles; /* of a scene; NULL: not known */
+    double (*piece_color)[3]; /* likewise; red -1: none was named */
     int32_t piece_count;
     int32_t vertices; /* of each frame, those behind the cloth too */
     int32_t frames;   /* those of the file, or as many as the scene has */

@@ -62,9 +62,14 @@ static bool load_scene(frame_source *s) {
     if (!join_pieces(scene, &s->cloth)) return false;
     s->fps = 1 / (scene->step * scene->steps_per_frame);
     s->piece_triangles = malloc(((size_t)scene->piece_count + 1) * sizeof *s->piece_triangles);
-    if (!s->piece_triangles) return no_memory();
+    s->piece_color = malloc(((size_t)scene->piece_count + 1) * sizeof *s->piece_color);
+    if (!s->piece_triangles || !s->piece_color) return no_memory();
     s->piece_count = scene->piece_count;
-    for (int32_t p = 0; p < s->piece_count; p++) s->piece_triangles[p] = scene->pieces[p].triangles;
+    for (int32_t p = 0; p < s->piece_count; p++) {
+        const drape_appearance *look = scene->pieces[p].appearance;
+        s->piece_triangles[p] = scene->pieces[p].triangles;
+        for (int k = 0; k < 3; k++) s->piece_color[p][k] = look && look->colored ? look->color[k] / 255.0 : -1;
+    }
     return s->no_colliders || take_colliders(s);
 }
 
@@ -111,7 +116,7 @@ void source_close(frame_source *s) {
     drape_reader_close(s->reader);
     drape_collider_meshes_destroy(s->colliders);
     drape_loaded_scene_destroy(s->loaded);
-    free(s->piece_triangles), free(s->cloth.owned), free(s->shown), free(s->x);
+    free(s->piece_triangles), free(s->piece_color), free(s->cloth.owned), free(s->shown), free(s->x);
 }
 
 /* ---- Simulating ---- */

@@ -23,6 +23,11 @@ static void watch_signals(void) {
     signal(SIGPIPE, SIG_IGN); /* nobody reads on: no reason to lose the files */
 }
 
+static bool is_interrupted(void) { return interrupted; }
+
+/* Whether a run is to end before its last frame: by a signal, or since what it reads was saved. */
+static bool must_stop(const run *r) { return interrupted || (r->watch && watch_saved(r->watch)); }
+
 /* ---- What a run writes as it goes ---- */
 
 /* Whether everything that will be written can be, as far as one can tell; false after a complaint. */
@@ -52,6 +57,7 @@ static drape_status write_state(run *r, int64_t number, const double *x, const d
                                .number = number,
                                .time = time,
                                .meshes = drape_collider_meshes_at(r->colliders, time),
+                               .mesh_appearance = drape_collider_meshes_appearance(r->colliders),
                                .mesh_count = drape_collider_meshes_count(r->colliders),
                                .energy = energy};
     drape_status status = DRAPE_OK;
@@ -241,6 +247,8 @@ static bool prepare(run *r) {
     r->ctx = make_context(o->scene.threads, true);
     if (!r->ctx) return false;
     drape_status status = load(r);
+    for (int32_t i = 0; r->watch && drape_loaded_scene_file(r->loaded, i); i++)
+        watch_add(r->watch, drape_loaded_scene_file(r->loaded, i));
     if (!status && !check(r)) return false;
     bool read = !status;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
@@ -296,12 +304,12 @@ static drape_status step(run *r, drape_certificate *c) {
  * signal came. */
 static drape_status simulate_frame(run *r, drape_certificate *c, frame_summary *sum) {
     drape_status status = DRAPE_OK;
-    for (int32_t i = 0; i < r->scene->steps_per_frame && !status && !interrupted; i++) {
+    for (int32_t i = 0; i < r->scene->steps_per_frame && !status && !must_stop(r); i++) {
         status = step(r, c);
         sum->iterations += c->linear.iterations;
         sum->cuts += c->contact.cuts;
     }
-    if (status || interrupted) return status;
+    if (status || must_stop(r)) return status;
     status = write_frame(r);
     if (!status) sum->frame = ++r->frames_done;
     return status;
@@ -313,7 +321,7 @@ static drape_status simulate(run *r) {
     r->frames_before = r->frames_done;
     drape_certificate c = {0};
     drape_status status = DRAPE_OK;
-    while (r->frames_done < r->scene->frames && !status && !interrupted) {
+    while (r->frames_done < r->scene->frames && !status && !must_stop(r)) {
         frame_summary summary = {.last = &c};
         double begin = seconds_now();
         status = simulate_frame(r, &c, &summary);
@@ -372,10 +380,11 @@ static bool write_report(run *r, const char *outcome) {
 static int finish(run *r, drape_status status) {
     char outcome[2000] = "finished";
     bool stopped =
-        interrupted && r->frames_done < r->scene->frames; /* a signal after the last frame changes nothing */
+        must_stop(r) && r->frames_done < r->scene->frames; /* a signal after the last frame changes nothing */
     if (status) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
     if (stopped)
-        snprintf(outcome, sizeof outcome, "interrupted after frame %d of %d", r->frames_done, r->scene->frames);
+        snprintf(outcome, sizeof outcome, "%s after frame %d of %d",
+                 interrupted ? "interrupted" : "a file of the scene was saved", r->frames_done, r->scene->frames);
     int32_t bad = close_writers(r, true);
     if (!status && !stopped && bad) snprintf(outcome, sizeof outcome, "%s", drape_message(r->ctx));
     if (status || stopped) say_what_is_kept(r, outcome, status, bad);
@@ -399,11 +408,37 @@ static void release(run *r) {
     free(r->page_name);
 }
 
-int command_run(int argc, char **argv) {
-    run r = {.options = {.frames = -1}};
-    parse_result parsed = run_parse(&r.options, argc, argv);
-    if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
+static int run_once(const run_options *options, file_watch *watch) {
+    run r = {.options = *options, .watch = watch};
     int code = prepare(&r) ? finish(&r, simulate(&r)) : r.began ? EXIT_RUN_FAILED : EXIT_BAD_INPUT;
     release(&r);
     return code;
+}
+
+/* Again and again, until a signal comes. What is wrong with the scene was said; the next version may be better. */
+static int run_watched(const run_options *options) {
+    const char *name = options->scene.name;
+    file_watch files = {0};
+    if (!watch_add(&files, name)) {
+        complain("out of memory");
+        return EXIT_RUN_FAILED;
+    }
+    watch_signals();
+    do {
+        watch_note(&files); /* before anything is read */
+        run_once(options, &files);
+        if (!interrupted && !watch_saved(&files) && !options->quiet)
+            tell("watching %s%s; Ctrl-C ends it\n", name, files.count > 1 ? " and the files that it names" : "");
+        fflush(stdout);
+    } while (watch_wait(&files, is_interrupted));
+    watch_clear(&files);
+    return EXIT_INTERRUPTED;
+}
+
+int command_run(int argc, char **argv) {
+    run_options options = {.frames = -1};
+    parse_result parsed = run_parse(&options, argc, argv);
+    if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
+    if (!options.watch) return run_once(&options, NULL);
+    return run_can_watch(&options) ? run_watched(&options) : EXIT_BAD_INPUT;
 }

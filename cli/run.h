@@ -3,6 +3,7 @@
 #define DRAPE_CLI_RUN_H
 
 #include "cli.h"
+#include "watch.h"
 
 enum { MOST_OUTPUTS = 16 };
 
@@ -12,7 +13,7 @@ typedef struct run_options {
     const char *report, *export_system, *checkpoint_file;
     int32_t frames;     /* -1: the scene's */
     int32_t checkpoint; /* frames from one to the next; 0: none */
-    bool quiet, tune, resume, check_energy, no_colliders, no_output;
+    bool quiet, tune, resume, check_energy, no_colliders, no_output, watch;
     int64_t export_step;     /* 0: none */
     const char *export_path; /* part of export_system */
     int argc;                /* the words behind `drape run`, to be shown again */
@@ -41,11 +42,14 @@ typedef struct run {
     double simulated;  /* s: wall-clock time of the frames */
     int64_t cut_steps; /* in a row that contact divided; -1: that was said */
     bool began;        /* to write: what fails from here on is no bad input */
+    file_watch *watch; /* what to look at between steps; NULL: nothing */
 } run;
 
 /* ---- run_options.c ---- */
 
 parse_result run_parse(run_options *o, int argc, char **argv);
+/* Whether the scene is a file that can be watched, and the options go with that; false after a complaint. */
+bool run_can_watch(const run_options *o);
 /* Finds step and file in "12:step.sys"; false after a complaint. */
 bool run_parse_export(run_options *o, int64_t steps);
 /* Checks what is said of checkpoints, and gives them their name; false after a complaint. */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_WRITTEN = 2 * MOST_OUTPUTS + 8 };
+enum { MOST_OF_OUTPUT = 5, MOST_WRITTEN = MOST_OF_OUTPUT * MOST_OUTPUTS + 8 };
 
 /* A file that the run writes or reads. */
 typedef struct run_file {
@@ -25,7 +25,7 @@ typedef struct run_file {
 typedef struct name_list {
     run_file written[MOST_WRITTEN];
     int32_t count;
-    char *made[2 * MOST_OUTPUTS + 4]; /* names that were put together */
+    char *made[MOST_OF_OUTPUT * MOST_OUTPUTS + 4]; /* names that were put together */
     int32_t made_count;
     bool bad;
 } name_list;
@@ -67,21 +67,23 @@ static bool same(const char *a, bool a_numbered, const char *b, bool b_numbered)
     return matches(a, a_numbered, b) || matches(b, b_numbered, a) || strcmp(a, b) == 0;
 }
 
-static const char OUTPUT[] = "output", BESIDE[] = "the mesh beside an output";
+static const char OUTPUT[] = "output", BESIDE[] = "the mesh beside an output",
+                  LOOKS[] = "colors or images of an output";
 
-static bool is_output(const run_file *f) { return f->role == OUTPUT; }
+/* Whether a `*` in its name stands for a number. */
+static bool is_numbered(const run_file *f) { return f->role == OUTPUT || f->role == LOOKS; }
 
 /* By their names, or by where links lead. */
 static bool same_file(const run_file *a, const run_file *b) {
-    bool an = is_output(a), bn = is_output(b);
+    bool an = is_numbered(a), bn = is_numbered(b);
     return same(a->place, an, b->place, bn) || same(a->place, an, b->target, false) ||
            same(a->target, false, b->place, bn) || same(a->target, false, b->target, false);
 }
 
-/* False after a complaint. The meshes beside two caches are the same. */
+/* False after a complaint. The meshes beside two caches are the same, and so are the images of two outputs. */
 static bool apart(const run_file *written, const run_file *other, const char *does) {
-    bool both_meshes = written->role == BESIDE && other->role == BESIDE;
-    if (both_meshes || !same_file(written, other)) return true;
+    bool alike = written->role == other->role && (written->role == BESIDE || written->role == LOOKS);
+    if (alike || !same_file(written, other)) return true;
     complain("%s (%s) is the file that %s (%s) %s: choose another name", written->name, written->role, other->name,
              other->role, does);
     return false;
@@ -103,12 +105,17 @@ static char *make_name(name_list *l, size_t room) {
     return name;
 }
 
-static void add_output(name_list *l, const char *output) {
+static void add_output(name_list *l, const drape_scene *scene, const char *output) {
     size_t length;
     for (int32_t k = 0; (length = drape_writer_makes(output, k, NULL, 0)) > 0 && !l->bad; k++) {
         char *name = make_name(l, length + 1);
         if (name) drape_writer_makes(output, k, name, length + 1);
         add(l, k == 0 ? OUTPUT : BESIDE, name);
+    }
+    for (int32_t k = 0; (length = drape_writer_makes_besides(output, scene, k, NULL, 0)) > 0 && !l->bad; k++) {
+        char *name = make_name(l, length + 1);
+        if (name) drape_writer_makes_besides(output, scene, k, name, length + 1);
+        add(l, LOOKS, name);
     }
 }
 
@@ -142,6 +149,13 @@ void run_list_files(const run *r) {
             tell_numbered(name, k == 0 && strcmp(name, r->outputs[i]) != 0, r->frames_done);
             free(name);
         }
+        for (int32_t k = 0; (length = drape_writer_makes_besides(r->outputs[i], r->scene, k, NULL, 0)) > 0; k++) {
+            char *name = malloc(length + 1);
+            if (!name) continue;
+            drape_writer_makes_besides(r->outputs[i], r->scene, k, name, length + 1);
+            tell(" and %s", name);
+            free(name);
+        }
         tell("\n");
     }
 }
@@ -163,7 +177,7 @@ static void hold_against(name_list *l, const char *role, const char *input) {
 }
 
 static void list_written(const run *r, name_list *l) {
-    for (int32_t i = 0; i < r->output_count; i++) add_output(l, r->outputs[i]);
+    for (int32_t i = 0; i < r->output_count; i++) add_output(l, r->scene, r->outputs[i]);
     add(l, "--report", r->options.report);
     add(l, "--export-system", r->options.export_path);
     add_checkpoints(l, r->checkpoint_path);
@@ -213,7 +227,7 @@ static bool remove_leftover(const name_list *l, char *place) {
     if (!last || !is_suffix(last + strlen(mark))) return false;
     *last = 0;
     for (int32_t i = 0; i < l->count && !known; i++)
-        known = l->written[i].place && same(l->written[i].place, is_output(&l->written[i]), place, false);
+        known = l->written[i].place && same(l->written[i].place, is_numbered(&l->written[i]), place, false);
     *last = '.';
     return known && remove_abandoned(place);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FRAMES = 1000000, OWN_OPTIONS = 12 };
+enum { MOST_FRAMES = 1000000, OWN_OPTIONS = 13 };
 
 static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
 
@@ -34,6 +34,8 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
          &o->checkpoint_file, 0, 0},
         {"--resume", NULL, NULL, "go on from the last checkpoint; the files will be those of a run never cut off",
          OPTION_FLAG, &o->resume, 0, 0},
+        {"--watch", NULL, NULL, "run again whenever the scene file or a file that it names is saved; Ctrl-C ends it",
+         OPTION_FLAG, &o->watch, 0, 0},
         {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &o->quiet, 0, 0}};
     o->output.hint = WORDS_FORMATS;
     scene_option_table(&o->scene, options + OWN_OPTIONS);
@@ -58,6 +60,25 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
         return PARSE_BAD;
     }
     return parsed;
+}
+
+static bool ends_in(const char *name, const char *ending) {
+    size_t length = strlen(name), tail = strlen(ending);
+    return length > tail && strcmp(name + length - tail, ending) == 0;
+}
+
+bool run_can_watch(const run_options *o) {
+    const char *name = o->scene.name;
+    if (o->checkpoint > 0 || o->resume || o->checkpoint_file) {
+        complain("--watch does not go with checkpoints: they are of one scene, not of the next version of it");
+        return false;
+    }
+    if (!strchr(name, '/') && !ends_in(name, ".yaml") && !ends_in(name, ".yml")) {
+        complain("--watch wants a scene file, and %s is none (`drape scenes --show NAME` prints one to start from)",
+                 strcmp(name, "-") == 0 ? "the standard input" : name);
+        return false;
+    }
+    return true;
 }
 
 bool run_parse_export(run_options *o, int64_t steps) {

@@ -79,6 +79,24 @@ DRAPE_API double drape_damping_ratio(const drape_material *material, drape_vibra
 DRAPE_API double drape_damping_time(const drape_material *material, drape_vibration vibration, double length,
                                     double ratio);
 
+/* How a piece or a collider looks in files (drape/io.h). Nothing that is simulated depends on it. All zero: as the
+ * format chooses. */
+typedef struct drape_appearance {
+    bool colored;           /* `color` is given */
+    uint8_t color[3];       /* red, green, blue, sRGB; an image is multiplied by it */
+    const char *image_name; /* of the image, for messages; NULL: "image" */
+    const void *image;      /* a whole PNG or JPEG file, of pieces only; NULL: none. It is drawn on both sides */
+    int64_t image_bytes;    /* its size, 1..16 MiB */
+    /* Where the image lies in the pattern: its lower left corner, its width and height. From there it repeats. */
+    double image_origin[2]; /* m */
+    double image_size[2];   /* m, > 0; 0: the default, 1 m */
+    /* The pattern for the image of a piece without uv, as in drape_piece; ignored where the piece has its own. */
+    const double *uv;
+    const int32_t *uv_triangle;
+    int32_t uv_vertices;
+    uint64_t reserved[4]; /* zero: room for later fields */
+} drape_appearance;
+
 /* One sheet, connected or not. The arrays belong to the caller and are copied where needed. Zero means zero. */
 typedef struct drape_piece {
     const char *name; /* for messages and files; NULL: "cloth" */
@@ -94,7 +112,8 @@ typedef struct drape_piece {
     drape_material material;
     double thickness; /* m, >= 0: how far apart contact keeps cloth and cloth, and half of it cloth and objects */
     double friction;  /* coefficient of Coulomb's law, >= 0; that of a contact is the geometric mean of both sides' */
-    uint64_t reserved[6]; /* zero: room for later fields */
+    const drape_appearance *appearance; /* in files; NULL: as the format chooses */
+    uint64_t reserved[5];               /* zero: room for later fields */
 } drape_piece;
 
 typedef enum drape_jacobian {

@@ -40,6 +40,8 @@ typedef struct drape_collider_key {
 } drape_collider_key;
 
 /* Zero means zero, except where a default is given. */
+struct drape_appearance; /* drape/cloth.h */
+
 typedef struct drape_collider {
     const char *name; /* for messages and files; NULL: "collider" */
     drape_collider_shape shape;
@@ -65,11 +67,12 @@ typedef struct drape_collider {
     int32_t key_count;
     const drape_collider_key *key;
 
-    double rotation[3];   /* rad, as in a key: turns the shape in its own coordinates, before its keys move it */
-    double thickness;     /* m, >= 0: cloth keeps this distance from it, and half of its own thickness besides */
-    double friction;      /* coefficient of Coulomb's law, >= 0; that of a contact is the geometric mean with the
-                             cloth's */
-    uint64_t reserved[5]; /* zero: room for later fields */
+    double rotation[3]; /* rad, as in a key: turns the shape in its own coordinates, before its keys move it */
+    double thickness;   /* m, >= 0: cloth keeps this distance from it, and half of its own thickness besides */
+    double friction;    /* coefficient of Coulomb's law, >= 0; that of a contact is the geometric mean with the
+                           cloth's */
+    const struct drape_appearance *appearance; /* in files, its color only; NULL: as the format chooses */
+    uint64_t reserved[4];                      /* zero: room for later fields */
 } drape_collider;
 
 /* The surface of a collider for pictures, files and checks: round shapes as inscribed meshes, a plane as a square of

@@ -66,6 +66,11 @@ DRAPE_API const char *drape_scene_name(int32_t index);
 DRAPE_API const char *drape_scene_description(int32_t index);
 DRAPE_API const char *drape_scene_text(int32_t index);
 
+/* Colors that the key `color` knows by name: the 16 basic ones of CSS and some of cloth; NULL past the end. */
+DRAPE_API const char *drape_color_name(int32_t index);
+/* Red, green and blue (sRGB) of such a name, of "#rrggbb" or "#rgb"; false where it is none of these. */
+DRAPE_API bool drape_color_find(const char *text, uint8_t color[3]);
+
 /* ---- Checking: every problem of a scene or a mesh file, before it is simulated (docs/doctor.md) ---- */
 
 typedef enum drape_severity {
@@ -158,8 +163,8 @@ typedef struct drape_animation {
     const drape_cloth *cloth; /* its pieces are the objects of a file; must outlive the writer */
     double fps;               /* frames per second of simulated time, finite, > 0; 0: the default, 25 */
     const char *title;        /* UTF-8, for people to read; NULL: "drape" */
-    /* The pieces that the cloth was made of, for their texture coordinates; must outlive the writer. NULL: files have
-     * no texture coordinates. */
+    /* The pieces that the cloth was made of, for their texture coordinates and appearance; must outlive the writer,
+     * images and all. NULL: files have neither. An image that is no PNG or JPEG file is DRAPE_ERROR_ARGUMENT. */
     const drape_piece *pieces;
     /* How many frames are to come, >= 0; 0: not known. With it a format that cannot hold so many (.glb ends at 4 GiB)
      * is refused when it is opened. There may be fewer or more. */
@@ -205,7 +210,9 @@ typedef struct drape_frame {
     const drape_frame_attribute *attributes;
     int32_t attribute_count;
     const drape_certificate_energy *energy; /* of this state, for the chart of .html; finite; NULL: not known */
-    uint64_t reserved[7];                   /* zero: room for later fields */
+    /* One per mesh, for its color; NULL, also of one mesh: as the format chooses. That of the first frame counts. */
+    const drape_appearance *const *mesh_appearance;
+    uint64_t reserved[6]; /* zero: room for later fields */
 } drape_frame;
 
 /* The colliders of a scene as such meshes, one for each and in their order: round ones inscribed, a plane as a square
@@ -216,6 +223,7 @@ typedef struct drape_frame {
  *   double time = drape_sim_time(sim);
  *   drape_frame frame = {.positions = drape_sim_positions(sim),
  *                        .meshes = drape_collider_meshes_at(colliders, time),
+ *                        .mesh_appearance = drape_collider_meshes_appearance(colliders),
  *                        .mesh_count = drape_collider_meshes_count(colliders)}; */
 typedef struct drape_collider_meshes drape_collider_meshes;
 /* Copies what it needs of the scene. DRAPE_ERROR_ARGUMENT where a collider is not valid. */
@@ -225,6 +233,8 @@ DRAPE_API void drape_collider_meshes_destroy(drape_collider_meshes *meshes);    
 DRAPE_API int32_t drape_collider_meshes_count(const drape_collider_meshes *meshes); /* NULL: 0 */
 /* All of them at a time, s; valid until the next call. NULL where the time is not finite, or meshes is NULL. */
 DRAPE_API const drape_frame_mesh *drape_collider_meshes_at(drape_collider_meshes *meshes, double time);
+/* How they look, one for each, NULL for one that the scene says nothing about; NULL where meshes is NULL. */
+DRAPE_API const drape_appearance *const *drape_collider_meshes_appearance(const drape_collider_meshes *meshes);
 
 /* Name endings that are known (".obj", ".html", ...) and what each gives; NULL past the end. docs/formats.md */
 DRAPE_API const char *drape_writer_extension(int32_t index);
@@ -237,6 +247,12 @@ DRAPE_API bool drape_writer_knows(const char *path);
  * the end, cut where there is no room; 0 past the end or where no format is known. A `*` stands for the number of a
  * frame: "sheet.obj" makes "sheet_*.obj", and "sheet.pc2" makes "sheet.pc2" and "sheet_rest.obj". */
 DRAPE_API size_t drape_writer_makes(const char *path, int32_t index, char *out, size_t size);
+
+/* The same of the files that it makes besides for how the pieces and colliders of a scene look: "sheet.usda" with a
+ * PNG image makes "sheet_texture_*.png", where the `*` stands for the number of an image; "sheet.obj" makes
+ * "sheet.mtl", too. */
+DRAPE_API size_t drape_writer_makes_besides(const char *path, const drape_scene *scene, int32_t index, char *out,
+                                            size_t size);
 
 /* The format follows from the path's ending. *what is copied, including its title. */
 DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,
@@ -380,9 +396,9 @@ typedef struct drape_render_cloth {
     /* How many triangles each piece has; pieces stand one after the other, and have all triangles together. NULL:
      * what hangs together is a piece, in the order of the first vertices, whatever piece_count is. */
     const int32_t *piece_triangles;
-    const double (*piece_color)[3]; /* of the side that triangles turn counter-clockwise on; the other is paler.
-                                       piece_count of them, again from the first where there are more pieces. NULL: a
-                                       palette */
+    const double (*piece_color)[3]; /* sRGB, 0..1, of the side that triangles turn counter-clockwise on; the other is
+                                       paler. piece_count of them, again from the first where there are more pieces.
+                                       NULL, or red below 0: that of a palette */
     uint64_t reserved[6];           /* zero: room for later fields */
 } drape_render_cloth;
 

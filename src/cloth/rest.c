@@ -67,7 +67,7 @@ static drape_status check_corners(drape_context *ctx, int32_t piece, const drape
 
 drape_status drape_i_piece_check(drape_context *ctx, int32_t piece, const drape_piece *p) {
     int64_t where = 0;
-    drape_status status = drape_i_check_reserved(ctx, "drape_piece", p->reserved, 6);
+    drape_status status = drape_i_check_reserved(ctx, "drape_piece", p->reserved, 5);
     if (!status) status = drape_i_check_reserved(ctx, "drape_material", p->material.reserved, 8);
     if (status) return status;
     if (p->vertices < 1 || p->triangles < 0 || !p->rest || (p->triangles > 0 && !p->triangle))

@@ -210,7 +210,7 @@ drape_status drape_i_collider_check(drape_context *ctx, const drape_collider *c,
     checker k = {.ctx = ctx, .c = c, .in_scene = number >= 0};
     label_of(c, number, k.label);
     if (!drape_collider_shape_name(c->shape)) return refuse(&k, "there is no shape %d", (int)c->shape);
-    drape_status status = drape_i_check_reserved(ctx, "drape_collider", c->reserved, 5);
+    drape_status status = drape_i_check_reserved(ctx, "drape_collider", c->reserved, 4);
     if (!status) status = check_sizes(&k);
     if (!status) status = check_numbers(&k);
     if (!status) status = check_keys(&k);

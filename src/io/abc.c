@@ -254,7 +254,7 @@ static int64_t largest_sample(const alembic *f, const drape_frame *shape) {
 static drape_status build(drape_context *ctx, alembic *f, const drape_frame *shape) {
     builder b = {.ctx = ctx, .f = f};
     int32_t pieces = drape_cloth_pieces(f->cloth);
-    const char *const *name = drape_i_mesh_names(ctx, &f->archive.arena, f->cloth, shape);
+    const char *const *name = drape_i_mesh_names(ctx, &f->archive.arena, f->cloth, shape, NULL);
     if (!name) return DRAPE_ERROR_MEMORY;
     f->mesh = get(&b, pieces + shape->mesh_count, sizeof *f->mesh);
     f->normal = get(&b, 3 * (int64_t)drape_cloth_vertices(f->cloth), sizeof *f->normal);

@@ -8,10 +8,12 @@
 struct drape_collider_meshes {
     drape_context *ctx;
     int32_t count;
-    drape_collider_surface **surface; /* count */
-    drape_frame_mesh *mesh;           /* count; what callers see */
-    double **positions;               /* count: where those of `mesh` point */
-    bool placed;                      /* at some time; those that rest stay there */
+    drape_collider_surface **surface;    /* count */
+    drape_frame_mesh *mesh;              /* count; what callers see */
+    double **positions;                  /* count: where those of `mesh` point */
+    drape_appearance *own_appearance;    /* count: what those of `appearance` point to */
+    const drape_appearance **appearance; /* count; NULL entries: nothing is said */
+    bool placed;                         /* at some time; those that rest stay there */
 };
 
 static const double LEAST_EXTENT = 1; /* m, of a plane */
@@ -49,6 +51,10 @@ static drape_status add_mesh(drape_collider_meshes *m, const drape_scene *scene,
     m->mesh[i].name = memcpy(copy, name, (size_t)length);
     if (!DRAPE_NEW(m->ctx, m->positions[i], 3 * (int64_t)m->mesh[i].vertices)) return DRAPE_ERROR_MEMORY;
     m->mesh[i].positions = m->positions[i];
+    if (!c->appearance) return DRAPE_OK;
+    m->own_appearance[i].colored = c->appearance->colored;
+    memcpy(m->own_appearance[i].color, c->appearance->color, sizeof c->appearance->color);
+    m->appearance[i] = &m->own_appearance[i];
     return DRAPE_OK;
 }
 
@@ -63,7 +69,8 @@ drape_status drape_collider_meshes_create(drape_context *ctx, const drape_scene 
     *m = (drape_collider_meshes){.ctx = ctx, .count = scene->collider_count};
     drape_status status = DRAPE_ERROR_MEMORY;
     if (DRAPE_NEW(ctx, m->surface, m->count) && DRAPE_NEW(ctx, m->mesh, m->count) &&
-        DRAPE_NEW(ctx, m->positions, m->count))
+        DRAPE_NEW(ctx, m->positions, m->count) && DRAPE_NEW(ctx, m->own_appearance, m->count) &&
+        DRAPE_NEW(ctx, m->appearance, m->count))
         status = DRAPE_OK;
     for (int32_t i = 0; i < m->count && !status; i++) status = add_mesh(m, scene, i);
     if (status) drape_collider_meshes_destroy(m);
@@ -83,10 +90,16 @@ void drape_collider_meshes_destroy(drape_collider_meshes *m) {
     DRAPE_FREE(ctx, m->surface, m->count);
     DRAPE_FREE(ctx, m->mesh, m->count);
     DRAPE_FREE(ctx, m->positions, m->count);
+    DRAPE_FREE(ctx, m->own_appearance, m->count);
+    DRAPE_FREE(ctx, m->appearance, m->count);
     DRAPE_FREE(ctx, m, 1);
 }
 
 int32_t drape_collider_meshes_count(const drape_collider_meshes *m) { return m ? m->count : 0; }
+
+const drape_appearance *const *drape_collider_meshes_appearance(const drape_collider_meshes *m) {
+    return m ? m->appearance : NULL;
+}
 
 const drape_frame_mesh *drape_collider_meshes_at(drape_collider_meshes *m, double time) {
     if (!m || !isfinite(time)) return NULL;

@@ -1,6 +1,8 @@
 /* format_tools.c: what the writers of mesh formats share, see format_tools.h. */
 #include "io/format_tools.h"
+
 #include "base/text.h"
+#include "io/appearance.h"
 
 #include <math.h>
 #include <string.h>
@@ -132,14 +134,43 @@ void drape_i_normals(const drape_cloth *cloth, const double *x, double *normal) 
 
 drape_i_texture drape_i_texture_of(const drape_piece *pieces, int32_t index) {
     drape_i_texture t = {0};
-    if (!pieces || !pieces[index].uv) return t;
+    const drape_appearance *look = drape_i_appearance_of(pieces, index);
+    t.image = look && look->image ? look : NULL;
+    if (!pieces || (!pieces[index].uv && !t.image)) return t;
     const drape_piece *p = &pieces[index];
-    t.uv = p->uv;
-    t.count = p->uv_triangle ? p->uv_vertices : p->vertices;
-    t.corner = p->uv_triangle ? p->uv_triangle : p->triangle;
+    const int32_t *corner = p->uv ? p->uv_triangle : look->uv_triangle;
+    t.uv = p->uv ? p->uv : look->uv;
+    t.count = !corner ? p->vertices : p->uv ? p->uv_vertices : look->uv_vertices;
+    t.corner = corner ? corner : p->triangle;
     t.seams =
         t.count != p->vertices || memcmp(t.corner, p->triangle, 3 * (size_t)p->triangles * sizeof(int32_t)) != 0;
     return t;
+}
+
+void drape_i_texture_place(const drape_appearance *image, double scale[2], double offset[2]) {
+    for (int32_t k = 0; k < 2; k++) {
+        double size = image->image_size[k] > 0 ? image->image_size[k] : 1;
+        scale[k] = 1 / size;
+        offset[k] = 0 - image->image_origin[k] / size; /* never -0 */
+    }
+}
+
+void drape_i_texture_at(const drape_i_texture *t, int64_t i, double out[2]) {
+    double scale[2], offset[2];
+    memcpy(out, t->uv + 2 * i, 2 * sizeof *out);
+    if (!t->image) return;
+    drape_i_texture_place(t->image, scale, offset);
+    for (int32_t k = 0; k < 2; k++) out[k] = scale[k] * out[k] + offset[k];
+}
+
+bool drape_i_texture_inside(const drape_i_texture *t) {
+    const double slack = 1e-6; /* rounding */
+    for (int64_t i = 0; i < t->count; i++) {
+        double st[2];
+        drape_i_texture_at(t, i, st);
+        if (st[0] < -slack || st[0] > 1 + slack || st[1] < -slack || st[1] > 1 + slack) return false;
+    }
+    return true;
 }
 
 /* ---- sequences ---- */
@@ -190,6 +221,7 @@ drape_status drape_i_sequence_frame(drape_context *ctx, drape_i_sequence *s, con
     status = write(ctx, s, &file, frame);
     if (status) drape_i_file_abandon(ctx, &file);
     else status = drape_i_file_commit(ctx, &file);
+    if (!status) s->frames++;
     return status;
 }
 

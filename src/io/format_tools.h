@@ -47,10 +47,10 @@ void drape_i_html_json(drape_i_file *file, const char *words);
 /* ---- mesh_names.c: names for formats that want identifiers ---- */
 
 /* Those of the pieces, then of the meshes beside the cloth: letters, digits and _, not beginning with a digit, what
- * else there is as _. Where two would be alike every name ends in its number. In the arena; NULL where there is no
- * memory. */
+ * else there is as _. Where two would be alike, or one like `taken` (NULL: nothing is), every name ends in its
+ * number. In the arena; NULL where there is no memory. */
 const char *const *drape_i_mesh_names(drape_context *ctx, drape_i_arena *arena, const drape_cloth *cloth,
-                                      const drape_frame *shape);
+                                      const drape_frame *shape, const char *taken);
 
 /* ---- normals and texture coordinates ----
  *
@@ -67,12 +67,19 @@ void drape_i_piece_normals(const drape_cloth *cloth, const drape_piece_range *pi
 typedef struct drape_i_texture {
     const double *uv; /* 2 each; NULL: it has none */
     int32_t count;
-    const int32_t *corner; /* 3 per triangle, into uv */
-    bool seams;            /* a vertex can have several; else uv is numbered as the vertices are */
+    const int32_t *corner;         /* 3 per triangle, into uv */
+    bool seams;                    /* a vertex can have several; else uv is numbered as the vertices are */
+    const drape_appearance *image; /* whose image lies on the piece, or NULL */
 } drape_i_texture;
 
 /* pieces may be NULL. */
 drape_i_texture drape_i_texture_of(const drape_piece *pieces, int32_t index);
+/* Number i of them for a program that draws the image: 0..1 over it, v from its bottom. Without one as it is. */
+void drape_i_texture_at(const drape_i_texture *t, int64_t i, double out[2]);
+/* Whether all of them lie on the image, so that it need not repeat; then its edges do not run into each other. */
+bool drape_i_texture_inside(const drape_i_texture *t);
+/* What that multiplies uv by, and what it adds then. */
+void drape_i_texture_place(const drape_appearance *image, double scale[2], double offset[2]);
 
 /* ---- rigid.c: meshes that move as a whole ---- */
 
@@ -94,7 +101,8 @@ typedef struct drape_i_sequence {
     const char *extension;
     size_t stem; /* length of the path without its ending */
     int64_t room;
-    char *path; /* the stem, then number and ending of the present frame */
+    char *path;     /* the stem, then number and ending of the present frame */
+    int64_t frames; /* written so far */
 } drape_i_sequence;
 
 drape_status drape_i_sequence_open(drape_context *ctx, const char *path, const char *extension,

@@ -33,7 +33,9 @@ drape_i_glb_sizes drape_i_glb_size(const drape_i_glb *g, int64_t frames) {
     s.animation = frames > 1 ? 4 * frames + 4 * frames * (frames - 1) : 0;
     s.cloth = s.corners + s.vectors + s.uv + s.animation;
     drape_i_glb_object_sizes o = drape_i_glb_objects_size(g, frames);
-    s.all = s.cloth + o.corners + o.vectors + o.motion;
+    s.objects = o.corners + o.vectors + o.motion;
+    s.images = drape_i_glb_images_size(g);
+    s.all = s.cloth + s.objects + s.images;
     return s;
 }
 
@@ -112,6 +114,7 @@ static drape_status make_pieces(drape_context *ctx, drape_i_arena *arena, const 
 /* ---- opening ---- */
 
 static drape_status destroy(drape_context *ctx, drape_i_glb *g, drape_status status) {
+    drape_i_images_destroy(ctx, &g->images);
     drape_i_arena_free(ctx, &g->arena);
     DRAPE_FREE(ctx, g, 1);
     return status;
@@ -124,6 +127,7 @@ static drape_status set_up(drape_context *ctx, drape_i_glb *g, const drape_i_ani
     g->base_normal = drape_i_arena_get(ctx, &g->arena, numbers, sizeof *g->base_normal);
     if (!g->base || !g->base_normal) return DRAPE_ERROR_MEMORY;
     drape_status status = make_pieces(ctx, &g->arena, what->cloth, what->pieces, &g->piece);
+    if (!status) status = drape_i_images_create(ctx, what->pieces, g->pieces, &g->images);
     for (int32_t i = 0; i < g->pieces && !status; i++) {
         const drape_i_glb_piece *p = &g->piece[i];
         g->textured += p->textured;
@@ -211,7 +215,8 @@ static void put_texture(const drape_i_glb *g, drape_i_binary *out) {
     for (int32_t i = 0; i < g->pieces; i++) {
         const drape_i_glb_piece *p = &g->piece[i];
         for (int32_t k = 0; k < p->vertices && p->textured; k++) {
-            const double *uv = p->texture.uv + 2 * (int64_t)p->uv_source[k];
+            double uv[2];
+            drape_i_texture_at(&p->texture, p->uv_source[k], uv);
             drape_i_put_f32(out, uv[0]);
             drape_i_put_f32(out, 1 - uv[1]);
         }
@@ -241,6 +246,7 @@ static drape_status put_all(drape_context *ctx, drape_i_glb *g, drape_i_file *fi
     put_texture(g, &out);
     if (!status) status = put_animation(ctx, g->recording, &out);
     if (!status) status = drape_i_glb_put_objects(ctx, g, &out);
+    if (!status) drape_i_glb_put_images(g, &out);
     drape_i_binary_end(&out);
     return status;
 }

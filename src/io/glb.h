@@ -3,6 +3,7 @@
 #define DRAPE_IO_GLB_H
 
 #include "base/arena.h"
+#include "io/appearance.h"
 #include "io/format_tools.h"
 
 /* The cloth as glTF wants it: a vertex has one pair of texture coordinates, so those on a seam are doubled. */
@@ -34,7 +35,8 @@ typedef struct drape_i_glb_object {
  *   views       corners; positions and normals; texture coordinates; times and weights (the last two where there are
  * any)
  *
- * Behind these come the accessors and views of the meshes beside the cloth (glb_objects.c).
+ * Behind these come the accessors and views of the meshes beside the cloth (glb_objects.c), then one view per image
+ * (glb_materials.c).
  *
  * Positions and normals of the frames behind the first are differences from it: morph targets. */
 typedef struct drape_i_glb {
@@ -48,6 +50,7 @@ typedef struct drape_i_glb {
     int32_t objects;                        /* meshes beside the cloth, without empty ones */
     drape_i_glb_object *object;
     double *object_base; /* positions of all meshes in the first frame */
+    drape_i_images images;
 } drape_i_glb;
 
 /* glTF's axes: (x, y, z) of the cloth, z up, becomes (x, z, -y). Component k of a position or normal in frame f, as
@@ -56,7 +59,8 @@ double drape_i_glb_component(int64_t frame, const double *now, const double *bas
 
 /* Bytes of the views, 0 for one that is not there. */
 typedef struct drape_i_glb_sizes {
-    int64_t corners, vectors, uv, animation, cloth, all; /* cloth: the sum of those before */
+    int64_t corners, vectors, uv, animation, cloth; /* cloth: the sum of those before */
+    int64_t objects, images, all;
 } drape_i_glb_sizes;
 
 drape_i_glb_sizes drape_i_glb_size(const drape_i_glb *g, int64_t frames);
@@ -64,14 +68,27 @@ drape_i_glb_sizes drape_i_glb_size(const drape_i_glb *g, int64_t frames);
 /* The JSON of the file. Reads every frame, for its bounds. */
 drape_status drape_i_glb_json(drape_context *ctx, drape_i_glb *g, drape_i_file *file);
 
+/* ---- glb_materials.c ---- */
+
+/* Numbers of the materials of a piece and of an object. */
+int32_t drape_i_glb_piece_material(const drape_i_glb *g, int32_t piece);
+int32_t drape_i_glb_object_material(const drape_i_glb *g, int32_t object);
+/* All materials, and the images and textures that they name; view: the first one of the images. */
+void drape_i_glb_materials(const drape_i_glb *g, int32_t view, drape_i_file *file);
+
+int64_t drape_i_glb_images_size(const drape_i_glb *g); /* bytes, padding and all */
+void drape_i_glb_image_views(const drape_i_glb *g, int64_t offset, drape_i_file *file);
+void drape_i_glb_put_images(const drape_i_glb *g, drape_i_binary *out);
+
 /* ---- glb_objects.c ---- */
 
 /* Looks at the meshes of a frame, before it is recorded. */
 drape_status drape_i_glb_objects_frame(drape_context *ctx, drape_i_glb *g, const drape_frame *frame);
 
 typedef struct drape_i_glb_object_sizes {
-    int64_t corners, vectors, motion; /* bytes of their views */
+    int64_t corners, vectors, motion; /* bytes of their views, 0 for one that is not there */
     int64_t accessors;                /* how many they have */
+    int32_t views;                    /* likewise */
 } drape_i_glb_object_sizes;
 drape_i_glb_object_sizes drape_i_glb_objects_size(const drape_i_glb *g, int64_t frames);
 

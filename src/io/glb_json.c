@@ -14,13 +14,15 @@ typedef struct writing {
     drape_i_file *file;
     FILE *to;
     int64_t frames;
-    int32_t uv_view, animation_view;                      /* numbers of views */
-    int64_t first_uv, times, first_vectors, first_object; /* numbers of accessors */
+    int32_t uv_view, animation_view, object_view, image_view; /* numbers of views */
+    int64_t first_uv, times, first_vectors, first_object;     /* numbers of accessors */
 } writing;
 
 static void number(writing *w) {
     w->uv_view = 2;
     w->animation_view = w->g->textured ? 3 : 2;
+    w->object_view = w->animation_view + (w->frames > 1 ? 1 : 0);
+    w->image_view = w->object_view + drape_i_glb_objects_size(w->g, w->frames).views;
     w->first_uv = w->g->pieces;
     w->times = w->first_uv + w->g->textured;
     w->first_vectors = w->times + (w->frames > 1 ? 2 : 0);
@@ -52,7 +54,7 @@ static void write_meshes(const writing *w) {
         drape_i_html_json(w->file, w->g->piece[i].range->name);
         fprintf(w->to, ",\"primitives\":[{\"attributes\":{\"POSITION\":%lld,\"NORMAL\":%lld", at, at + 1);
         if (w->g->piece[i].textured) fprintf(w->to, ",\"TEXCOORD_0\":%lld", (long long)uv++);
-        fprintf(w->to, "},\"indices\":%d,\"material\":0", i);
+        fprintf(w->to, "},\"indices\":%d,\"material\":%d", i, drape_i_glb_piece_material(w->g, i));
         if (w->frames > 1) write_targets(w, i);
         fputs("}]}", w->to);
     }
@@ -78,14 +80,7 @@ static void write_head(const writing *w) {
             drape_version());
     drape_i_html_json(w->file, w->g->recording->title);
     write_nodes(w);
-    fputs(",\n\"materials\":[{\"name\":\"cloth\",\"doubleSided\":true,\"pbrMetallicRoughness\":"
-          "{\"baseColorFactor\":[0.6,0.6,0.65,1],\"metallicFactor\":0,\"roughnessFactor\":0.9}}",
-          w->to);
-    if (w->g->objects > 0)
-        fputs(",\n{\"name\":\"object\",\"doubleSided\":true,\"pbrMetallicRoughness\":"
-              "{\"baseColorFactor\":[0.3,0.3,0.3,1],\"metallicFactor\":0,\"roughnessFactor\":0.8}}",
-              w->to);
-    fputc(']', w->to);
+    drape_i_glb_materials(w->g, w->image_view, w->file);
 }
 
 static void write_animation(const writing *w) {
@@ -120,6 +115,7 @@ static void write_views(const writing *w) {
     write_view(w, &offset, s.uv, ",\"byteStride\":8,\"target\":%d", ARRAY_BUFFER);
     write_view(w, &offset, s.animation, NULL, 0);
     drape_i_glb_object_views(w->g, offset, w->file);
+    drape_i_glb_image_views(w->g, s.cloth + s.objects, w->file);
     fputc(']', w->to);
 }
 
@@ -202,8 +198,7 @@ drape_status drape_i_glb_json(drape_context *ctx, drape_i_glb *g, drape_i_file *
     write_still_accessors(&w);
     if (w.frames > 1) write_animation_accessors(&w);
     drape_status status = write_vector_accessors(&w);
-    int view = w.animation_view + (w.frames > 1 ? 1 : 0);
-    if (!status) status = drape_i_glb_object_accessors(ctx, g, view, file);
+    if (!status) status = drape_i_glb_object_accessors(ctx, g, w.object_view, file);
     fputs("]}\n", w.to);
     return status;
 }

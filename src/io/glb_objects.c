@@ -61,6 +61,7 @@ drape_i_glb_object_sizes drape_i_glb_objects_size(const drape_i_glb *g, int64_t 
         if (o->motion == DRAPE_I_GLB_RIGID) s.motion += RIGID_BYTES * frames;
         s.accessors += 2 + (o->motion == DRAPE_I_GLB_RIGID ? 2 : targets(o, frames));
     }
+    s.views = (s.corners > 0) + (s.vectors > 0) + (s.motion > 0);
     return s;
 }
 
@@ -177,8 +178,8 @@ void drape_i_glb_object_meshes(const drape_i_glb *g, int64_t accessor, drape_i_f
         const drape_i_glb_object *o = &g->object[i];
         fputs(",\n{\"name\":", file->stream);
         drape_i_html_json(file, name_of(g, i));
-        fprintf(file->stream, ",\"primitives\":[{\"attributes\":{\"POSITION\":%lld},\"indices\":%lld,\"material\":1",
-                (long long)accessor + 1, (long long)accessor);
+        fprintf(file->stream, ",\"primitives\":[{\"attributes\":{\"POSITION\":%lld},\"indices\":%lld,\"material\":%d",
+                (long long)accessor + 1, (long long)accessor, drape_i_glb_object_material(g, i));
         accessor += 2;
         if (targets(o, frames) > 0) {
             fputs(",\"targets\":[", file->stream);

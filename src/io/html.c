@@ -9,13 +9,16 @@
  *                               follows from the length
  *   <script id="drape-objects"> packed: where there are meshes beside the cloth, see "objects" below
  *   <script id="drape-energy">  packed: where frames have energies, seven float32 per frame, J (see frame_energies)
+ *   <script id="drape-uv">      packed: where pieces have images, see write_uv
+ *   <script id="drape-image-N"> image number N as a data URI
  *
- * "packed" is deflate and base64, see "packing". Everything but the frames is written with the first frame, each
+ * "packed" is deflate and base64, see page_pack.h. Everything but the frames is written with the first frame, each
  * frame when it comes, the rest of the page at the end. */
 #include "base/text.h"
 #include "cloth/cloth.h"
+#include "io/appearance.h"
 #include "io/format_tools.h"
-#include "io/zlib_memory.h"
+#include "io/page_pack.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,113 +26,6 @@
 /* The files of web/player, made part of the library by cmake/embed.cmake. */
 extern const unsigned char drape_i_player_html[], drape_i_player_css[], drape_i_player_js[];
 extern const size_t drape_i_player_html_size, drape_i_player_css_size, drape_i_player_js_size;
-
-/* ---- packing: bytes -> deflate (zlib format) -> base64 -> the file, in constant memory ----
- *
- *   pack_open(ctx, &file, &pack);
- *   pack_put(&pack, data, bytes);          any number of times
- *   pack_close(&pack);
- *
- * The base64 stands in lines that can each be decoded alone. A failure is kept and returned by close. */
-
-/* A line of 16384 letters: 3 bytes make 4 letters, so that only the last line can end in padding. */
-enum { PACK_BYTES = 12288, PACK_LETTERS = PACK_BYTES / 3 * 4 };
-
-typedef struct pack {
-    drape_context *ctx; /* NULL: not open */
-    drape_i_file *file;
-    drape_status status;
-    z_stream deflate;
-    unsigned char bytes[PACK_BYTES];
-    char letters[PACK_LETTERS + 1];
-} pack;
-
-enum { LEVEL = 6, WORDS_BUFFER = 4096 }; /* level 9 gains a few per cent and takes several times as long */
-
-/* The pack must stay where it is until it is closed; so must the file. */
-static drape_status pack_open(drape_context *ctx, drape_i_file *file, pack *out) {
-    out->ctx = NULL;
-    out->file = file;
-    out->status = DRAPE_OK;
-    out->deflate = (z_stream){.zalloc = drape_i_zlib_get, .zfree = drape_i_zlib_free, .opaque = ctx};
-    if (deflateInit(&out->deflate, LEVEL) != Z_OK)
-        return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "%s: out of memory for compression", file->path);
-    out->ctx = ctx;
-    out->deflate.next_out = out->bytes;
-    out->deflate.avail_out = PACK_BYTES;
-    return DRAPE_OK;
-}
-
-static void write_line(pack *p) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    DRAPE_ASSERT(p->deflate.avail_out <= PACK_BYTES);
-    size_t bytes = PACK_BYTES - p->deflate.avail_out;
-    char *to = p->letters;
-    if (bytes == 0) return;
-    for (size_t i = 0; i < bytes; i += 3) {
-        size_t have = bytes - i;
-        uint32_t group = (uint32_t)p->bytes[i] << 16;
-        if (have > 1) group |= (uint32_t)p->bytes[i + 1] << 8;
-        if (have > 2) group |= p->bytes[i + 2];
-        *to++ = digits[group >> 18];
-        *to++ = digits[group >> 12 & 63];
-        *to++ = have > 1 ? digits[group >> 6 & 63] : '=';
-        *to++ = have > 2 ? digits[group & 63] : '=';
-    }
-    *to++ = '\n';
-    drape_i_file_write(p->file, p->letters, (size_t)(to - p->letters));
-    p->deflate.next_out = p->bytes;
-    p->deflate.avail_out = PACK_BYTES;
-}
-
-/* Runs deflate until it wants more input, or, with Z_FINISH, is done. */
-static void run_deflate(pack *p, int flush) {
-    int result = Z_OK;
-    do {
-        if (p->deflate.avail_out == 0) write_line(p);
-        result = deflate(&p->deflate, flush);
-    } while (result == Z_OK && (p->deflate.avail_out == 0 || flush == Z_FINISH));
-    if (result == Z_STREAM_ERROR)
-        p->status = drape_i_fail(p->ctx, DRAPE_ERROR_IO, "%s: compression failed", p->file->path);
-}
-
-static void pack_put(pack *p, const void *data, size_t bytes) {
-    const size_t most = (size_t)1 << 30; /* zlib counts with unsigned int */
-    const unsigned char *from = data;
-    while (bytes > 0 && p->status == DRAPE_OK) {
-        size_t now = bytes < most ? bytes : most;
-        p->deflate.next_in = (z_const Bytef *)from;
-        p->deflate.avail_in = (uInt)now;
-        run_deflate(p, Z_NO_FLUSH);
-        from += now;
-        bytes -= now;
-    }
-}
-
-/* `count` words of 32 bits in four planes: all lowest bytes, ..., all highest; word(user, i) gives the ith. */
-static void pack_words(pack *p, int64_t count, uint32_t (*word)(const void *user, int64_t i), const void *user) {
-    unsigned char buffer[WORDS_BUFFER];
-    for (int shift = 0; shift < 32; shift += 8) {
-        size_t used = 0;
-        for (int64_t i = 0; i < count; i++) {
-            buffer[used++] = (unsigned char)(word(user, i) >> shift & 255);
-            if (used == WORDS_BUFFER || i == count - 1) {
-                pack_put(p, buffer, used);
-                used = 0;
-            }
-        }
-    }
-}
-
-/* Ends the stream and frees its memory. A pack that is not open is fine. */
-static drape_status pack_close(pack *p) {
-    if (!p->ctx) return DRAPE_OK;
-    if (p->status == DRAPE_OK) run_deflate(p, Z_FINISH);
-    if (p->status == DRAPE_OK) write_line(p);
-    deflateEnd(&p->deflate);
-    p->ctx = NULL;
-    return p->status;
-}
 
 /* ---- positions as small numbers that compress well ----
  *
@@ -259,7 +155,7 @@ typedef struct objects {
     int64_t bytes; /* of it */
 } objects;
 
-enum { OBJECT_RIGID = 0, OBJECT_FREE = 1, RIGID_NUMBERS = 7 };
+enum { OBJECT_RIGID = 0, OBJECT_FREE = 1, RIGID_NUMBERS = 7, WORDS_BUFFER = 4096 };
 
 static void objects_clear(drape_context *ctx, objects *o) {
     DRAPE_FREE(ctx, o->base, 3 * o->vertices);
@@ -314,20 +210,20 @@ static drape_status objects_frame(drape_context *ctx, objects *o, const drape_fr
     return status;
 }
 
-static drape_status objects_pack(drape_context *ctx, objects *o, pack *to) {
+static drape_status objects_pack(drape_context *ctx, objects *o, drape_i_pack *to) {
     unsigned char buffer[WORDS_BUFFER];
     drape_status status = DRAPE_OK;
     for (int32_t m = 0; m < o->shape->mesh_count; m++)
-        pack_put(to, o->shape->meshes[m].triangle,
-                 3 * (size_t)o->shape->meshes[m].triangles * sizeof *o->shape->meshes[m].triangle);
+        drape_i_pack_put(to, o->shape->meshes[m].triangle,
+                         3 * (size_t)o->shape->meshes[m].triangles * sizeof *o->shape->meshes[m].triangle);
     for (int64_t i = 0; i < 3 * o->vertices; i++) {
         float value = (float)o->base[i];
-        pack_put(to, &value, sizeof value);
+        drape_i_pack_put(to, &value, sizeof value);
     }
     for (int64_t at = 0; at < o->bytes && !status; at += WORDS_BUFFER) {
         size_t bytes = o->bytes - at < WORDS_BUFFER ? (size_t)(o->bytes - at) : WORDS_BUFFER;
         status = drape_i_spill_read(ctx, &o->motion, at, buffer, bytes);
-        if (!status) pack_put(to, buffer, bytes);
+        if (!status) drape_i_pack_put(to, buffer, bytes);
     }
     return status;
 }
@@ -336,11 +232,13 @@ static drape_status objects_pack(drape_context *ctx, objects *o, pack *to) {
 
 typedef struct page {
     const drape_cloth *cloth;
+    const drape_piece *pieces; /* or NULL */
+    drape_i_images images;     /* of these */
     double fps;
     char *title; /* owned */
     drape_i_file file;
     motion motion;
-    pack pack;
+    drape_i_pack pack;
     int64_t frames;
     int64_t energies;     /* frames that have them, from the first on without a gap */
     drape_i_spill energy; /* theirs, until the motion is complete */
@@ -385,6 +283,21 @@ static void end_block(page *p) { fputs("</script>\n", p->file.stream); }
 
 /* ---- what does not move ---- */
 
+static void write_color(const uint8_t *c, FILE *to) {
+    if (c) fprintf(to, ",\"color\":\"#%02x%02x%02x\"", c[0], c[1], c[2]);
+}
+
+/* Of a piece with an image its number, and how many texture coordinates there are; seams: corners have their own. */
+static void write_appearance(page *p, int32_t piece) {
+    const drape_appearance *look = drape_i_appearance_of(p->pieces, piece);
+    if (!look) return;
+    write_color(drape_i_appearance_color(look), p->file.stream);
+    if (!look->image) return;
+    drape_i_texture t = drape_i_texture_of(p->pieces, piece);
+    fprintf(p->file.stream, ",\"image\":%d,\"repeats\":%s,\"uv\":%d,\"seams\":%s", p->images.of_piece[piece],
+            drape_i_texture_inside(&t) ? "false" : "true", t.count, t.seams ? "true" : "false");
+}
+
 static void write_info(page *p) {
     FILE *to = p->file.stream;
     const motion *m = &p->motion;
@@ -399,14 +312,18 @@ static void write_info(page *p) {
         const drape_piece_range *r = drape_cloth_piece(p->cloth, i);
         fputs(i ? ",\n{\"name\":" : "\n{\"name\":", to);
         drape_i_html_json(&p->file, r->name);
-        fprintf(to, ",\"firstVertex\":%d,\"vertices\":%d,\"firstTriangle\":%d,\"triangles\":%d}", r->first_vertex,
+        fprintf(to, ",\"firstVertex\":%d,\"vertices\":%d,\"firstTriangle\":%d,\"triangles\":%d", r->first_vertex,
                 r->vertices, r->first_triangle, r->triangles);
+        write_appearance(p, i);
+        fputc('}', to);
     }
     const drape_frame *shape = p->objects.shape;
     for (int32_t i = 0; i < shape->mesh_count; i++) {
         fputs(i ? ",\n{\"name\":" : "],\n\"objects\":[{\"name\":", to);
         drape_i_html_json(&p->file, shape->meshes[i].name);
-        fprintf(to, ",\"vertices\":%d,\"triangles\":%d}", shape->meshes[i].vertices, shape->meshes[i].triangles);
+        fprintf(to, ",\"vertices\":%d,\"triangles\":%d", shape->meshes[i].vertices, shape->meshes[i].triangles);
+        write_color(drape_i_mesh_color(shape, i), to);
+        fputc('}', to);
     }
     fputs("]}\n", to);
     end_block(p);
@@ -432,14 +349,54 @@ static uint32_t mesh_word(const void *user, int64_t t) {
 }
 
 static drape_status write_mesh(drape_context *ctx, page *p) {
-    drape_status status = pack_open(ctx, &p->file, &p->pack);
+    drape_status status = drape_i_pack_open(ctx, &p->file, &p->pack);
     if (status) return status;
     begin_block(p, "drape-mesh", "text/plain");
     for (int32_t column = 0; column < 7; column++)
-        pack_words(&p->pack, drape_cloth_triangles(p->cloth), mesh_word, &(mesh_column){p->cloth, column});
-    status = pack_close(&p->pack);
+        drape_i_pack_words(&p->pack, drape_cloth_triangles(p->cloth), mesh_word, &(mesh_column){p->cloth, column});
+    status = drape_i_pack_close(&p->pack);
     end_block(p);
     return status;
+}
+
+/* ---- images ---- */
+
+/* Of each piece with an image the texture coordinates, two float32 each (0..1 over the image, from its lower left
+ * corner); and with seams three numbers per triangle, which of them its corners have. */
+static void pack_uv(page *p, int32_t piece) {
+    drape_i_texture t = drape_i_texture_of(p->pieces, piece);
+    if (!t.image) return;
+    for (int64_t i = 0; i < t.count; i++) {
+        double st[2];
+        drape_i_texture_at(&t, i, st);
+        const float rounded[2] = {(float)st[0], (float)st[1]};
+        drape_i_pack_put(&p->pack, rounded, sizeof rounded);
+    }
+    if (t.seams) drape_i_pack_put(&p->pack, t.corner, 3 * (size_t)p->pieces[piece].triangles * sizeof *t.corner);
+}
+
+static drape_status write_uv(drape_context *ctx, page *p) {
+    drape_status status = drape_i_pack_open(ctx, &p->file, &p->pack);
+    if (status) return status;
+    begin_block(p, "drape-uv", "text/plain");
+    for (int32_t i = 0; i < drape_cloth_pieces(p->cloth); i++) pack_uv(p, i);
+    status = drape_i_pack_close(&p->pack);
+    end_block(p);
+    return status;
+}
+
+static drape_status write_images(drape_context *ctx, page *p) {
+    if (p->images.count == 0) return DRAPE_OK;
+    for (int32_t i = 0; i < p->images.count; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "drape-image-%d", i);
+        begin_block(p, id, "text/plain");
+        fprintf(p->file.stream, "data:%s;base64,", p->images.kind[i].type);
+        drape_i_write_base64(&p->file, p->images.source[i]->image, (size_t)p->images.source[i]->image_bytes);
+        fputc('\n', p->file.stream);
+        end_block(p);
+    }
+    return write_uv(ctx, p);
 }
 
 /* ---- energies ---- */
@@ -466,25 +423,25 @@ static drape_status keep_energy(drape_context *ctx, page *p, const drape_certifi
 static drape_status write_energies(drape_context *ctx, page *p) {
     float row[ENERGIES];
     if (p->energies != p->frames) return DRAPE_OK;
-    drape_status status = pack_open(ctx, &p->file, &p->pack);
+    drape_status status = drape_i_pack_open(ctx, &p->file, &p->pack);
     if (status) return status;
     begin_block(p, "drape-energy", "text/plain");
     for (int64_t i = 0; i < p->energies && !status; i++) {
         status = drape_i_spill_read(ctx, &p->energy, i * (int64_t)sizeof row, row, sizeof row);
-        if (!status) pack_put(&p->pack, row, sizeof row);
+        if (!status) drape_i_pack_put(&p->pack, row, sizeof row);
     }
-    drape_status packed = pack_close(&p->pack);
+    drape_status packed = drape_i_pack_close(&p->pack);
     end_block(p);
     return status ? status : packed;
 }
 
 static drape_status write_objects(drape_context *ctx, page *p) {
     if (p->objects.shape->mesh_count == 0) return DRAPE_OK;
-    drape_status status = pack_open(ctx, &p->file, &p->pack);
+    drape_status status = drape_i_pack_open(ctx, &p->file, &p->pack);
     if (status) return status;
     begin_block(p, "drape-objects", "text/plain");
     status = objects_pack(ctx, &p->objects, &p->pack);
-    drape_status packed = pack_close(&p->pack);
+    drape_status packed = drape_i_pack_close(&p->pack);
     end_block(p);
     return status ? status : packed;
 }
@@ -492,7 +449,8 @@ static drape_status write_objects(drape_context *ctx, page *p) {
 /* ---- the format ---- */
 
 static void destroy(drape_context *ctx, page *p) {
-    pack_close(&p->pack);
+    drape_i_pack_close(&p->pack);
+    drape_i_images_destroy(ctx, &p->images);
     drape_i_spill_destroy(&p->energy);
     objects_clear(ctx, &p->objects);
     drape_i_file_abandon(ctx, &p->file);
@@ -506,12 +464,14 @@ static drape_status open_page(drape_context *ctx, const char *path, const drape_
     *state = NULL;
     if (!DRAPE_NEW(ctx, p, 1)) return DRAPE_ERROR_MEMORY;
     p->cloth = what->cloth;
+    p->pieces = what->pieces;
     p->fps = what->fps;
     drape_status status = DRAPE_NEW(ctx, p->title, (int64_t)strlen(what->title) + 1) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
     if (!status) {
         memcpy(p->title, what->title, strlen(what->title) + 1);
         status = motion_create(ctx, what->cloth, &p->motion);
     }
+    if (!status) status = drape_i_images_create(ctx, what->pieces, drape_cloth_pieces(what->cloth), &p->images);
     if (!status) status = drape_i_file_create(ctx, path, &p->file);
     if (status) destroy(ctx, p);
     else *state = p;
@@ -528,7 +488,8 @@ static drape_status begin(drape_context *ctx, page *p, const drape_i_frame *fram
     write_info(p);
     drape_i_c_locale_leave(&locale);
     status = write_mesh(ctx, p);
-    if (!status) status = pack_open(ctx, &p->file, &p->pack);
+    if (!status) status = write_images(ctx, p);
+    if (!status) status = drape_i_pack_open(ctx, &p->file, &p->pack);
     if (!status) begin_block(p, "drape-motion", "text/plain");
     return status;
 }
@@ -544,7 +505,7 @@ static drape_status add_frame(drape_context *ctx, page *p, const drape_i_frame *
     if (!status) status = objects_frame(ctx, &p->objects, &frame->data, p->motion.origin);
     if (status) return status;
     motion_frame(&p->motion, positions);
-    pack_put(&p->pack, p->motion.bytes, (size_t)p->motion.size);
+    drape_i_pack_put(&p->pack, p->motion.bytes, (size_t)p->motion.size);
     if (p->pack.status) return p->pack.status;
     if (p->file.error)
         return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: cannot write: %s", p->file.path, strerror(p->file.error));
@@ -560,7 +521,7 @@ static drape_status write_frame(drape_context *ctx, void *state, const drape_i_f
 }
 
 static drape_status finish_page(drape_context *ctx, page *p) {
-    drape_status status = pack_close(&p->pack);
+    drape_status status = drape_i_pack_close(&p->pack);
     end_block(p);
     if (!status) status = write_objects(ctx, p);
     if (!status) status = write_energies(ctx, p);

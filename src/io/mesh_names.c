@@ -23,19 +23,21 @@ static char *identifier(drape_context *ctx, drape_i_arena *arena, const char *na
 }
 
 /* Names that end in their number all differ: the numbers do. */
-static drape_status number_equal_names(drape_context *ctx, drape_i_arena *arena, char **name, int32_t count) {
-    char **sorted = drape_i_arena_get(ctx, arena, count, sizeof *sorted);
+static drape_status number_equal_names(drape_context *ctx, drape_i_arena *arena, char **name, int32_t count,
+                                       const char *taken) {
+    int32_t all = count + (taken != NULL);
+    const char **sorted = drape_i_arena_get(ctx, arena, all, sizeof *sorted);
     bool equal = false;
     if (!sorted) return DRAPE_ERROR_MEMORY;
-    if (count > 0) memcpy(sorted, name, (size_t)count * sizeof *name);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_names);
-    for (int32_t i = 1; i < count; i++) equal |= strcmp(sorted[i - 1], sorted[i]) == 0;
+    for (int32_t i = 0; i < all; i++) sorted[i] = i < count ? name[i] : taken;
+    qsort(sorted, (size_t)all, sizeof *sorted, compare_names);
+    for (int32_t i = 1; i < all; i++) equal |= strcmp(sorted[i - 1], sorted[i]) == 0;
     for (int32_t i = 0; i < count && equal; i++) snprintf(name[i] + strlen(name[i]), NUMBER_ROOM - 2, "_%d", i);
     return DRAPE_OK;
 }
 
 const char *const *drape_i_mesh_names(drape_context *ctx, drape_i_arena *arena, const drape_cloth *cloth,
-                                      const drape_frame *shape) {
+                                      const drape_frame *shape, const char *taken) {
     int32_t pieces = drape_cloth_pieces(cloth), count = pieces + shape->mesh_count;
     char **name = drape_i_arena_get(ctx, arena, count, sizeof *name);
     if (!name) return NULL;
@@ -44,6 +46,6 @@ const char *const *drape_i_mesh_names(drape_context *ctx, drape_i_arena *arena, 
         name[i] = identifier(ctx, arena, given);
         if (!name[i]) return NULL;
     }
-    if (number_equal_names(ctx, arena, name, count)) return NULL;
+    if (number_equal_names(ctx, arena, name, count, taken)) return NULL;
     return (const char *const *)name;
 }

@@ -129,7 +129,7 @@ static drape_status check_mesh(drape_context *ctx, const drape_frame_mesh *m) {
 static drape_status check_frame(drape_context *ctx, const drape_frame *f) {
     if (!f || !f->positions || f->mesh_count < 0 || (f->mesh_count > 0 && !f->meshes))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a frame without positions, or without the meshes it counts");
-    drape_status status = drape_i_check_reserved(ctx, "drape_frame", f->reserved, 7);
+    drape_status status = drape_i_check_reserved(ctx, "drape_frame", f->reserved, 6);
     for (int32_t i = 0; i < f->mesh_count && !status; i++) status = check_mesh(ctx, f->meshes + i);
     return status;
 }

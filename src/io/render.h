@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/vec3.h"
 #include "drape/io.h"
-#include "io/color.h"
+#include "io/srgb.h"
 
 /* ---- The camera ---- */
 

@@ -16,6 +16,12 @@ static const double OBJECT[3] = {0.56, 0.57, 0.59};
 
 enum { PALETTE_COLORS = sizeof PALETTE / sizeof *PALETTE };
 
+/* That of piece p, where it has one of its own; else that of the palette. */
+static const double *color_of(const drape_render_cloth *cloth, int32_t p) {
+    bool own = cloth->piece_color && cloth->piece_color[p][0] >= 0;
+    return own ? cloth->piece_color[p] : PALETTE[p % PALETTE_COLORS];
+}
+
 /* The other side is paler and a little greyer, as where the dye did not go through. */
 static drape_i_paint cloth_paint(const double srgb[3]) {
     vec3 c = drape_i_linear_color(srgb);
@@ -44,7 +50,7 @@ static drape_status check_cloth(drape_context *ctx, const drape_render_cloth *c)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the pieces have %lld triangles, and the cloth %d",
                             (long long)sum, c->triangles);
     for (int32_t p = 0; p < c->piece_count && c->piece_color; p++)
-        if (!drape_i_is_color(c->piece_color[p]))
+        if (!drape_i_is_color(color_of(c, p)))
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the colour of piece %d is not in 0..1", p);
     return DRAPE_OK;
 }
@@ -93,7 +99,7 @@ static drape_status fill(drape_context *ctx, const drape_render_cloth *cloth, dr
     if (!DRAPE_NEW(ctx, c->paint, colors + 1) || !DRAPE_NEW(ctx, c->triangle, 3 * (int64_t)c->triangles) ||
         !DRAPE_NEW(ctx, c->paint_of, c->triangles))
         return DRAPE_ERROR_MEMORY;
-    for (int32_t i = 0; i < colors; i++) c->paint[i] = cloth_paint(own ? cloth->piece_color[i] : PALETTE[i]);
+    for (int32_t i = 0; i < colors; i++) c->paint[i] = cloth_paint(own ? color_of(cloth, i) : PALETTE[i]);
     c->paint[colors] = (drape_i_paint){object, object, false};
     if (c->triangles > 0) memcpy(c->triangle, cloth->triangle, 3 * (size_t)c->triangles * sizeof *c->triangle);
     return paint_triangles(ctx, cloth, colors, c);

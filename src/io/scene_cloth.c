@@ -54,10 +54,11 @@ void drape_i_place_points(const reader_t *r, const placement *p, int64_t count, 
 }
 
 /* The pattern grows with the piece, so that it is as slack or tight as before. */
-static void place_piece(const reader_t *r, const placement *p, drape_piece *piece) {
+static void place_piece(const reader_t *r, const placement *p, drape_piece *piece, drape_i_shape *shape) {
     int32_t pattern = !piece->uv ? 0 : piece->uv_triangle ? piece->uv_vertices : piece->vertices;
     double *uv = (double *)piece->uv; /* ours: made or read here */
     for (int64_t i = 0; i < 2 * (int64_t)pattern; i++) uv[i] *= p->scale;
+    if (pattern > 0) shape->uv_unit *= p->scale;
     drape_i_place_points(r, p, piece->vertices, (double *)piece->rest);
 }
 
@@ -230,6 +231,7 @@ static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece,
     piece->triangles = g->triangles, piece->triangle = g->triangle[0];
     if (tube) piece->uv_vertices = g->uv_vertices, piece->uv_triangle = g->uv_triangle[0];
     shape->grid = g;
+    shape->uv_unit = 1;
     return true;
 }
 
@@ -371,6 +373,7 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
     }
     shape->mesh = m;
     shape->file = path;
+    shape->uv_unit = unit * uv_scale;
     return !ear.heard;
 }
 
@@ -406,9 +409,9 @@ static void tell_piece(reader_t *r, const drape_i_node *node, drape_piece *piece
 }
 
 static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, const char **names) {
-    static const char *const keys[] = {"name",     "grid",      "mesh",     "unit", "up",   "uv",
-                                       "uv_scale", "place",     "material", "mass", "pins", "loads",
-                                       "velocity", "thickness", "friction", NULL};
+    static const char *const keys[] = {"name",     "grid",      "mesh",     "unit",  "up",      "uv",
+                                       "uv_scale", "place",     "material", "mass",  "pins",    "loads",
+                                       "velocity", "thickness", "friction", "color", "texture", NULL};
     drape_piece *piece = &r->out->scene.pieces[index];
     drape_i_shape *shape = &r->shapes[index];
     *piece = (drape_piece){.name = "cloth",
@@ -429,8 +432,9 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     bool good = read_shape(r, node, piece, shape);
     r->problems.code = "bad-cloth";
     if (piece->rest) {
-        place_piece(r, &place, piece);
+        place_piece(r, &place, piece, shape);
         read_mass(r, node, piece);
+        drape_i_read_piece_appearance(r, node, shape, piece);
     }
     if (piece->rest && r->listener) tell_piece(r, node, piece, shape);
     if (!good) return;

@@ -249,8 +249,9 @@ static bool read_shape(reader_t *r, const drape_i_node *node, const drape_i_plac
 
 static void read_collider(reader_t *r, const drape_i_node *node, drape_collider *c, int32_t index,
                           const char **names) {
-    static const char *const keys[] = {"name", "shape", "radius", "length", "size",      "hole",     "sides", "mesh",
-                                       "unit", "up",    "frames", "place",  "thickness", "friction", "move",  NULL};
+    static const char *const keys[] = {"name",      "shape",    "radius", "length", "size",   "hole",
+                                       "sides",     "mesh",     "unit",   "up",     "frames", "place",
+                                       "thickness", "friction", "move",   "color",  NULL};
     int32_t before = r->problems.count;
     *c = (drape_collider){.name = "collider", .friction = DRAPE_I_SCENE_FRICTION};
     names[index] = c->name;
@@ -258,6 +259,7 @@ static void read_collider(reader_t *r, const drape_i_node *node, drape_collider 
     c->name = names[index] = drape_i_read_unique_name(r, node, "collider", names, index);
     drape_i_read_number(r, node, "thickness", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &c->thickness);
     drape_i_read_number(r, node, "friction", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &c->friction);
+    drape_i_read_collider_appearance(r, node, c);
     drape_i_placement place = drape_i_read_place(r, node);
     bool good = read_shape(r, node, &place, c);
     read_place_and_motion(r, node, &place, c);

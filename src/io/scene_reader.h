@@ -4,6 +4,7 @@
 
 #include "cloth/grid.h"
 #include "drape/io.h"
+#include "io/appearance.h"
 #include "io/quantity.h"
 #include "io/yaml.h"
 
@@ -28,7 +29,17 @@ typedef struct drape_i_shape {
     const drape_i_grid *grid;        /* NULL: a mesh file */
     const struct drape_i_mesh *mesh; /* NULL: a grid */
     const char *file;                /* of the mesh; NULL: a grid */
+    double uv_unit;                  /* m: what 1 of its pattern, as the grid or the file has it, is in the piece */
 } drape_i_shape;
+
+/* The file of an image. */
+typedef struct drape_i_image_read {
+    const char *name; /* in the scene */
+    drape_i_image kind;
+    const void *data;
+    int64_t bytes;
+    struct drape_i_image_read *before;
+} drape_i_image_read;
 
 /* Who wants to see more of a scene than whether it is good: the doctor. */
 typedef struct drape_i_scene_listener {
@@ -66,6 +77,8 @@ typedef struct drape_i_scene_reader {
     } * last_file; /* read so far */
     int32_t files;
     struct drape_i_frames_read *frames_read; /* that pins follow, the last one first */
+    drape_i_image_read *images;              /* that pieces show, likewise */
+    int64_t image_bytes;                     /* of all of them */
 } drape_i_scene_reader;
 
 typedef drape_i_scene_reader reader_t;
@@ -189,6 +202,13 @@ void drape_i_read_start(reader_t *r, const drape_i_node *root);
 
 /* False, after a problem, where this many more vertices are more than a scene may go through. */
 bool drape_i_may_visit(reader_t *r, const drape_i_node *node, int64_t vertices);
+
+/* ---- scene_appearance.c ---- */
+
+/* The keys color and texture of a piece that is in its place; those with a problem are left out. */
+void drape_i_read_piece_appearance(reader_t *r, const drape_i_node *node, const drape_i_shape *shape,
+                                   drape_piece *piece);
+void drape_i_read_collider_appearance(reader_t *r, const drape_i_node *node, drape_collider *collider);
 
 /* ---- scene_load.c ---- */
 

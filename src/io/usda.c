@@ -3,14 +3,17 @@
  *
  * An Xform "drape" with one Mesh per piece: triangles, points, extent and normals sampled at time codes that are the
  * numbers of the frames, texture coordinates as primvars:st, attributes of the frames as primvars:NAME; then one Mesh
- * per mesh beside the cloth, with points and extent. Metres, z up. Numbers with 9 digits, so that reading them gives
- * the same floats; normals with 5. Besides its samples an attribute has the first frame as default, for readers that
- * know no time; it stands behind them since three.js forgets the one that comes first.
+ * per mesh beside the cloth, with points and extent. What has a color or an image has primvars:displayColor and a
+ * UsdPreviewSurface among the Materials; images are files beside the layer. Metres, z up. Numbers with 9 digits, so
+ * that reading them gives the same floats; normals with 5. Besides its samples an attribute has the first frame as
+ * default, for readers that know no time; it stands behind them since three.js forgets the one that comes first.
  *
  * Samples of one attribute stand together, so the frames are read once for each of them and each piece. */
+#include "io/appearance.h"
 #include "io/format_tools.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char AT_VERTICES[] = " (\n            interpolation = \"vertex\"\n        )\n";
 static const char AT_TRIANGLES[] = " (\n            interpolation = \"uniform\"\n        )\n";
@@ -23,9 +26,29 @@ typedef struct layer {
     drape_i_recording *r;
     FILE *to;
     const char *const *name; /* of the pieces, then of the meshes beside the cloth */
+    drape_i_images images;
 } layer;
 
+static const char EXTENSION[] = ".usda", MATERIALS[] = "Materials"; /* the scope of these */
+
 /* ---- names and words ---- */
+
+/* Meshes of a layer: the pieces of the cloth, then those beside it. */
+static int32_t count_meshes(const layer *l) { return drape_cloth_pieces(l->r->cloth) + l->r->shape->mesh_count; }
+
+/* sRGB; NULL: it says nothing. */
+static const uint8_t *color_of(const layer *l, int32_t mesh) {
+    int32_t pieces = drape_cloth_pieces(l->r->cloth);
+    if (mesh >= pieces) return drape_i_mesh_color(l->r->shape, mesh - pieces);
+    const drape_appearance *look = drape_i_appearance_of(l->r->pieces, mesh);
+    return look ? drape_i_appearance_color(look) : NULL;
+}
+
+static bool has_materials(const layer *l) {
+    for (int32_t i = 0; i < count_meshes(l); i++)
+        if (color_of(l, i)) return true;
+    return false;
+}
 
 static void write_name(const layer *l, int32_t mesh) { fputs(l->name[mesh], l->to); }
 
@@ -195,18 +218,36 @@ static void write_topology(const layer *l, const int32_t *corner, int64_t triang
 static void write_texture(const layer *l, const drape_i_texture *t, const drape_piece_range *p) {
     if (!t->uv) return;
     fputs("        texCoord2f[] primvars:st = [", l->to);
-    for (int64_t i = 0; i < t->count; i++)
-        fprintf(l->to, "%s(%.9g, %.9g)", i ? ", " : "", (double)(float)t->uv[2 * i], (double)(float)t->uv[2 * i + 1]);
+    for (int64_t i = 0; i < t->count; i++) {
+        double st[2];
+        drape_i_texture_at(t, i, st);
+        fprintf(l->to, "%s(%.9g, %.9g)", i ? ", " : "", (double)(float)st[0], (double)(float)st[1]);
+    }
     fprintf(l->to, "] (\n            interpolation = \"%s\"\n        )\n", t->seams ? "faceVarying" : "vertex");
     if (!t->seams) return;
     fputs("        int[] primvars:st:indices = ", l->to);
     write_indices(l, t->corner, 3 * (int64_t)p->triangles, 0);
 }
 
+/* A color as amounts of light, as USD has them. */
+static void write_light(const layer *l, const uint8_t *color) {
+    fprintf(l->to, "(%.9g, %.9g, %.9g)", drape_i_linear(color[0]), drape_i_linear(color[1]),
+            drape_i_linear(color[2]));
+}
+
 static void begin_mesh(const layer *l, int32_t mesh) {
     fputs("\n    def Mesh \"", l->to);
     write_name(l, mesh);
-    fputs("\"\n    {\n", l->to);
+    if (!color_of(l, mesh)) {
+        fputs("\"\n    {\n", l->to);
+        return;
+    }
+    fputs("\" (\n        prepend apiSchemas = [\"MaterialBindingAPI\"]\n    )\n    {\n", l->to);
+    fprintf(l->to, "        rel material:binding = </drape/%s/", MATERIALS);
+    write_name(l, mesh);
+    fputs(">\n        color3f[] primvars:displayColor = [", l->to);
+    write_light(l, color_of(l, mesh));
+    fputs("] (\n            interpolation = \"constant\"\n        )\n", l->to);
 }
 
 static void end_mesh(const layer *l) { fputs("        uniform token subdivisionScheme = \"none\"\n    }\n", l->to); }
@@ -247,6 +288,82 @@ static drape_status write_other(const layer *l, int32_t index) {
     return status;
 }
 
+/* ---- materials ---- */
+
+static void write_path(const layer *l, int32_t mesh, const char *rest) {
+    fprintf(l->to, "</drape/%s/", MATERIALS);
+    write_name(l, mesh);
+    fprintf(l->to, "/%s>\n", rest);
+}
+
+/* Names of files stand between at signs, three where the name itself has one. */
+static void write_asset(const layer *l, int32_t image) {
+    char name[4096]; /* more than a file name can have */
+    drape_i_image_name(&l->images, image, l->r->path, EXTENSION, name, sizeof name);
+    const char *slash = strrchr(name, '/'), *file = slash ? slash + 1 : name,
+               *quote = strchr(file, '@') ? "@@@" : "@";
+    fprintf(l->to, "%s./%s%s", quote, file, quote);
+}
+
+/* The image, times the color, at the texture coordinates. */
+static void write_image(const layer *l, int32_t mesh, int32_t image) {
+    const uint8_t *c = color_of(l, mesh);
+    fputs("            def Shader \"coordinates\"\n            {\n"
+          "                uniform token info:id = \"UsdPrimvarReader_float2\"\n"
+          "                string inputs:varname = \"st\"\n"
+          "                float2 outputs:result\n            }\n"
+          "            def Shader \"image\"\n            {\n"
+          "                uniform token info:id = \"UsdUVTexture\"\n"
+          "                asset inputs:file = ",
+          l->to);
+    write_asset(l, image);
+    fprintf(l->to, "\n                float4 inputs:scale = (%.9g, %.9g, %.9g, 1)\n", drape_i_linear(c[0]),
+            drape_i_linear(c[1]), drape_i_linear(c[2]));
+    fputs("                token inputs:sourceColorSpace = \"sRGB\"\n                float2 inputs:st.connect = ",
+          l->to);
+    write_path(l, mesh, "coordinates.outputs:result");
+    drape_i_texture texture = drape_i_texture_of(l->r->pieces, mesh);
+    const char *wrap = drape_i_texture_inside(&texture) ? "clamp" : "repeat";
+    fprintf(l->to,
+            "                token inputs:wrapS = \"%s\"\n                token inputs:wrapT = \"%s\"\n"
+            "                float3 outputs:rgb\n            }\n",
+            wrap, wrap);
+}
+
+static void write_material(const layer *l, int32_t mesh) {
+    bool piece = mesh < drape_cloth_pieces(l->r->cloth);
+    int32_t image = piece ? l->images.of_piece[mesh] : -1;
+    if (!color_of(l, mesh)) return;
+    fputs("\n        def Material \"", l->to);
+    write_name(l, mesh);
+    fputs("\"\n        {\n            token outputs:surface.connect = ", l->to);
+    write_path(l, mesh, "surface.outputs:surface");
+    fputs("            def Shader \"surface\"\n            {\n"
+          "                uniform token info:id = \"UsdPreviewSurface\"\n"
+          "                color3f inputs:diffuseColor",
+          l->to);
+    if (image >= 0) {
+        fputs(".connect = ", l->to);
+        write_path(l, mesh, "image.outputs:rgb");
+    } else {
+        fputs(" = ", l->to);
+        write_light(l, color_of(l, mesh));
+        fputc('\n', l->to);
+    }
+    fprintf(l->to,
+            "                float inputs:roughness = %.1f\n                token outputs:surface\n            }\n",
+            piece ? 0.9 : 0.8);
+    if (image >= 0) write_image(l, mesh, image);
+    fputs("        }\n", l->to);
+}
+
+static void write_materials(const layer *l) {
+    if (!has_materials(l)) return;
+    fprintf(l->to, "\n    def Scope \"%s\"\n    {", MATERIALS);
+    for (int32_t i = 0; i < count_meshes(l); i++) write_material(l, i);
+    fputs("    }\n", l->to);
+}
+
 static void write_head(const layer *l) {
     fputs("#usda 1.0\n(\n    defaultPrim = \"drape\"\n    doc = ", l->to);
     write_string(l->r->title, l->to);
@@ -261,13 +378,19 @@ static drape_status write_layer(drape_context *ctx, void *user, drape_i_file *fi
     drape_i_recording *r = user;
     drape_i_arena arena = {0};
     layer l = {.ctx = ctx, .r = r, .to = file->stream};
-    l.name = drape_i_mesh_names(ctx, &arena, r->cloth, r->shape);
-    drape_status status = l.name ? DRAPE_OK : DRAPE_ERROR_MEMORY;
+    drape_status status = drape_i_images_create(ctx, r->pieces, drape_cloth_pieces(r->cloth), &l.images);
+    if (!status) status = drape_i_images_write(ctx, &l.images, r->path, EXTENSION);
+    if (!status) {
+        l.name = drape_i_mesh_names(ctx, &arena, r->cloth, r->shape, has_materials(&l) ? MATERIALS : NULL);
+        status = l.name ? DRAPE_OK : DRAPE_ERROR_MEMORY;
+    }
     if (!status) write_head(&l);
     for (int32_t i = 0; i < drape_cloth_pieces(r->cloth) && !status; i++) status = write_piece(&l, i);
     for (int32_t i = 0; i < r->shape->mesh_count && !status; i++) status = write_other(&l, i);
+    if (!status) write_materials(&l);
     fputs("}\n", l.to);
     drape_i_arena_free(ctx, &arena);
+    drape_i_images_destroy(ctx, &l.images);
     return status;
 }
 
@@ -281,5 +404,5 @@ static drape_status close_layer(drape_context *ctx, void *state) {
     return drape_i_recording_close(ctx, state, write_layer, state);
 }
 
-const drape_i_format drape_i_format_usda = {".usda", "a layer of Universal Scene Description, as text", open_layer,
+const drape_i_format drape_i_format_usda = {EXTENSION, "a layer of Universal Scene Description, as text", open_layer,
                                             drape_i_recording_frame, close_layer};

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "io/appearance.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,6 +74,41 @@ size_t drape_writer_makes(const char *path, int32_t index, char *out, size_t siz
     return (size_t)snprintf(out, size, "%.*s%s", stem, path, ending ? ending : path + stem);
 }
 
+/* Whether a piece has an image of this kind. */
+static bool has_image(const drape_scene *scene, const char *ending) {
+    for (int32_t i = 0; i < scene->piece_count; i++) {
+        const drape_appearance *look = drape_i_appearance_of(scene->pieces, i);
+        drape_i_image kind;
+        if (look && look->image && !drape_i_image_check(NULL, "", look->image, look->image_bytes, &kind) &&
+            strcmp(kind.ending, ending) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_appearance(const drape_scene *scene) {
+    for (int32_t i = 0; i < scene->piece_count; i++)
+        if (drape_i_appearance_of(scene->pieces, i)) return true;
+    for (int32_t i = 0; i < scene->collider_count; i++)
+        if (scene->colliders[i].appearance) return true;
+    return false;
+}
+
+size_t drape_writer_makes_besides(const char *path, const drape_scene *scene, int32_t index, char *out, size_t size) {
+    const drape_i_format *format = path && scene ? find(path) : NULL;
+    const char *endings[3];
+    int32_t count = 0;
+    if (out && size > 0) out[0] = 0;
+    if (!format) return 0;
+    bool obj = strcmp(format->extension, ".obj") == 0, images = obj || strcmp(format->extension, ".usda") == 0;
+    if (obj && has_appearance(scene)) endings[count++] = ".mtl";
+    if (images && has_image(scene, ".png")) endings[count++] = "_texture_*.png";
+    if (images && has_image(scene, ".jpg")) endings[count++] = "_texture_*.jpg";
+    if (index < 0 || index >= count) return 0;
+    int stem = (int)(strlen(path) - strlen(format->extension));
+    return (size_t)snprintf(out, size, "%.*s%s", stem, path, endings[index]);
+}
+
 /* ".obj, .html, ..." */
 static void list_endings(char list[LIST_SIZE]) {
     size_t used = 0;
@@ -96,6 +132,8 @@ static drape_status check(drape_context *ctx, const char *path, const drape_anim
         const drape_piece_range *range = drape_cloth_piece(what->cloth, i);
         if (what->pieces[i].vertices != range->vertices || what->pieces[i].triangles != range->triangles)
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: piece %d is not what the cloth was made of", path, i);
+        drape_status status = drape_i_appearance_check(ctx, path, &what->pieces[i]);
+        if (status) return status;
     }
     return drape_i_check_reserved(ctx, "drape_animation", what->reserved, 7);
 }
@@ -241,7 +279,7 @@ static drape_status check_frame(drape_writer *w, const drape_frame *f) {
         (f->attribute_count > 0 && !f->attributes))
         return drape_i_fail(w->ctx, DRAPE_ERROR_ARGUMENT, "frame %lld: no list of %d meshes or %d attributes",
                             (long long)w->frames, f->mesh_count, f->attribute_count);
-    drape_status status = drape_i_check_reserved(w->ctx, "drape_frame", f->reserved, 7);
+    drape_status status = drape_i_check_reserved(w->ctx, "drape_frame", f->reserved, 6);
     for (int32_t i = 0; i < f->mesh_count && !status; i++) status = check_mesh(w, &f->meshes[i]);
     for (int32_t i = 0; i < f->attribute_count && !status; i++) status = check_attribute(w, f, i);
     return status || w->frames == 0 ? status : check_shape(w, f);
@@ -269,6 +307,20 @@ static const void *copy(drape_writer *w, const void *from, int64_t count, size_t
     return to;
 }
 
+static drape_status keep_appearance(drape_writer *w, const drape_frame *f, const drape_appearance *const **out) {
+    *out = NULL;
+    if (!f->mesh_appearance) return DRAPE_OK;
+    const drape_appearance **all = drape_i_arena_get(w->ctx, &w->arena, f->mesh_count, sizeof *all);
+    if (!all) return DRAPE_ERROR_MEMORY;
+    for (int32_t i = 0; i < f->mesh_count; i++) {
+        if (!f->mesh_appearance[i]) continue;
+        all[i] = copy(w, f->mesh_appearance[i], 1, sizeof **all);
+        if (!all[i]) return DRAPE_ERROR_MEMORY;
+    }
+    *out = all;
+    return DRAPE_OK;
+}
+
 static drape_status keep_shape(drape_writer *w, const drape_frame *f) {
     if (f->mesh_count == 0 && f->attribute_count == 0) return DRAPE_OK;
     drape_frame_mesh *mesh = drape_i_arena_get(w->ctx, &w->arena, f->mesh_count, sizeof *mesh);
@@ -288,8 +340,13 @@ static drape_status keep_shape(drape_writer *w, const drape_frame *f) {
         attribute[i].name = copy(w, f->attributes[i].name, (int64_t)strlen(f->attributes[i].name) + 1, 1);
         if (!attribute[i].name) return DRAPE_ERROR_MEMORY;
     }
-    w->shape = (drape_frame){
-        .meshes = mesh, .mesh_count = f->mesh_count, .attributes = attribute, .attribute_count = f->attribute_count};
+    const drape_appearance *const *appearance;
+    if (keep_appearance(w, f, &appearance)) return DRAPE_ERROR_MEMORY;
+    w->shape = (drape_frame){.meshes = mesh,
+                             .mesh_count = f->mesh_count,
+                             .mesh_appearance = appearance,
+                             .attributes = attribute,
+                             .attribute_count = f->attribute_count};
     return DRAPE_OK;
 }
 

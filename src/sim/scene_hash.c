@@ -11,7 +11,7 @@
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), "a field of " #type " is not hashed")
 #define FIELDS_BEFORE_RESERVED_ARE_HASHED(type, bytes)                                                               \
     _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 256);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 264); /* but for the appearance, which changes nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 104);
 FIELDS_ARE_HASHED(drape_motion, 136); /* but for the callback, whose address says nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion_path, 72);
@@ -28,7 +28,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 64); /* but for those of matrix-free, which no scene takes */
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 32);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 184);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 192); /* but for the appearance */
 FIELDS_ARE_HASHED(drape_collider_key, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 848);
 

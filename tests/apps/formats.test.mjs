@@ -2,7 +2,7 @@
 // parsers of USDA. Positions are compared with those of the .obj files of the same run. DRAPE names the program.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -40,6 +40,19 @@ time: {frames: 3}
 `;
 const leaf = (z) => `v 0 0 0\nv 1 0 0\nv 1 1 ${z}\nv 0 1 0\nf 1 2 3\nf 1 3 4\n`;
 
+// A color; an image once over the piece; an image that repeats, times a color, on a tube, which has a seam; nothing; and colliders.
+const LOOKS = `drape: 1
+cloth:
+  - {name: colored, grid: {width: 40 cm, resolution: 5}, color: teal}
+  - {name: once, grid: {width: 40 cm, resolution: 5}, texture: quarters.png}
+  - {name: tube, grid: {width: 40 cm, resolution: 9, tube: true}, color: "#fc8", texture: {file: two.jpg, size: 10 cm}}
+  - {name: plain, grid: {width: 40 cm, resolution: 5}}
+colliders: [{name: Materials, shape: plane, color: olive, place: {translate: [0, 0, -2 m]}}, {name: floor, shape: plane, place: {translate: [0, 0, -3 m]}}]
+time: {frames: 2}
+`;
+const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+const near = (got, want) => got.every((x, k) => Math.abs(x - want[k]) < 1e-6);
+
 const NUMBER = "[-+.0-9e]+";
 
 /* Positions of every piece in a frame: [[x, y, z], ...] each. */
@@ -67,13 +80,16 @@ before(() => {
   execFileSync(program, ["run", path("objects.yaml"), "--quiet", "-o", path("objects.glb")]);
   const outputs = ["glb", "usda", "obj"].flatMap((ending) => ["-o", path(`run.${ending}`)]);
   execFileSync(program, ["run", path("scene.yaml"), "--quiet", ...outputs]);
+  writeFileSync(path("looks.yaml"), LOOKS);
+  for (const image of ["quarters.png", "two.jpg"]) copyFileSync(fileURLToPath(new URL(`../fuzz/corpus/image/${image}`, import.meta.url)), path(image));
+  execFileSync(program, ["run", path("looks.yaml"), "--quiet", "-o", path("looks.glb"), "-o", path("looks.usda")]);
   execFileSync(program, ["run", "flag", "--resolution", "5", "--frames", "0", "--quiet", "-o", path("still.glb"), "-o", path("still.usda")]);
 });
 
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 test("Khronos's validator finds nothing in the .glb", async () => {
-  for (const name of ["run.glb", "still.glb", "objects.glb"]) {
+  for (const name of ["run.glb", "still.glb", "objects.glb", "looks.glb"]) {
     const report = await validator.validateBytes(new Uint8Array(readFileSync(path(name))));
     assert.equal(report.issues.numErrors, 0, JSON.stringify(report.issues));
     assert.equal(report.issues.numWarnings, 0, JSON.stringify(report.issues));
@@ -115,6 +131,25 @@ test("three.js plays the .glb", async () => {
   }
 });
 
+test("three.js finds colors and images in the .glb", async () => {
+  const bytes = readFileSync(path("looks.glb")), loads = [];
+  globalThis.self ??= globalThis;
+  // There are no pictures without a browser: that the loader asks for them, and for which bytes, is seen here.
+  globalThis.createImageBitmap = async (blob) => { loads.push(Buffer.from(await blob.arrayBuffer())); return { width: 8, height: 4, close() {} }; };
+  const gltf = await new GLTFLoader().parseAsync(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), "");
+  const meshes = {};
+  gltf.scene.traverse((o) => { if (o.isMesh) meshes[o.name] = o.material; });
+  const color = (name) => meshes[name].color.toArray();
+  assert.ok(near(color("colored"), [0, linear(128 / 255), linear(128 / 255)]), String(color("colored")));
+  assert.ok(near(color("once"), [1, 1, 1]));
+  assert.ok(near(color("tube"), [1, linear(0xcc / 255), linear(0x88 / 255)]));
+  assert.ok(near(color("plain"), [0.6, 0.6, 0.65]));
+  assert.ok(near(color("Materials"), [linear(128 / 255), linear(128 / 255), 0]));
+  assert.deepEqual([!!meshes.colored.map, !!meshes.once.map, !!meshes.tube.map], [false, true, true]);
+  const stored = ["quarters.png", "two.jpg"].map((name) => readFileSync(path(name)));
+  for (const image of stored) assert.ok(loads.some((load) => load.equals(image)), "the image is there byte by byte");
+});
+
 test("three.js's parser reads the time samples of the .usda", () => {
   const text = readFileSync(path("run.usda"), "utf8");
   const specs = new USDAParser().parseData(text).specsByPath;
@@ -154,6 +189,23 @@ test("three.js makes meshes of the .usda", () => {
   }
 });
 
+test("three.js finds colors and images in the .usda", () => {
+  const specs = new USDAParser().parseData(readFileSync(path("looks.usda"), "utf8")).specsByPath;
+  const of = (prim, name) => specs[`/drape/${prim}.${name}`].fields;
+  // A mesh of the name of the scope of materials: names are numbered.
+  assert.ok(near(of("colored_0", "primvars:displayColor").default, [0, linear(128 / 255), linear(128 / 255)]));
+  assert.ok(near(of("Materials/colored_0/surface", "inputs:diffuseColor").default, [0, linear(128 / 255), linear(128 / 255)]));
+  assert.equal(of("Materials/once_1/image", "inputs:file").default.replaceAll("@", ""), "./looks_texture_0.png");
+  assert.equal(of("Materials/tube_2/image", "inputs:file").default.replaceAll("@", ""), "./looks_texture_1.jpg");
+  assert.equal(specs["/drape/plain_3.material:binding"], undefined);
+  for (const [made, given] of [["looks_texture_0.png", "quarters.png"], ["looks_texture_1.jpg", "two.jpg"]])
+    assert.ok(readFileSync(path(made)).equals(readFileSync(path(given))));
+  const meshes = [], withoutImages = readFileSync(path("looks.usda"), "utf8").replaceAll(/^.*asset inputs:file.*$/gm, ""); // it needs a browser for these
+  new USDLoader().parse(withoutImages).traverse((o) => { if (o.isMesh) meshes.push(o); });
+  assert.equal(meshes.length, 6);
+  assert.ok(near(meshes[0].material.color.toArray(), [0, linear(128 / 255), linear(128 / 255)]), String(meshes[0].material.color.toArray()));
+});
+
 /* TinyUSDZ keeps to the grammar. It was built for browsers, and looks whether this is one. */
 async function strictReader() {
   globalThis.window ??= globalThis;
@@ -175,6 +227,9 @@ test("TinyUSDZ, a strict parser, reads the .usda", async () => {
   const first = loader.getMesh(0);
   assert.equal(first.points.length, 3 * 81);
   assert.ok(largestDifference(inThrees(first.points), wanted(0)[0]) < 1e-6);
+  const looks = load(readFileSync(path("looks.usda"), "utf8"));
+  assert.ok(looks[0], looks[1].error());
+  assert.equal(looks[1].numMeshes(), 6);
   for (const wrong of [text.slice(0, text.length / 2), text.replace("point3f[] points = ", "pont3f[] points = "),
     text.replace(new RegExp(`5: \\[\\((${NUMBER}), `), "5: [($1 ")])
     assert.ok(!load(wrong)[0], "it would have told");

@@ -3,7 +3,7 @@
 // the pictures stay there.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -163,6 +163,65 @@ test("both sides of a cloth are lit", LIMIT, async (t) => {
     const p = await shot(page), middle = p.at(p.width * Math.floor(p.height / 2) + Math.floor(p.width / 2));
     assert.ok(middle[0] > 120, `${name}: ${[...middle]}`);
   }
+});
+
+/* Of every hue that a test asks for: the share of the picture whose pixels are of it, clearly. */
+const share = (p, is) => { let n = 0; for (let i = 0; i < p.count; i++) if (is(...p.at(i))) n++; return n / p.count; };
+const HUES = {
+  teal: (r, g, b) => g > r + 50 && b > r + 50 && Math.abs(g - b) < 40,
+  red: (r, g, b) => r > g + 70 && r > b + 70,
+  green: (r, g, b) => g > r + 40 && g > b + 40,
+  blue: (r, g, b) => b > r + 60 && b > g + 60,
+  gold: (r, g, b) => r > b + 70 && g > b + 70,
+};
+
+test("a color is on both sides of a piece, and on a collider", LIMIT, async (t) => {
+  for (const [name, angle] of [["front", 90], ["back", -90]]) {
+    const file = join(folder, `color-${name}.html`);
+    writeFileSync(join(folder, `color-${name}.yaml`), `drape: 1
+cloth: [{grid: {width: 60 cm, resolution: 5}, place: {rotate: [${angle}, 0, 0]}, color: teal}]
+colliders: [{name: ball, shape: sphere, radius: 15 cm, color: gold, place: {translate: [60 cm, 0, 0]}}]
+time: {frames: 0}
+`);
+    execFileSync(program, ["run", join(folder, `color-${name}.yaml`), "--quiet", "-o", file]);
+    const { page, wrong } = await open(t, "#frame=0&paused&bare", {}, file);
+    const p = await shot(page);
+    assert.ok(share(p, HUES.teal) > .08, `${name}: teal on ${share(p, HUES.teal)} of the picture`);
+    assert.ok(share(p, HUES.gold) > .01, `${name}: gold on ${share(p, HUES.gold)} of the picture`);
+    assert.ok(share(p, HUES.red) < .001, "nothing is of the color that pieces have otherwise");
+    assert.deepEqual(wrong, []);
+  }
+});
+
+/* The image has red and green above, blue and white below. */
+test("an image lies on a piece as it is, and repeats where it is smaller", LIMIT, async (t) => {
+  copyFileSync(fileURLToPath(new URL("../fuzz/corpus/image/quarters.png", import.meta.url)), join(folder, "quarters.png"));
+  const made = async (name, texture, more = "") => {
+    const file = join(folder, `${name}.html`);
+    writeFileSync(join(folder, `${name}.yaml`), `drape: 1
+cloth: [{grid: {width: 60 cm, resolution: 9${more}}, place: {rotate: [90, 0, 0]}, texture: ${texture}}]
+time: {frames: 0}
+`);
+    execFileSync(program, ["run", join(folder, `${name}.yaml`), "--quiet", "-o", file]);
+    const { page, wrong } = await open(t, "#frame=0&paused&bare&view=-90,0", {}, file);
+    const p = await shot(page);
+    assert.deepEqual(wrong, []);
+    return p;
+  };
+  const once = await made("once", "quarters.png");
+  const place = (x, y) => once.at(once.width * Math.round(once.height / 2 - y * 100) + Math.round(once.width / 2 + x * 100));
+  for (const [x, y, hue] of [[-1, 1, "red"], [1, 1, "green"], [-1, -1, "blue"]])
+    assert.ok(HUES[hue](...place(x, y)), `${hue} at ${x}, ${y}: ${[...place(x, y)]}`);
+  assert.ok(Math.min(...place(1, -1)) > 170, `white: ${[...place(1, -1)]}`);
+  const edges = (p) => { // how often red begins along the middle of the upper half
+    let n = 0, y = Math.round(p.height / 2 - 70);
+    for (let x = 1; x < p.width; x++) if (HUES.red(...p.at(p.width * y + x)) && !HUES.red(...p.at(p.width * y + x - 1))) n++;
+    return n;
+  };
+  assert.equal(edges(once), 1);
+  assert.equal(edges(await made("tiles", "{file: quarters.png, size: [20 cm, 60 cm]}")), 3);
+  const tube = await made("tube", "quarters.png", ", tube: true"); // its seam must not show the whole image once more
+  for (const hue of ["red", "blue"]) assert.ok(share(tube, HUES[hue]) > .005, hue);
 });
 
 test("energies over time: a chart with a curve and a number for each that is not zero", LIMIT, async (t) => {

@@ -290,7 +290,7 @@ static void numbers_and_times_are_those_given(void **state) {
 typedef void change(rich_frame *f);
 
 static void no_positions(rich_frame *f) { f->frame.positions = NULL; }
-static void reserved_used(rich_frame *f) { f->frame.reserved[6] = 1; }
+static void reserved_used(rich_frame *f) { f->frame.reserved[5] = 1; }
 static void no_list(rich_frame *f) { f->frame.meshes = NULL; }
 static void negative_count(rich_frame *f) { f->frame.attribute_count = -1; }
 static void negative_number(rich_frame *f) { f->frame.has_time = true, f->frame.number = -1; }

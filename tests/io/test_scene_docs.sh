@@ -11,11 +11,14 @@ extract() {
     awk -v wanted="$1" '/^```yaml$/ { n++; inside = n == wanted; next } /^```$/ { inside = 0 } inside' "$page"
 }
 
-# The meshes that the examples name: one triangle with a group of every name that is used.
+# The meshes and images that the examples name: one triangle with a group of every name that is used.
 write_meshes() {
-    local mesh
+    local mesh image
     sed -n 's/.*mesh: \([^ ,}]*\.obj\).*/\1/p' "$1" | while IFS= read -r mesh; do
         printf 'v 0 0 0\nv 40 0 0\nv 0 60 0\ng collar\nf 1 2 3\n' >"$(dirname "$1")/$mesh"
+    done
+    grep -oE '[a-z]+\.(png|jpg)' "$1" | while IFS= read -r image; do
+        cp "$source_dir/tests/fuzz/corpus/image/quarters.png" "$(dirname "$1")/$image" # the bytes say what it is
     done
     sed -n 's/.*file: \([^ ,}]*\)\.obj.*/\1/p' "$1" | while IFS= read -r mesh; do
         printf 'v 0 0 0\nv 40 0 0\nv 0 60 0\nf 1 2 3\n' >"$(dirname "$1")/${mesh}_0000.obj"
@@ -57,6 +60,9 @@ every_name_is_described() {
     done
     for name in $("$program" fabrics | awk 'NR > 1 {print $1}'); do
         grep -qw "$name" "$page" || fail "no word about the fabric $name"
+    done
+    for name in $("$program" list colors); do
+        grep -qF "\`$name\`" "$page" || fail "no word about the color $name"
     done
     printf 'drape: 1\ncloth: [{grid: {}}]\nsolver: {method: x, precond: x, stop: x, amg: {reuse: x, smoother: x, cycle: x}}\nintegrator: {method: x, newton: {kind: x, line_search: x, guess: x}, control: x, unknowns: x, mass: x, on_failure: x}\nmodel: x\noutput: x\n' >"$scratch/names.yaml"
     for name in $("$program" check "$scratch/names.yaml" | sed -nE 's/ \[[a-z-]+\]$//; s/.*known: ([^)]*)\)?$/\1/p' | tr -d ','); do

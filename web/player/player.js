@@ -100,6 +100,50 @@ async function readFrames(n) {
   return frames;
 }
 
+/* All bytes of a block at once. */
+async function readWhole(id) {
+  const parts = [], reader = packedStream(id).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
+  return new DataView(await new Blob(parts).arrayBuffer());
+}
+
+/* Images on the cloth, and where they lie. A corner has its own texture coordinates, a vertex of WebGL one pair: vertices on
+ * seams are doubled. `source` says which vertex each double stands for; `st` has the pairs of all, `index` the corners. */
+async function readImages(info, index) {
+  const n = info.vertices, source = [], images = [];
+  for (let i = 0; $(`drape-image-${i}`); i++) {
+    const image = new Image();
+    image.src = $(`drape-image-${i}`).textContent.trim();
+    await image.decode().catch(() => { throw new Error("an image on the cloth cannot be read"); });
+    images.push(image);
+    $(`drape-image-${i}`).remove();
+  }
+  if (!images.length) return { images, source, index };
+  const view = await readWhole("drape-uv"), split = index.slice(), st = Array(2 * n).fill(0);
+  let at = 0;
+  for (const p of info.pieces) {
+    if (p.image === undefined) continue;
+    const uv = Float32Array.from({ length: 2 * p.uv }, (_, i) => view.getFloat32(at + 4 * i, true));
+    at += 8 * p.uv;
+    if (!p.seams) { uv.forEach((x, i) => { st[2 * p.firstVertex + i] = x; }); continue; }
+    const known = new Map(), used = new Set(); // "vertex uv" -> the double
+    for (let t = p.firstTriangle; t < p.firstTriangle + p.triangles; t++)
+      for (let k = 0; k < 3; k++, at += 4) {
+        const vertex = info.corner[3 * t + k], number = view.getUint32(at, true), name = `${vertex} ${number}`;
+        if (!known.has(name)) {
+          const place = used.has(vertex) ? n + source.push(vertex) - 1 : vertex;
+          used.add(vertex);
+          known.set(name, place);
+          st[2 * place] = uv[2 * number];
+          st[2 * place + 1] = uv[2 * number + 1];
+        }
+        const slot = [0, 1, 2].find((s) => index[3 * t + s] === vertex); // triangles may have been turned round
+        split[3 * t + slot] = known.get(name);
+      }
+  }
+  return { images, source, st, index: split };
+}
+
 /* Of each frame kinetic, elastic, weight, and where energy went and came from since the start, J; null: not there. */
 const ENERGIES = ["kinetic", "elastic", "weight", "to fabric", "from wind", "from pins", "to integrator"];
 async function readEnergies() {
@@ -116,9 +160,7 @@ async function readEnergies() {
  * turned, {t, q}, or all places. */
 async function readObjects(list, frames) {
   if (!list) return [];
-  const parts = [], reader = packedStream("drape-objects").getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
-  const bytes = new Uint8Array(await new Blob(parts).arrayBuffer()), view = new DataView(bytes.buffer);
+  const view = await readWhole("drape-objects");
   let at = 0;
   const word = () => { at += 4; return view.getUint32(at - 4, true); };
   const number = () => { at += 4; return view.getFloat32(at - 4, true); };
@@ -311,7 +353,7 @@ const VERTEX = COMMON.replace("PIXEL", "vec2(0)");
 const MOVING = `
 layout(location = 0) in vec3 x0; layout(location = 1) in vec3 n0; layout(location = 2) in float s0;
 layout(location = 3) in vec3 x1; layout(location = 4) in vec3 n1; layout(location = 5) in float s1;
-layout(location = 6) in vec3 thread;
+layout(location = 6) in vec3 thread; layout(location = 7) in vec2 st;
 uniform mat4 project; uniform float between;`;
 
 const SHADE = `
@@ -381,16 +423,18 @@ void main() {
 }`],
 
   cloth: [VERTEX + MOVING + `
-out vec3 at, normal, threads; out float stretched;
+out vec3 at, normal, threads; out float stretched; out vec2 place;
 void main() {
   at = mix(x0, x1, between);
   normal = mix(n0, n1, between);
   threads = thread;
+  place = st;
   stretched = mix(s0, s1, between);
   gl_Position = project * vec4(at, 1);
 }`, FRAGMENT + SHADE + `
-in vec3 at, normal, threads; in float stretched; out vec4 colour;
-uniform vec3 eye, front, reverse, keyLight, fillLight, sky, earth; uniform float spacing, full; uniform bool byStretch;
+in vec3 at, normal, threads; in float stretched; in vec2 place; out vec4 colour;
+uniform vec3 eye, front, keyLight, fillLight, sky, earth; uniform float spacing, full, fade; uniform bool byStretch, pictured;
+uniform sampler2D picture;
 
 float hash(vec2 p) { p = fract(p * vec2(.1031, .1030)); p += dot(p, p.yx + 33.33); return fract((p.x + p.y) * p.x); }
 float noise(vec2 p) {
@@ -419,7 +463,12 @@ void main() {
   vec3 n = normalize(normal), v = normalize(eye - at);
   float side = gl_FrontFacing ? 1. : -1.;
   n *= side;
-  vec3 fibre = gl_FrontFacing ? front : reverse;
+  vec3 fibre = front;
+  if (pictured) fibre *= texture(picture, place).rgb;
+  if (!gl_FrontFacing) { // paler and a little greyer, as where the dye did not go through
+    vec3 pale = min(mix(fibre, vec3(dot(fibre, vec3(.3, .59, .11))), .2) * .9 + .075, 1.);
+    fibre = mix(fibre, pale, fade);
+  }
   vec3 w = weave(threads.xy / spacing, byStretch ? 0. : threads.z);
   if (byStretch) fibre = ramp(stretched / full);
   vec3 tu = dFdx(at) * dFdy(threads.y) - dFdy(at) * dFdx(threads.y); // along u, up to length
@@ -459,11 +508,6 @@ const linear = (hex) => [1, 3, 5].map((i) => {
   const c = parseInt(hex.slice(i, i + 2), 16) / 255;
   return c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
 });
-/* The other side of a cloth: paler and a little greyer, as where the dye did not go through. */
-const reverseOf = ([r, g, b]) => {
-  const grey = .3 * r + .59 * g + .11 * b;
-  return [r, g, b].map((c) => Math.min(1, (c * .8 + grey * .2) * .9 + .075));
-};
 
 /* ---- The player ---- */
 
@@ -487,7 +531,9 @@ async function main() {
   const { neighbour, edges } = findEdges(mesh.corner, n);
   const { thread, flip } = layOut(mesh, n, neighbour);
   const index = wind(mesh.corner, flip);
-  const pieces = info.pieces.map((p, i) => ({ ...p, colour: PALETTE[i % PALETTE.length], shown: true }));
+  const { images, source, st, index: drawIndex } = await readImages({ ...info, corner: mesh.corner }, index);
+  $("drape-uv")?.remove();
+  const pieces = info.pieces.map((p, i) => ({ ...p, colour: p.color ?? PALETTE[i % PALETTE.length], shown: true }));
   for (const p of pieces) p.edges = edgeRange(p);
 
   /* Edges were found triangle by triangle, and pieces share no vertices: a piece's edges are one run. */
@@ -522,7 +568,7 @@ async function main() {
     const places = o.rests ? [objectAt(o, 0, 0, 0)] : o.motion.map((_, f) => objectAt(o, f, f, 0));
     const span = [0, 1, 2].map((k) => { let low = Infinity, high = -Infinity; for (let i = k; i < o.base.length; i += 3) { low = Math.min(low, o.base[i]); high = Math.max(high, o.base[i]); } return high - low; });
     o.wide = o.triangles <= 2 || Math.hypot(...span) > 4 * size;
-    o.colour = OBJECT_COLOUR;
+    o.colour = o.color ?? OBJECT_COLOUR;
     if (o.wide) continue;
     const skip = 3 * Math.max(1, Math.floor(o.vertices / 200));
     for (const x of places)
@@ -616,13 +662,35 @@ async function main() {
     return f;
   }
 
-  let programs, slots, arrays, depth, depthFrame, masks;
+  /* Numbers of all vertices, so many each, with those of the doubles behind them. */
+  function withDoubles(values, each) {
+    const all = new Float32Array(each * (n + source.length));
+    all.set(values);
+    source.forEach((v, i) => all.copyWithin(each * (n + i), each * v, each * (v + 1)));
+    return all;
+  }
+
+  /* From sRGB to light as it is sampled. */
+  function pictureOf(image) {
+    const t = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, t);
+    gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, true); // v counts from the bottom
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.SRGB8_ALPHA8, gl.RGBA, gl.UNSIGNED_BYTE, image);
+    gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, false);
+    gl.generateMipmap(gl.TEXTURE_2D);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
+    const sharp = gl.getExtension("EXT_texture_filter_anisotropic"); // cloth is often seen at a slant
+    if (sharp) gl.texParameteri(gl.TEXTURE_2D, sharp.TEXTURE_MAX_ANISOTROPY_EXT, 8);
+    return t;
+  }
+
+  let programs, slots, arrays, depth, depthFrame, masks, pictures;
   function setUp() {
     gl.bindVertexArray(null);
     programs = Object.fromEntries(Object.entries(SHADERS).map(([name, text]) => [name, program(text)]));
-    const triangles = buffer(gl.ELEMENT_ARRAY_BUFFER, index), lines = buffer(gl.ELEMENT_ARRAY_BUFFER, edges);
-    const threads = buffer(gl.ARRAY_BUFFER, thread);
-    slots = [0, 1].map(() => ({ frame: -1, stretch: false, buffer: buffer(gl.ARRAY_BUFFER, 4 * FLOATS * n, gl.DYNAMIC_DRAW) }));
+    const triangles = buffer(gl.ELEMENT_ARRAY_BUFFER, drawIndex), lines = buffer(gl.ELEMENT_ARRAY_BUFFER, edges);
+    const threads = buffer(gl.ARRAY_BUFFER, withDoubles(thread, 3)), places = images.length ? buffer(gl.ARRAY_BUFFER, new Float32Array(st)) : null;
+    slots = [0, 1].map(() => ({ frame: -1, stretch: false, buffer: buffer(gl.ARRAY_BUFFER, 4 * fresh.length, gl.DYNAMIC_DRAW) }));
     arrays = [0, 1].map((first) => [triangles, lines].map((elements) => {
       const a = gl.createVertexArray();
       gl.bindVertexArray(a);
@@ -636,6 +704,11 @@ async function main() {
       gl.bindBuffer(gl.ARRAY_BUFFER, threads);
       gl.enableVertexAttribArray(6);
       gl.vertexAttribPointer(6, 3, gl.FLOAT, false, 0, 0);
+      if (places) {
+        gl.bindBuffer(gl.ARRAY_BUFFER, places);
+        gl.enableVertexAttribArray(7);
+        gl.vertexAttribPointer(7, 2, gl.FLOAT, false, 0, 0);
+      }
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, elements);
       return a;
     }));
@@ -660,14 +733,15 @@ async function main() {
       return { texture: t, frame: target(gl.COLOR_ATTACHMENT0, t) };
     });
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    pictures = images.map(pictureOf);
   }
+  const fresh = new Float32Array(FLOATS * (n + source.length)), weight = new Float32Array(n);
   setUp();
   $("view").addEventListener("webglcontextlost", (e) => e.preventDefault());
   $("view").addEventListener("webglcontextrestored", () => { setUp(); redraw(); });
 
   /* ---- frames: places, normals, stretch of the vertices ---- */
 
-  const fresh = new Float32Array(FLOATS * n), weight = new Float32Array(n);
   const valence = new Int32Array(n);
   for (const v of edges) valence[v]++;
   /* In a grid of alternating diagonals vertices have four edges or eight, in one of diagonals one way six. */
@@ -698,7 +772,7 @@ async function main() {
     for (let round = 0; alternates && round < 2; round++) mixNormals();
   }
   function evenNormals() {
-    for (let o = 3; o < fresh.length; o += FLOATS) {
+    for (let o = 3; o < FLOATS * n; o += FLOATS) {
       const l = Math.sqrt(fresh[o] ** 2 + fresh[o + 1] ** 2 + fresh[o + 2] ** 2) || 1;
       fresh[o] /= l; fresh[o + 1] /= l; fresh[o + 2] /= l;
     }
@@ -761,6 +835,7 @@ async function main() {
     slot.most = state.stretch ? addStretch() : 0;
     slot.stretch = state.stretch;
     slot.frame = number;
+    source.forEach((v, i) => fresh.copyWithin(FLOATS * (n + i), FLOATS * v, FLOATS * (v + 1)));
     gl.bindBuffer(gl.ARRAY_BUFFER, slot.buffer);
     gl.bufferSubData(gl.ARRAY_BUFFER, 0, fresh);
   }
@@ -863,11 +938,12 @@ async function main() {
   }
 
   /* Objects are in their places already: the second place and the threads are constants that do not count. */
-  function drawObjects(at, wide) {
+  function drawObjects(at, wide, each) {
     if (!objects.length) return;
     gl.uniform1f(at.between, 0);
     for (const o of objects) {
       if (!o.shown || (o.wide && !wide)) continue;
+      if (each) each(o);
       gl.bindVertexArray(o.array);
       gl.drawArrays(gl.TRIANGLES, 0, o.corner.length);
     }
@@ -951,15 +1027,21 @@ async function main() {
     gl.uniform1i(at.byStretch, state.stretch ? 1 : 0);
     gl.enable(gl.POLYGON_OFFSET_FILL);
     gl.polygonOffset(1, 1);
+    gl.uniform1i(at.picture, 1);
     drawPieces(first, false, (p) => {
-      const colour = linear(p.colour);
-      gl.uniform3fv(at.front, colour);
-      gl.uniform3fv(at.reverse, reverseOf(colour));
+      gl.uniform1f(at.fade, p.color ? .4 : 1); // a color that was asked for is there on both sides
+      gl.uniform3fv(at.front, linear(p.colour));
+      gl.uniform1i(at.pictured, p.image === undefined ? 0 : 1);
+      if (p.image === undefined) return;
+      gl.activeTexture(gl.TEXTURE1);
+      gl.bindTexture(gl.TEXTURE_2D, pictures[p.image]);
+      for (const name of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, name, p.repeats ? gl.REPEAT : gl.CLAMP_TO_EDGE);
+      gl.activeTexture(gl.TEXTURE0);
     });
-    gl.uniform1i(at.byStretch, 0);
-    for (const side of [at.front, at.reverse]) gl.uniform3fv(side, linear(OBJECT_COLOUR));
+    for (const name of ["byStretch", "pictured"]) gl.uniform1i(at[name], 0);
+    gl.uniform1f(at.fade, 0);
     gl.polygonOffset(4, 16); // cloth that lies on an object is above it by less than the depth buffer tells
-    drawObjects(at, true);
+    drawObjects(at, true, (o) => gl.uniform3fv(at.front, linear(o.colour)));
     gl.disable(gl.POLYGON_OFFSET_FILL);
   }
 
@@ -1281,6 +1363,14 @@ async function main() {
   });
   system.addEventListener("change", () => { setTheme(state.theme); redraw(); });
 
+  /* The mean color of an image. */
+  function meanOf(image) {
+    const paper = new OffscreenCanvas(1, 1).getContext("2d");
+    paper.imageSmoothingQuality = "high";
+    paper.drawImage(image, 0, 0, 1, 1);
+    return `rgb(${paper.getImageData(0, 0, 1, 1).data.slice(0, 3).join(" ")})`;
+  }
+
   function listPieces() {
     const all = [...pieces, ...objects];
     if (all.length < 2 || all.length > 24) return;
@@ -1289,7 +1379,7 @@ async function main() {
       const item = document.createElement("li"), button = document.createElement("button"), name = document.createElement("span");
       name.textContent = p.name;
       button.append(document.createElement("i"), name);
-      button.style.setProperty("--swatch", p.colour);
+      button.style.setProperty("--swatch", p.image === undefined ? p.colour : meanOf(images[p.image]));
       button.title = "Show or hide";
       button.setAttribute("aria-pressed", "true");
       button.addEventListener("click", () => {

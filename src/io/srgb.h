@@ -1,6 +1,6 @@
-/* color.h: sRGB, the numbers of picture files, and linear light, in which colours add and mix. */
-#ifndef DRAPE_IO_COLOR_H
-#define DRAPE_IO_COLOR_H
+/* srgb.h: sRGB, the numbers of picture files, and linear light, in which colors add and mix. */
+#ifndef DRAPE_IO_SRGB_H
+#define DRAPE_IO_SRGB_H
 
 #include "base/vec3.h"
 
