@@ -70,12 +70,19 @@ scene_is_simulated() {
 }
 
 colliders_are_drawn() {
-    "$program" run sphere --resolution 9 --frames 1 --quiet -o s.pc2
+    "$program" run needles --resolution 9 --frames 1 --quiet -o s.pc2
     render 0 s.pc2 without.png --size 64x36
-    render 0 s.pc2 with.png --size 64x36 --scene sphere --resolution 9
+    render 0 s.pc2 with.png --size 64x36 --scene needles --resolution 9
     ! cmp -s without.png with.png
-    render 0 s.pc2 left-out.png --size 64x36 --scene sphere --resolution 9 --no-colliders
+    render 0 s.pc2 left-out.png --size 64x36 --scene needles --resolution 9 --no-colliders
     cmp without.png left-out.png
+}
+
+colors_of_the_scene_are_drawn() {
+    "$program" run needles --resolution 9 --frames 1 --quiet -o s.pc2
+    render 0 s.pc2 plain.png --size 64x36 --scene needles --resolution 9
+    render 0 s.pc2 navy.png --size 64x36 --scene needles --resolution 9 --set cloth.0.color=navy
+    ! cmp -s plain.png navy.png
 }
 
 series_of_pictures() {
@@ -191,6 +198,7 @@ bad_files() {
 check picture_of_a_run
 check scene_is_simulated
 check colliders_are_drawn
+check colors_of_the_scene_are_drawn
 check series_of_pictures
 check film_as_gif
 check film_as_mp4
