@@ -223,6 +223,15 @@ static bool is_rounding(drape_ode *ode) {
     return ss <= ROUNDING * ROUNDING * scale;
 }
 
+/* Second order: a correction that moves x by no more than its rounding. What rests without forces has no v to compare
+ * with, its potential is the square of rounding, and no search finds anything lower. */
+static bool moves_nothing(drape_ode *ode, const drape_i_ode_stage *stage) {
+    const drape_i_ode_newton_memory *m = &ode->newton;
+    if (!drape_i_ode_is_second(ode)) return false;
+    double move = stage->c * sqrt(drape_i_dot(ode->ctx, ode->size, m->s, m->s));
+    return move <= ROUNDING * sqrt(drape_i_dot(ode->ctx, ode->size, m->Y, m->Y));
+}
+
 static double forcing(const drape_ode *ode, const iteration *it) {
     const drape_ode_newton *o = &ode->settings.newton;
     if (o->kind == DRAPE_ODE_NEWTON || o->kind == DRAPE_ODE_LINEARISED) return o->eta > 0 ? o->eta : ETA_TIGHT;
@@ -329,6 +338,7 @@ static drape_status iterate(drape_ode *ode, const drape_i_ode_stage *stage, drap
         if (!status && !*reason) status = correct(ode, stage, it.eta, reason);
         if (status || *reason) break;
         bool last = is_last(ode, stage, &it, reason);
+        if (last && moves_nothing(ode, stage)) return DRAPE_OK;
         if (!*reason) status = drape_i_ode_search(ode, stage, &last, reason);
         if (last && !status && !*reason) status = confirm(ode, stage, &it, &last, reason);
         if (last && !status && !*reason) {

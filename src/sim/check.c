@@ -200,7 +200,7 @@ static double lift(const drape_sim *sim) {
 void drape_i_sim_check_prepare(drape_sim *sim, const drape_scene *scene) {
     bool moves = false;
     for (int32_t i = 0; i < scene->collider_count; i++)
-        moves = moves || scene->colliders[i].key_count > 0 || scene->colliders[i].frames > 1;
+        moves = moves || scene->colliders[i].key_count > 1 || scene->colliders[i].frames > 1;
     sim->max_stretch = drape_i_integration_resolve(&scene->integration).max_stretch;
     sim->lift = moves ? INFINITY : lift(sim);
 }
@@ -237,6 +237,8 @@ drape_status drape_i_sim_check_energy(drape_sim *sim) {
 
 /* ---- The run as a whole ---- */
 
+static const double NOTHING_MOVES = 1e-12; /* J: a gram at less than 0.05 mm/s; shares of it would be of rounding */
+
 static bool converged(const drape_certificate *c) {
     return c->linear.reason == DRAPE_CONVERGED && c->ode.reason == DRAPE_ODE_DONE && c->ode.unconverged == 0;
 }
@@ -249,5 +251,5 @@ void drape_verdict_add(drape_verdict *v, const drape_certificate *c) {
     v->touched = v->touched || c->contact.count > 0 || c->contact.hits > 0 || c->contact.springs > 0;
     v->energy = e->kinetic + e->elastic + e->fabric + fmax(e->integrator, 0) + fmax(-e->wind, 0) + fmax(-e->pins, 0);
     v->integrator = e->integrator;
-    v->share = v->energy > 0 ? v->integrator / v->energy : 0;
+    v->share = v->energy > NOTHING_MOVES ? v->integrator / v->energy : 0;
 }
