@@ -84,8 +84,15 @@ static void compete(arena *a, rival *r, int repeat) {
 
 static void print_rival(rival *r, int repeats) {
     double median = bench_median(r->seconds, repeats);
-    printf("  %-48s %10d %9.1f %9.1f %9.1f %14.2e  %s\n", r->name, r->iterations, 1e3 * r->setup, 1e3 * median,
-           1e3 * r->seconds[0], r->residual, r->converged ? "" : "did not converge");
+    bench_row();
+    bench_text("solver", "  %-48s", r->name);
+    bench_count("iterations", " %10d", r->iterations);
+    bench_number("set-up", "ms", " %9.1f", 1e3 * r->setup);
+    bench_number("in all", "ms", " %9.1f", 1e3 * median);
+    bench_number("in all, least", "ms", " %9.1f", 1e3 * r->seconds[0]);
+    bench_number("true residual", "", " %14.2e", r->residual);
+    bench_text("remark", "  %s", r->converged ? "" : "did not converge");
+    bench_end("\n");
 }
 
 static double median_of(const rival *r, int repeats) {
@@ -112,6 +119,7 @@ static arena make_arena(bench_system *s, double tol) {
 enum { OURS, CG, CG_ALONE, OUR_ICHOL, ICHOL, ICHOL_ALONE, NATURAL, NATURAL_ALONE, RIVALS };
 
 static void print_results(rival *rivals, int count, int repeats) {
+    bench_table("against Eigen");
     printf("  %-48s %10s %9s %9s %9s %14s\n", "to the same residual", "iterations", "set-up ms", "in all ms", "least",
            "true residual");
     for (int i = 0; i < count; i++) print_rival(&rivals[i], repeats);

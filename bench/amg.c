@@ -61,20 +61,35 @@ static void print_racer_head(void) {
 static void print_racer(const race_result *result, int32_t k) {
     const racer *r = &result->racer[k];
     const race_times *t = &r->times, *base = &result->racer[RACE_BASE].times;
-    printf("  %-15s|%9.1f %10.1f %7.2f %11d %4s|%9.1f %7.2f %11.1f %7.2f %9.1f|%9.1f %13.1e", race_name(k),
-           1e3 * t->once, 1e3 * t->setup, base->once / t->once, r->first.iterations, "", 1e3 * t->running,
-           base->running / t->running, 1e3 * t->later, base->later / t->later, r->mean_iterations,
-           1e-6 * (double)r->first.bytes, r->error);
-    if (r->failures) printf("  %d did not converge", r->failures);
-    putchar('\n');
+    bench_row();
+    bench_text("preconditioner", "  %-15s|", race_name(k));
+    bench_number("once", "ms", "%9.1f", 1e3 * t->once);
+    bench_number("set-up", "ms", " %10.1f", 1e3 * t->setup);
+    bench_number("once, gain", "", " %7.2f", base->once / t->once);
+    bench_count("iterations", " %11d     |", r->first.iterations);
+    bench_number("running", "ms", "%9.1f", 1e3 * t->running);
+    bench_number("running, gain", "", " %7.2f", base->running / t->running);
+    bench_number("running but the first", "ms", " %11.1f", 1e3 * t->later);
+    bench_number("running but the first, gain", "", " %7.2f", base->later / t->later);
+    bench_number("iterations of a step", "", " %9.1f|", r->mean_iterations);
+    bench_number("held", "MB", "%9.1f", 1e-6 * (double)r->first.bytes);
+    bench_number("energy error", "", " %13.1e", r->error);
+    if (r->failures) bench_count("not converged", "  %d did not converge", r->failures);
+    bench_end("\n");
 }
 
 static void print_equal(const race_result *r) {
     const race_equal *e = &r->equal;
     if (e->gain <= 0) return;
-    printf("  to the energy error of %s (%.1e) the block diagonal takes %d iterations (%.1e): %.2f times as long, "
-           "best %.2f\n",
-           race_name(e->against), r->racer[e->against].error, e->iterations, e->error, e->gain, e->least_gain);
+    bench_table("at equal error");
+    bench_row();
+    bench_text("preconditioner", "  to the energy error of %s", race_name(e->against));
+    bench_number("energy error", "", " (%.1e)", r->racer[e->against].error);
+    bench_count("iterations of the block diagonal", " the block diagonal takes %d iterations", e->iterations);
+    bench_number("energy error of the block diagonal", "", " (%.1e):", e->error);
+    bench_number("gain", "", " %.2f times as long,", e->gain);
+    bench_number("gain, best", "", " best %.2f", e->least_gain);
+    bench_end("\n");
 }
 
 static void claim(const race_result *r, const requirement *want) {
@@ -105,6 +120,7 @@ static race_result compare(const bench_options *options, const bench_request *re
     race_run(s, RACE_AMG, &plan, &result);
     bench_system_destroy(s);
     print_racer_head();
+    bench_table("races");
     for (int32_t k = 0; k < AMG_RACERS; k++) print_racer(&result, k);
     print_equal(&result);
     claim(&result, want);
@@ -138,31 +154,47 @@ static void compare_fabrics(const bench_options *options, size_result *out) {
                 &want[i]);
 }
 
-static void print_gains(const race_result *r) {
-    printf("  | %5d %5d %7.2f %7.2f %7.2f", r->racer[RACE_BASE].first.iterations,
-           r->racer[race_faster_once(r)].first.iterations, gain_once(r, race_faster_once(r)), r->equal.gain,
-           gain_running(r, race_faster_running(r)));
+static const char *const fabric_names[FABRICS] = {"the sheet", "cotton"};
+
+/* The column of a fabric; lasts until the next one. */
+static const char *column_of(int32_t fabric, const char *what) {
+    static char column[64];
+    snprintf(column, sizeof column, "%s, %s", fabric_names[fabric], what);
+    return column;
+}
+
+static void print_gains(int32_t fabric, const race_result *r) {
+    bench_count(column_of(fabric, "block diagonal, iterations"), "  | %5d", r->racer[RACE_BASE].first.iterations);
+    bench_count(column_of(fabric, "amg, iterations"), " %5d", r->racer[race_faster_once(r)].first.iterations);
+    bench_number(column_of(fabric, "once"), "", " %7.2f", gain_once(r, race_faster_once(r)));
+    bench_number(column_of(fabric, "equal"), "", " %7.2f", r->equal.gain);
+    bench_number(column_of(fabric, "running"), "", " %7.2f", gain_running(r, race_faster_running(r)));
 }
 
 static void print_sizes(const bench_options *options, const size_result *sizes, int32_t count) {
-    static const char *const names[FABRICS] = {"the sheet", "cotton"};
+    bench_keys();
+    bench_end("");
+    bench_table("sizes");
     printf("\nTimes faster than the block diagonal, drooping, by size; iterations of the block diagonal and of amg; "
            "the\n"
            "faster of 3 and 6 modes, for one system and for a run by itself. `equal`: one system, at equal energy "
            "error.\n%8s %16s",
            "", "required");
     for (int32_t i = 0; i < FABRICS; i++)
-        if (has_fabric(options, i)) printf("  | %-35s", names[i]);
+        if (has_fabric(options, i)) printf("  | %-35s", fabric_names[i]);
     printf("\n%8s %8s %7s", "vertices", "once", "running");
     for (int32_t i = 0; i < FABRICS; i++)
         if (has_fabric(options, i)) printf("  | %5s %5s %7s %7s %7s", "block", "amg", "once", "equal", "running");
     putchar('\n');
     for (int32_t k = 0; k < count; k++) {
         requirement want = required(sizes[k].side * sizes[k].side);
-        printf("%8d %8.1f %7.1f", sizes[k].side * sizes[k].side, want.once, want.running);
+        bench_row();
+        bench_count("vertices", "%8d", sizes[k].side * sizes[k].side);
+        bench_number("required, once", "", " %8.1f", want.once);
+        bench_number("required, running", "", " %7.1f", want.running);
         for (int32_t i = 0; i < FABRICS; i++)
-            if (has_fabric(options, i)) print_gains(&sizes[k].of[i]);
-        putchar('\n');
+            if (has_fabric(options, i)) print_gains(i, &sizes[k].of[i]);
+        bench_end("\n");
     }
 }
 
@@ -198,15 +230,34 @@ static bool has_failed(const race_result *r) {
     return r->racer[RACE_BASE].failures || r->racer[RACE_THREE].failures || r->racer[RACE_SIX].failures;
 }
 
+static bool scene_holds(const bench_request *request, const char *how, double gain, double least) {
+    char what[96];
+    snprintf(what, sizeof what, "%s, %s, %g ms: block_diagonal / amg, %s", request->scene,
+             bench_mesh_name(request->mesh), 1e3 * request->step, how);
+    return bench_holds(what, gain, 1, least);
+}
+
 static void print_scene(const bench_request *request, const race_result *r, const requirement *want, tally *t) {
-    bool once = gain_once(r, race_faster_once(r)) >= want->once;
-    bool running = gain_running(r, race_faster_running(r)) >= want->running;
-    printf(
-        "  %-10s %-10s %5g %8d | %6d %5d %5d | %5.2f %6.2f | %6.2f %6.2f | %5.2f %8.2f | %s, %s%s\n", request->scene,
-        bench_mesh_name(request->mesh), 1e3 * request->step, want->vertices, r->racer[RACE_BASE].first.iterations,
-        r->racer[RACE_THREE].first.iterations, r->racer[RACE_SIX].first.iterations, gain_once(r, RACE_THREE),
-        gain_once(r, RACE_SIX), gain_running(r, RACE_THREE), gain_running(r, RACE_SIX), want->once, want->running,
-        once ? "reached" : "MISSED", running ? "reached" : "MISSED", has_failed(r) ? "; some did not converge" : "");
+    bool once = scene_holds(request, "once", gain_once(r, race_faster_once(r)), want->once);
+    bool running = scene_holds(request, "running", gain_running(r, race_faster_running(r)), want->running);
+    bench_row();
+    bench_text("scene", "  %-10s", request->scene);
+    bench_text("mesh", " %-10s", bench_mesh_name(request->mesh));
+    bench_number("step", "ms", " %5g", 1e3 * request->step);
+    bench_count("vertices", " %8d |", want->vertices);
+    bench_count("block diagonal, iterations", " %6d", r->racer[RACE_BASE].first.iterations);
+    bench_count("3 modes, iterations", " %5d", r->racer[RACE_THREE].first.iterations);
+    bench_count("6 modes, iterations", " %5d |", r->racer[RACE_SIX].first.iterations);
+    bench_number("3 modes, once", "", " %5.2f", gain_once(r, RACE_THREE));
+    bench_number("6 modes, once", "", " %6.2f |", gain_once(r, RACE_SIX));
+    bench_number("3 modes, running", "", " %6.2f", gain_running(r, RACE_THREE));
+    bench_number("6 modes, running", "", " %6.2f |", gain_running(r, RACE_SIX));
+    bench_number("required, once", "", " %5.2f", want->once);
+    bench_number("required, running", "", " %8.2f |", want->running);
+    bench_text("once", " %s,", once ? "reached" : "MISSED");
+    bench_text("running", " %s", running ? "reached" : "MISSED");
+    if (has_failed(r)) bench_text("remark", "; %s", "some did not converge");
+    bench_end("\n");
     t->reached += once + running;
     t->claims += 2;
 }
@@ -229,6 +280,9 @@ static void compare_scenes(const bench_options *options) {
     int32_t side = options->scenes_side ? options->scenes_side : options->quick ? 61 : SCENES_SIDE;
     requirement want = required_elsewhere(side * side);
     tally t = {0};
+    bench_keys();
+    bench_end("");
+    bench_table("scenes");
     print_scenes_head(side, &want);
     for (int32_t i = 0; i < 4; i++)
         for (int32_t k = 0; k < 2; k++)

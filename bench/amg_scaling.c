@@ -58,16 +58,29 @@ static void solve_all(const bench_options *options, const int32_t *sides, int32_
         }
 }
 
+static void print_growth(int32_t side, const growth *g) {
+    char column[32];
+    snprintf(column, sizeof column, "%d^2, iterations", side);
+    bench_count(column, "  %3d", g->iterations);
+    snprintf(column, sizeof column, "%d^2, rate", side);
+    bench_number(column, "", " %.2f", g->rate);
+}
+
 static void print_growths(const int32_t *sides, int32_t count, const growths *g) {
+    bench_keys();
+    bench_end("");
+    bench_table("scaling");
     printf("\nOne configuration for all: iterations and convergence rate to 1e-5, regular meshes, the sheet, 2 ms\n");
     printf("  %-10s %-16s", "scene", "amg");
     for (int32_t i = 0; i < count; i++) printf("   %5d^2", sides[i]);
     putchar('\n');
     for (int32_t k = 0; k < SCENES; k++)
         for (int32_t m = 0; m < CONFIGURATIONS; m++) {
-            printf("  %-10s %-16s", scenes[k], configurations[m].name);
-            for (int32_t i = 0; i < count; i++) printf("  %3d %.2f", g->at[k][m][i].iterations, g->at[k][m][i].rate);
-            putchar('\n');
+            bench_row();
+            bench_text("scene", "  %-10s", scenes[k]);
+            bench_text("amg", " %-16s", configurations[m].name);
+            for (int32_t i = 0; i < count; i++) print_growth(sides[i], &g->at[k][m][i]);
+            bench_end("\n");
         }
 }
 
@@ -166,6 +179,13 @@ static bool is_claimed(const bench_options *options, int32_t vertices) {
     return options->threads == 2 && vertices >= REFERENCE_SIDE * REFERENCE_SIDE;
 }
 
+/* At the end of its row. */
+static void print_setup_claim(int32_t vertices, int32_t who, double ratio) {
+    char what[80];
+    snprintf(what, sizeof what, "%d vertices, %s: set-up, one thread / two", vertices, race_name(who));
+    printf(" >= %g %s", SETUP_GAIN, bench_holds(what, ratio, 1, SETUP_GAIN) ? "reached" : "MISSED");
+}
+
 static void print_setup(const bench_options *options, int32_t vertices, int32_t who, setup_times *t, double yard,
                         int32_t repeats) {
     double setup[2], seconds[2];
@@ -174,11 +194,19 @@ static void print_setup(const bench_options *options, int32_t vertices, int32_t 
         seconds[i] = bench_median(t->solve[i], repeats);
     }
     double ratio = setup[ALONE] / setup[TOGETHER];
-    printf("  %8d %-14s | %10.1f %10.1f %7.2f %8.2f | %10.1f %10.1f %7.2f | %7.2f |", vertices, race_name(who),
-           1e3 * setup[ALONE], 1e3 * setup[TOGETHER], ratio, t->setup[ALONE][0] / t->setup[TOGETHER][0],
-           1e3 * seconds[ALONE], 1e3 * seconds[TOGETHER], seconds[ALONE] / seconds[TOGETHER], yard);
-    if (is_claimed(options, vertices)) printf(" >= %g %s", SETUP_GAIN, ratio >= SETUP_GAIN ? "reached" : "MISSED");
-    putchar('\n');
+    bench_row();
+    bench_count("vertices", "  %8d", vertices);
+    bench_text("preconditioner", " %-14s |", race_name(who));
+    bench_number("set-up, one thread", "ms", " %10.1f", 1e3 * setup[ALONE]);
+    bench_number("set-up, threads", "ms", " %10.1f", 1e3 * setup[TOGETHER]);
+    bench_number("set-up, ratio", "", " %7.2f", ratio);
+    bench_number("set-up, ratio, best", "", " %8.2f |", t->setup[ALONE][0] / t->setup[TOGETHER][0]);
+    bench_number("solve, one thread", "ms", " %10.1f", 1e3 * seconds[ALONE]);
+    bench_number("solve, threads", "ms", " %10.1f", 1e3 * seconds[TOGETHER]);
+    bench_number("solve, ratio", "", " %7.2f |", seconds[ALONE] / seconds[TOGETHER]);
+    bench_number("machine, ratio", "", " %7.2f |", yard);
+    if (is_claimed(options, vertices)) print_setup_claim(vertices, who, ratio);
+    bench_end("\n");
 }
 
 static void compare_setups(const bench_options *options, int32_t side) {
@@ -205,6 +233,9 @@ static void compare_setups(const bench_options *options, int32_t side) {
 
 void bench_amg_setup(const bench_options *options, const int32_t *sides, int32_t count) {
     if (options->threads == 1) return;
+    bench_keys();
+    bench_end("");
+    bench_table("set-up");
     printf("\nThe set-up of a new solver with one thread and with %d, and its solve; `best`: of the shortest times;\n"
            "`machine`: what reading a cache gained meanwhile, which needs nothing but processors.\n",
            options->threads);

@@ -134,6 +134,17 @@ static const variation experiments[] = {
 
 enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
 
+/* Original / corrected = corrected over original. */
+static void print_pair(const char *who, const char *const formats[3], double original, double corrected) {
+    char column[48];
+    snprintf(column, sizeof column, "%s, original", who);
+    bench_number(column, "iterations", formats[0], original);
+    snprintf(column, sizeof column, "%s, corrected", who);
+    bench_number(column, "iterations", formats[1], corrected);
+    snprintf(column, sizeof column, "%s, ratio", who);
+    bench_number(column, "", formats[2], corrected / original);
+}
+
 static void print_table(drape_context *ctx, const char *title, const published cases[CASES],
                         const variation *experiment) {
     printf("%-9s %20s %24s %26s\n", title, "paper", "another program", "here, original/corrected");
@@ -142,16 +153,25 @@ static void print_table(drape_context *ctx, const char *title, const published c
         variation v = *experiment;
         v.density = p->density, v.tol = p->tol;
         double original = mean_iterations(ctx, "mpcg-original", &v), corrected = mean_iterations(ctx, "mpcg", &v);
-        printf("%-9s %5.0f / %5.0f = %.2f %9.1f / %5.1f = %.2f %11.2f / %5.2f = %.2f\n", p->name, p->paper[0],
-               p->paper[1], p->paper[1] / p->paper[0], p->other[0], p->other[1], p->other[1] / p->other[0], original,
-               corrected, corrected / original);
+        bench_row();
+        bench_text(title, "%-9s", p->name);
+        print_pair("paper", (const char *const[]){" %5.0f", " / %5.0f", " = %.2f"}, p->paper[0], p->paper[1]);
+        print_pair("another program", (const char *const[]){" %9.1f", " / %5.1f", " = %.2f"}, p->other[0],
+                   p->other[1]);
+        print_pair("here", (const char *const[]){" %11.2f", " / %5.2f", " = %.2f"}, original, corrected);
+        bench_end("\n");
     }
 }
 
 static void print_tables(drape_context *ctx, int experiments_wanted) {
     for (int i = 0; i < experiments_wanted; i++) {
-        printf("%s%s\n", i > 0 ? "\n" : "", experiments[i].name);
+        bench_keys();
+        bench_count("experiment", i > 0 ? "\n%d. " : "%d. ", i + 1);
+        bench_text("name", "%s", experiments[i].name);
+        bench_end("\n");
+        bench_table("over density");
         print_table(ctx, "kg/m^2", over_density, &experiments[i]);
+        bench_table("over tolerance");
         print_table(ctx, "tolerance", over_tolerance, &experiments[i]);
     }
 }
@@ -194,17 +214,28 @@ static void print_sweep(drape_context *ctx, int variations) {
     int count = 0;
     printf("\n%-20s", "saved, %");
     for (int p = 0; p < PRECONDS; p++) printf(" %15s", preconds[p]);
+    putchar('\n');
+    bench_keys();
+    bench_end("");
+    bench_table("saved");
     for (int v = 0; v < variations; v++) {
-        printf("\n%-20s", sweep[v].name);
+        bench_row();
+        bench_text("variation", "%-20s", sweep[v].name);
         for (int p = 0; p < PRECONDS; p++) {
             double saved = share_saved(ctx, sweep[v], preconds[p]);
-            if (isfinite(saved)) all[count++] = saved, printf(" %15.1f", saved);
+            if (isfinite(saved)) all[count++] = saved, bench_number(preconds[p], "%", " %15.1f", saved);
             else printf(" %15s", "failed");
         }
+        bench_end("\n");
     }
     double median = bench_median(all, count);
-    printf("\nof %d: least %.1f, median %.1f, most %.1f (the paper: 25 to 55, generally)\n", count, all[0], median,
-           all[count - 1]);
+    bench_table("saved, of all");
+    bench_row();
+    bench_count("count", "of %d:", count);
+    bench_number("least", "%", " least %.1f", all[0]);
+    bench_number("median", "%", ", median %.1f", median);
+    bench_number("most", "%", ", most %.1f", all[count - 1]);
+    bench_end(" (the paper: 25 to 55, generally)\n");
 }
 
 void bench_ascher_boxerman(const bench_options *options) {

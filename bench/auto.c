@@ -93,12 +93,25 @@ static void print_head(void) {
     printf(" |\n");
 }
 
-static void print_outcome(const outcome *o) {
+static const char *const occasions[] = {"once", "running"};
+
+/* The column of an occasion; lasts until the next one. */
+static const char *column_of(int32_t when, const char *what) {
+    static char column[64];
+    snprintf(column, sizeof column, "%s, %s", occasions[when], what);
+    return column;
+}
+
+static void print_outcome(int32_t when, const outcome *o) {
     char took[40];
     snprintf(took, sizeof took, "%s%s%s", o->taken->precond,
              o->taken->modes ? (o->taken->modes == 6 ? ", 6" : ", 3") : "",
              o->taken->fallbacks ? " (fell back)" : "");
-    printf(" | %-16s %9.1f %9.2f %-16s %6.2f", took, o->iterations, o->bytes, race_name(o->best), o->time);
+    bench_text(column_of(when, "took"), " | %-16s", took);
+    bench_number(column_of(when, "iterations"), "", " %9.1f", o->iterations);
+    bench_number(column_of(when, "bytes of the best"), "", " %9.2f", o->bytes);
+    bench_text(column_of(when, "the best"), " %-16s", race_name(o->best));
+    bench_number(column_of(when, "time"), "", " %6.2f", o->time);
 }
 
 static void count(const outcome *o, tally *t) {
@@ -109,13 +122,11 @@ static void count(const outcome *o, tally *t) {
 }
 
 static void print_misses(const outcome o[2]) {
-    static const char *const names[] = {"once", "running"};
     for (int32_t i = 0; i < 2; i++) {
-        if (o[i].bytes > MOST_BYTES) printf(" MISSED bytes %s", names[i]);
-        if (o[i].time > MOST_TIME) printf(" MISSED time %s", names[i]);
-        if (o[i].failed) printf(" did not converge");
+        if (o[i].bytes > MOST_BYTES) printf(" MISSED bytes %s", occasions[i]);
+        if (o[i].time > MOST_TIME) printf(" MISSED time %s", occasions[i]);
+        if (o[i].failed) bench_text(column_of(i, "remark"), " %s", "did not converge");
     }
-    putchar('\n');
 }
 
 static void compare(const bench_options *options, const bench_request *request, tally *t) {
@@ -124,20 +135,25 @@ static void compare(const bench_options *options, const bench_request *request, 
     race_plan bytes = bytes_plan(options, s->A.rows), times = times_plan(options, s->A.rows);
     race_run(s, RACE_ALL, &bytes, &all);
     race_run(s, PAIR, &times, &pair);
-    printf("  %-10s %3g %8d", request->scene, 1e3 * s->step, s->A.rows);
+    bench_row();
+    bench_text("scene", "  %-10s", request->scene);
+    bench_number("step", "ms", " %3g", 1e3 * s->step);
+    bench_count("vertices", " %8d", s->A.rows);
     bench_system_destroy(s);
     outcome o[2] = {judge(&all, &pair, false), judge(&all, &pair, true)};
     for (int32_t i = 0; i < 2; i++) {
-        print_outcome(&o[i]);
+        print_outcome(i, &o[i]);
         count(&o[i], t);
     }
     printf(" |");
     print_misses(o);
+    bench_end("\n");
 }
 
 static void compare_all(const bench_options *options, const int32_t *sides, int32_t sizes) {
     static const double steps[] = {0.002, 0.01};
     tally t = {0};
+    bench_table("choices");
     print_head();
     for (int32_t h = 0; h < 2; h++)
         for (int32_t i = 0; i < sizes; i++)
@@ -161,6 +177,8 @@ static void compare_all(const bench_options *options, const int32_t *sides, int3
 
 enum { PART_REPEATS = 7 };
 enum { BUILD, REFRESH, KEEP, ITERATION, PARTS };
+
+static const char *const part_names[PARTS] = {"build", "refresh", "keep", "iteration"};
 
 typedef struct part_times {
     double seconds[PARTS][PART_REPEATS];
@@ -187,10 +205,14 @@ static void time_parts(bench_system *s, int32_t who, drape_reuse reuse, int32_t 
 static void print_parts(const bench_system *s, part_times times[FIXED], int32_t repeats) {
     double pass = bench_median(times[0].seconds[ITERATION], repeats);
     for (int32_t k = 0; k < FIXED; k++) {
-        printf("  %8d %-14s %10d", s->A.rows, race_name(fixed[k]), times[k].iterations);
+        bench_row();
+        bench_count("vertices", "  %8d", s->A.rows);
+        bench_text("preconditioner", " %-14s", race_name(fixed[k]));
+        bench_count("iterations", " %10d", times[k].iterations);
         for (int32_t part = 0; part < PARTS; part++)
-            printf(" %9.2f", bench_median(times[k].seconds[part], repeats) / pass);
-        putchar('\n');
+            bench_number(part_names[part], "iterations of the block diagonal", " %9.2f",
+                         bench_median(times[k].seconds[part], repeats) / pass);
+        bench_end("\n");
     }
 }
 
@@ -211,8 +233,11 @@ static void measure_parts(const bench_options *options, int32_t side) {
 
 static void measure_all_parts(const bench_options *options, const int32_t *sides, int32_t sizes) {
     printf("\nThe parts, in iterations of PPCG with the block diagonal on the same system; drooping, 2 ms\n"
-           "  %8s %-14s %10s %9s %9s %9s %9s\n",
-           "vertices", "preconditioner", "iterations", "build", "refresh", "keep", "iteration");
+           "  %8s %-14s %10s",
+           "vertices", "preconditioner", "iterations");
+    for (int32_t part = 0; part < PARTS; part++) printf(" %9s", part_names[part]);
+    putchar('\n');
+    bench_table("parts");
     for (int32_t i = 0; i < sizes; i++) measure_parts(options, sides[i]);
 }
 

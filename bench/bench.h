@@ -3,6 +3,7 @@
 #define DRAPE_BENCH_H
 
 #include "drape/io.h"
+#include "results.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,18 +19,20 @@ typedef enum bench_takes {
     BENCH_QUICK = 4,
     BENCH_TABLES = 8,
     BENCH_SCENES_SIDE = 16,
-    BENCH_WITHOUT = 32
+    BENCH_WITHOUT = 32,
+    BENCH_CSV = 64, /* these two all take */
+    BENCH_JSON = 128
 } bench_takes;
 
 /* The tables of `amg`, and of `peers` the first and the third; bits. */
-typedef enum bench_table {
+typedef enum bench_tables {
     BENCH_TABLE_SHEET = 1,   /* by size */
     BENCH_TABLE_COTTON = 2,  /* the same with another fabric */
     BENCH_TABLE_SCENES = 4,  /* scene, mesh and step at one size */
     BENCH_TABLE_SCALING = 8, /* iterations by size and scene */
     BENCH_TABLE_SETUP = 16,  /* the set-up with one thread and with several */
     BENCH_TABLES_ALL = 31
-} bench_table;
+} bench_tables;
 
 /* Libraries that `peers` compares with; bits. */
 typedef enum bench_library { BENCH_PETSC = 1, BENCH_CHOLMOD = 2, BENCH_EIGEN = 4 } bench_library;
@@ -39,11 +42,12 @@ typedef struct bench_options {
     int32_t size_count;             /* 0: they were not, and each benchmark has its own */
     int32_t scenes_side;            /* 0: not given */
     int32_t threads;                /* 1..256; default 2 */
-    uint32_t tables;                /* of bench_table; default all */
+    uint32_t tables;                /* of bench_tables; default all */
     uint32_t without;               /* of bench_library: to be left out */
     bool quick;                     /* few repeats and small sizes: to see that it works */
     bool help;
-    uint32_t given; /* of bench_takes: what stood on the command line */
+    const char *csv, *json; /* files for the results; NULL: none */
+    uint32_t given;         /* of bench_takes: what stood on the command line */
     const char *name[BENCH_MOST_NAMES];
     int32_t name_count; /* of the benchmarks wanted; 0: they are listed */
 } bench_options;
@@ -104,7 +108,7 @@ void bench_system_advance(bench_system *system, const double *dv);
 int64_t bench_system_length(const bench_system *system); /* numbers in b */
 /* How the system came about, for the line above a table. */
 const char *bench_system_about(const bench_system *system);
-/* That line: what was asked for, how it came about, and the threads. */
+/* That line: what was asked for, how it came about, and the threads; they are keys (results.h). */
 void bench_system_print(const bench_request *request, const bench_system *system);
 
 /* "regular" and so on. */
@@ -119,7 +123,7 @@ double bench_energy_error(bench_system *system, const double *exact, double *x, 
 
 double *bench_vector(int64_t length); /* zeros, on a cache line; free() it */
 
-/* ---- main.c: times and claims ---- */
+/* ---- main.c: times; results.h: tables and claims ---- */
 
 enum { REPEATS = 15 };
 
@@ -127,11 +131,6 @@ double bench_seconds(void);
 double bench_median(double *values, int count); /* sorts them, so that values[0] is the least afterwards */
 /* Lets threads of others that still spin go to sleep. */
 void bench_rest(void);
-/* A line of what is claimed, a ratio of medians; best: the same of the least disturbed times. least 1: it is to be
- * `required` or more; 0: or less. */
-void bench_claim(const char *what, double obtained, double best, int least, double required);
-/* The same for what no clock was needed for. */
-void bench_claim_count(const char *what, double obtained, int least, double required);
 /* Stops the program with the context's message where status is not DRAPE_OK. */
 void bench_check(drape_context *ctx, drape_status status);
 drape_context *bench_context(int32_t threads);

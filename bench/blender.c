@@ -117,9 +117,19 @@ static void finish(const char *name, const char *program, outcome *o) {
         o->mean_processor += o->processor[i] / o->frames;
     }
     double middle = o->frames ? bench_median(o->wall, o->frames) : 0, most = o->frames ? o->wall[o->frames - 1] : 0;
-    printf("  %-8s %-16s %6d %8.3f %8.3f %8.3f %10.3f %10d %9lld %9lld %9lld\n", name, program, o->frames, o->mean,
-           middle, most, o->mean_processor, o->bad_frames, (long long)o->self, (long long)o->ball,
-           (long long)o->worst);
+    bench_row();
+    bench_text("falls", "  %-8s", name);
+    bench_text("program", " %-16s", program);
+    bench_count("frames", " %6d", o->frames);
+    bench_number("mean", "s", " %8.3f", o->mean);
+    bench_number("median", "s", " %8.3f", middle);
+    bench_number("longest", "s", " %8.3f", most);
+    bench_number("processor", "s", " %10.3f", o->mean_processor);
+    bench_count("bad frames", " %10d", o->bad_frames);
+    bench_count("crossings, cloth", " %9d", o->self);
+    bench_count("crossings, ball", " %9d", o->ball);
+    bench_count("crossings, worst frame", " %9d", o->worst);
+    bench_end("\n");
 }
 
 /* ---- Ours ---- */
@@ -318,9 +328,14 @@ void bench_blender(const bench_options *options) {
         return;
     }
     for (int32_t i = 0; i < sizes; i++) {
-        printf("%s and drape, %d x %d vertices, %d steps per frame, %d threads; seconds per frame; crossings: edges\n"
-               "through triangles of the cloth and of the ball, over all frames, and in the worst\n",
-               version, side[i], side[i], STEPS, options->threads);
+        bench_table("frames");
+        bench_keys();
+        bench_text("blender", "%s and drape,", version);
+        bench_count("side", " %d vertices a side,", side[i]);
+        bench_count("steps per frame", " %d steps per frame,", STEPS);
+        bench_count("threads", " %d threads", options->threads);
+        bench_end("; seconds per frame; crossings: edges\n"
+                  "through triangles of the cloth and of the ball, over all frames, and in the worst\n");
         printf("  %-8s %-16s %6s %8s %8s %8s %10s %10s %9s %9s %9s\n", "falls", "program", "frames", "mean", "median",
                "longest", "processor", "bad frames", "cloth", "ball", "worst");
         for (int32_t which = 0; which < CASES; which++) race(which, side[i], options);

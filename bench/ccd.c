@@ -184,14 +184,24 @@ static void print_row(const char *name, const sheet_motion *m, drape_ccd_kind ki
     median[1] = measure(options->threads, &pairs, &plain, repeats, time, &best[1]);
     median[0] = measure(1, &pairs, &plain, repeats, time, &best[0]);
     for (int64_t i = 0; i < pairs.pairs; i++) hits += time[i] <= 1;
-    printf("  %-14s %-12s %9lld %8lld", name, drape_ccd_kind_name(kind), (long long)pairs.pairs, (long long)hits);
-    for (int i = 0; i < 3; i++) printf("  %7.2f %7.2f", 1e-6 * median[i], 1e-6 * best[i]);
-    putchar('\n');
+    bench_row();
+    bench_text("motion", "  %-14s", name);
+    bench_text("kind", " %-12s", drape_ccd_kind_name(kind));
+    bench_count("pairs", " %9d", pairs.pairs);
+    bench_count("hits", " %8d", hits);
+    for (int i = 0; i < 3; i++) {
+        static const char *const columns[3][2] = {
+            {"1 thread", "1 thread, best"}, {"threads", "threads, best"}, {"separation", "separation, best"}};
+        bench_number(columns[i][0], "million pairs/s", "  %7.2f", 1e-6 * median[i]);
+        bench_number(columns[i][1], "million pairs/s", " %7.2f", 1e-6 * best[i]);
+    }
+    bench_end("\n");
     free(time);
 }
 
 void bench_ccd(const bench_options *options) {
     int32_t side = options->quick ? QUICK_SIDE : SIDE;
+    bench_table("narrow phase");
     printf("  millions of pairs per second: median and best of %d runs with 1 thread, with %d, and with 1 and a "
            "separation of 0.1 mm\n",
            options->quick ? QUICK_REPEATS : REPEATS, options->threads);

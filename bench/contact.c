@@ -122,10 +122,19 @@ static result print_row(const sheet *s, sheet_state state, int32_t threads, time
         left += drape_contact_pairs_list(s->pairs, (drape_contact_kind)k).count;
     result r = {.whole = bench_median(t->whole, REPEATS), .multiply = bench_median(t->multiply, REPEATS)};
     r.whole_best = t->whole[0], r.multiply_best = t->multiply[0];
-    printf("%9d %-9s %8d %10lld %10lld %9lld %9.2f %7.2f %7.2f %7.2f %11.1f\n", s->A.rows, state_name[state], threads,
-           (long long)counts.overlaps, (long long)counts.candidates, (long long)left,
-           1e3 * bench_median(t->build, REPEATS), 1e3 * bench_median(t->refit, REPEATS),
-           1e3 * bench_median(t->boxes, REPEATS), 1e3 * bench_median(t->query, REPEATS), r.whole / r.multiply);
+    bench_row();
+    bench_count("vertices", "%9d", s->A.rows);
+    bench_text("sheet", " %-9s", state_name[state]);
+    bench_count("threads", " %8d", threads);
+    bench_count("leaf pairs", " %10d", counts.overlaps);
+    bench_count("candidates", " %10d", counts.candidates);
+    bench_count("pairs", " %9d", left);
+    bench_number("build", "ms", " %9.2f", 1e3 * bench_median(t->build, REPEATS));
+    bench_number("refit", "ms", " %7.2f", 1e3 * bench_median(t->refit, REPEATS));
+    bench_number("boxes", "ms", " %7.2f", 1e3 * bench_median(t->boxes, REPEATS));
+    bench_number("query", "ms", " %7.2f", 1e3 * bench_median(t->query, REPEATS));
+    bench_number("multiplies", "", " %11.1f", r.whole / r.multiply);
+    bench_end("\n");
     return r;
 }
 
@@ -171,6 +180,7 @@ void bench_contact(const bench_options *options) {
     int32_t side[BENCH_MOST_SIZES];
     int32_t sizes = options->quick ? bench_sizes(options, quick, 2, side) : bench_sizes(options, own, 3, side);
     result at_rest[BENCH_MOST_SIZES][2];
+    bench_table("broad phase");
     printf(
         "milliseconds; build: an update that sorts, refit: one that does not; boxes: the query without the tighter\n"
         "test, query: with it; multiplies: refit and query\n");

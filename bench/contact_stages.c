@@ -204,16 +204,25 @@ typedef struct result {
 static result print_run(run *r, const char *name, int32_t threads, int32_t steps) {
     result out = {.multiply = bench_median(r->multiply, steps)};
     out.multiply_best = r->multiply[0];
-    printf("%9d %-16s %7d %9lld %8lld %8lld %6lld", r->A.rows, name, threads, (long long)r->pairs,
-           (long long)r->springs, (long long)r->contacts, (long long)r->hits);
+    bench_table("stages");
+    bench_row();
+    bench_count("vertices", "%9d", r->A.rows);
+    bench_text("scene", " %-16s", name);
+    bench_count("threads", " %7d", threads);
+    bench_count("pairs", " %9d", r->pairs);
+    bench_count("springs", " %8d", r->springs);
+    bench_count("contacts", " %8d", r->contacts);
+    bench_count("hits", " %6d", r->hits);
     for (int32_t k = 0; k < STAGES; k++) {
         double median = bench_median(r->stage[k], steps);
-        printf(" %9.2f", 1e3 * median);
+        bench_number(stage_name[k], "ms", " %9.2f", 1e3 * median);
         if (k == BROAD || k == NARROW) out.detect += median, out.detect_best += r->stage[k][0];
     }
     out.whole = bench_median(r->whole, steps);
     out.whole_best = r->whole[0];
-    printf(" %9.2f %6.1f\n", 1e3 * out.whole, out.whole / out.multiply);
+    bench_number("sum", "ms", " %9.2f", 1e3 * out.whole);
+    bench_number("multiplies", "", " %6.1f", out.whole / out.multiply);
+    bench_end("\n");
     return out;
 }
 
@@ -276,8 +285,13 @@ static void print_narrow(const surface *s) {
         pairs += list.count;
         seconds += test_pairs(ctx, kind, list, n + m, start, end, &hits);
     }
-    printf("drop-horizontal, %d vertices: %lld pairs within 2 mm, %lld touch, in %.3f ms of processor time\n", n,
-           (long long)pairs, (long long)hits, 1e3 * seconds);
+    bench_table("narrow phase");
+    bench_row();
+    bench_count("vertices", "drop-horizontal, %d vertices:", n);
+    bench_count("pairs", " %d pairs within 2 mm,", pairs);
+    bench_count("hits", " %d touch,", hits);
+    bench_number("processor time", "ms", " in %.3f ms of processor time", 1e3 * seconds);
+    bench_end("\n");
     if (pairs > 0)
         bench_claim_count("millions of its pairs per second, 1 thread", 1e-6 * (double)pairs / seconds, 1, 5);
     drape_contact_pairs_destroy(found);

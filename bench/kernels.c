@@ -188,8 +188,15 @@ static void compare_with_sweep(int32_t resolution, int32_t threads) {
         assembly[i] = time_assembly(&s);
     }
     double a = bench_median(sweep, REPEATS), b = bench_median(multiply, REPEATS), c = bench_median(assembly, REPEATS);
-    printf("%9d %8d %10.1f %13.1f %16.2f %12.4f %22.1f\n", s.A.rows, threads, 1e-9 * (double)bytes / a,
-           1e-9 * (double)bytes / b, a / b, 1e3 * c, c / b);
+    bench_row();
+    bench_count("vertices", "%9d", s.A.rows);
+    bench_count("threads", " %8d", threads);
+    bench_number("sweep", "GB/s", " %10.1f", 1e-9 * (double)bytes / a);
+    bench_number("multiply", "GB/s", " %13.1f", 1e-9 * (double)bytes / b);
+    bench_number("sweep / multiply", "", " %16.2f", a / b);
+    bench_number("assembly", "ms", " %12.4f", 1e3 * c);
+    bench_number("assembly in multiplies", "", " %22.1f", c / b);
+    bench_end("\n");
     sweeper_destroy(w);
     free_subject(&s);
 }
@@ -209,8 +216,13 @@ static void compare_threads(int32_t resolution) {
     ratio[0] = bench_median(sweep[0], REPEATS) / bench_median(sweep[1], REPEATS);
     ratio[1] = bench_median(multiply[0], REPEATS) / bench_median(multiply[1], REPEATS);
     ratio[2] = bench_median(assembly[0], REPEATS) / bench_median(assembly[1], REPEATS);
-    printf("%9d vertices, one thread / two threads: sweep %.2f, multiply %.2f, assembly %.2f\n", s[0].A.rows,
-           ratio[0], ratio[1], ratio[2]);
+    bench_table("one thread / two threads");
+    bench_row();
+    bench_count("vertices", "%9d vertices, one thread / two threads:", s[0].A.rows);
+    bench_number("sweep", "", " sweep %.2f", ratio[0]);
+    bench_number("multiply", "", ", multiply %.2f", ratio[1]);
+    bench_number("assembly", "", ", assembly %.2f", ratio[2]);
+    bench_end("\n");
     for (int t = 0; t < 2; t++) {
         sweeper_destroy(w[t]);
         free_subject(&s[t]);
@@ -224,13 +236,18 @@ static void compare_damping(int32_t resolution) {
     double assembly[2][REPEATS];
     for (int i = 0; i < REPEATS; i++)
         for (int k = 0; k < 2; k++) assembly[k][i] = time_assembly(&s[k]);
-    printf("%9d vertices, assembly with the full damping Jacobian / with the symmetric: %.2f\n", s[0].A.rows,
-           bench_median(assembly[1], REPEATS) / bench_median(assembly[0], REPEATS));
+    bench_table("full damping Jacobian / symmetric");
+    bench_row();
+    bench_count("vertices", "%9d vertices, ", s[0].A.rows);
+    bench_number("assembly", "", "assembly with the full damping Jacobian / with the symmetric: %.2f",
+                 bench_median(assembly[1], REPEATS) / bench_median(assembly[0], REPEATS));
+    bench_end("\n");
     for (int k = 0; k < 2; k++) free_subject(&s[k]);
 }
 
 void bench_kernels(const bench_options *options) {
     const int32_t sides[] = {101, 301, 601}, count = options->quick ? 1 : 3, middle = options->quick ? 0 : 1;
+    bench_table("kernels");
     printf("%9s %8s %10s %13s %16s %12s %22s\n", "vertices", "threads", "sweep GB/s", "multiply GB/s",
            "sweep / multiply", "assembly ms", "assembly in multiplies");
     for (int32_t threads = 1; threads <= 2; threads++)

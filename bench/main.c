@@ -24,18 +24,6 @@ double bench_median(double *values, int count) {
 
 void bench_rest(void) { nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); }
 
-void bench_claim(const char *what, double obtained, double best, int least, double required) {
-    int holds = least ? obtained >= required : obtained <= required;
-    printf("  %-52s %s %-5g medians %6.2f  best %6.2f  %s\n", what, least ? ">=" : "<=", required, obtained, best,
-           holds ? "reached" : "MISSED");
-}
-
-void bench_claim_count(const char *what, double obtained, int least, double required) {
-    int holds = least ? obtained >= required : obtained <= required;
-    printf("  %-52s %s %-5g obtained %6.2f  %s\n", what, least ? ">=" : "<=", required, obtained,
-           holds ? "reached" : "MISSED");
-}
-
 void bench_check(drape_context *ctx, drape_status status) {
     if (!status) return;
     fprintf(stderr, "drape-bench: %s\n", drape_message(ctx));
@@ -53,26 +41,11 @@ drape_context *bench_context(int32_t threads) {
     return ctx;
 }
 
-static void print_machine(void) {
-    char line[256];
-    drape_context *ctx = bench_context(0);
-    FILE *info = fopen("/proc/cpuinfo", "r");
-    while (info && fgets(line, sizeof line, info))
-        if (strncmp(line, "model name", 10) == 0) {
-            printf("processor%s", strchr(line, ':'));
-            break;
-        }
-    if (info) fclose(info);
-    printf("processors: %d, vectors: %s, compiler: %s, drape %s\n", drape_context_threads(ctx),
-           drape_simd_name(drape_context_simd(ctx)), __VERSION__, drape_version());
-    drape_context_destroy(ctx);
-}
-
 static const struct bench {
     const char *name, *about;
     void (*run)(const bench_options *options);
     uint32_t takes;         /* of bench_takes; all take --quick */
-    uint32_t tables;        /* of bench_table, where it takes BENCH_TABLES */
+    uint32_t tables;        /* of bench_tables, where it takes BENCH_TABLES */
     const char *takes_time; /* on two cores that have nothing else to do */
 } benches[] = {
     {"kernels", "multiply against a read-only sweep, assembly in multiplies, two threads against one", bench_kernels,
@@ -112,7 +85,8 @@ static void print_benches(void) {
         putchar('\n');
     }
     printf("  %-16s %6s  all of them\n", "all", "1 h");
-    printf("\nTimes are about those of two cores that have nothing else to do; with --quick it is seconds.\n");
+    printf("\nAll take --csv FILE and --json FILE. Times are about those of two cores that have nothing else to do; "
+           "with --quick it is seconds.\n");
 }
 
 static void print_help(void) {
@@ -132,7 +106,7 @@ static bool is_all(const char *name) { return strcmp(name, "all") == 0; }
 
 /* Every name there is, and every option and table taken by one of those that are wanted. */
 static bool agree(const bench_options *o) {
-    uint32_t taken = 0, tables = 0;
+    uint32_t taken = BENCH_CSV | BENCH_JSON, tables = 0;
     for (int32_t i = 0; i < o->name_count; i++) {
         const struct bench *b = find(o->name[i]);
         if (is_all(o->name[i])) {
@@ -160,6 +134,16 @@ static bool agree(const bench_options *o) {
     return true;
 }
 
+/* Before anything is measured. */
+static bool can_write(const bench_options *o) {
+    if (o->csv && o->json && strcmp(o->csv, o->json) == 0) {
+        fprintf(stderr, "drape-bench: --csv and --json name the same file, %s\n", o->csv);
+        return false;
+    }
+    return (!o->csv || bench_results_can_write("--csv", o->csv)) &&
+           (!o->json || bench_results_can_write("--json", o->json));
+}
+
 static bool wanted(const bench_options *o, const struct bench *b) {
     for (int32_t i = 0; i < o->name_count; i++)
         if (is_all(o->name[i]) || strcmp(o->name[i], b->name) == 0) return true;
@@ -181,13 +165,14 @@ int main(int argc, char **argv) {
         print_benches();
         return 0;
     }
-    if (!agree(&options)) return 2;
+    if (!agree(&options) || !can_write(&options)) return 2;
     setvbuf(stdout, NULL, _IOLBF, 0); /* who follows a file wants to see the lines as they come */
-    print_machine();
+    bench_results_open(options.threads);
     for (int i = 0; i < COUNT; i++) {
         if (!wanted(&options, &benches[i])) continue;
         printf("\n== %s: %s\n", benches[i].name, benches[i].about);
+        bench_results_begin(benches[i].name);
         benches[i].run(&options);
     }
-    return 0;
+    return bench_results_write(options.csv, options.json) ? 0 : 1;
 }

@@ -155,21 +155,38 @@ static double mean_of(const entrant *e) { return e->seconds / e->steps; }
 
 static void print_entrant(const char *name, const entrant *e, const entrant *first) {
     double n = e->steps;
+    bench_row();
+    bench_text("jacobian, newton", "    %-18s", name);
     if (e->failed) {
-        printf("    %-18s step %d does not converge in %d corrections\n", name, e->steps + 1, CORRECTIONS);
+        bench_count("does not converge, step", " step %d does not converge", e->steps + 1);
+        printf(" in %d corrections", CORRECTIONS);
+        bench_end("\n");
         return;
     }
-    printf("    %-18s %7.1f %8.1f | %8.2f %8.2f %8.2f %8.2f |", name, e->newton / n, e->linear / n,
-           1e3 * e->assemble / n, 1e3 * e->setup / n, 1e3 * e->solve / n, 1e3 * mean_of(e));
-    if (first->failed) printf("       -        -\n");
-    else printf(" %7.2f %8.0e\n", mean_of(e) / mean_of(first), e == first ? 0 : apart(e->sim, first->sim));
+    bench_number("newton", "", " %7.1f", e->newton / n);
+    bench_number("linear", "", " %8.1f |", e->linear / n);
+    bench_number("assemble", "ms", " %8.2f", 1e3 * e->assemble / n);
+    bench_number("set-up", "ms", " %8.2f", 1e3 * e->setup / n);
+    bench_number("solve", "ms", " %8.2f", 1e3 * e->solve / n);
+    bench_number("step", "ms", " %8.2f |", 1e3 * mean_of(e));
+    if (!first->failed) {
+        bench_number("ratio", "", " %7.2f", mean_of(e) / mean_of(first));
+        bench_number("apart", "m", " %8.0e", e == first ? 0 : apart(e->sim, first->sim));
+    }
+    bench_end(first->failed ? "       -        -\n" : "\n");
 }
 
 static void print_course(const struct course *c, int32_t side, double sigma) {
-    printf("  %s, %d vertices a side, %s, %g ms", c->scene, side, c->method, 1e3 * c->step);
-    if (c->soft != 1) printf(", stiffness times %g", c->soft);
-    if (c->damping > 0) printf(", damping %g ms", 1e3 * c->damping);
-    printf(": sigma %.3g, which leaves %.4g\n", sigma, sigma / (1 + sigma));
+    bench_keys();
+    bench_text("scene", "  %s", c->scene);
+    bench_count("side", ", %d vertices a side", side);
+    bench_text("method", ", %s", c->method);
+    bench_number("time step", "ms", ", %g ms", 1e3 * c->step);
+    if (c->soft != 1) bench_number("stiffness", "", ", stiffness times %g", c->soft);
+    if (c->damping > 0) bench_number("damping", "ms", ", damping %g ms", 1e3 * c->damping);
+    bench_number("sigma", "", ": sigma %.3g", sigma);
+    bench_number("left", "", ", which leaves %.4g", sigma / (1 + sigma));
+    bench_end("\n");
 }
 
 /* True where F_lin takes at most half the time. */
@@ -191,6 +208,7 @@ void bench_newton(const bench_options *options) {
     int32_t sides[BENCH_MOST_SIZES], halved = 0;
     int32_t count = bench_sizes(options, options->quick ? quick : own, options->quick ? 1 : 3, sides);
     drape_context *ctx = bench_context(options->threads);
+    bench_table("steps");
     printf("Means over %d steps, taken in turn; milliseconds; `ratio`: a step's over that of the first line.\n",
            options->quick ? QUICK_STEPS : STEPS);
     printf("    %-18s %7s %8s | %8s %8s %8s %8s | %7s %8s\n", "jacobian, newton", "newton", "linear", "assemble",

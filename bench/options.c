@@ -87,6 +87,9 @@ static const struct known {
     {"--without", "NAME,...", "of peers: petsc, cholmod, eigen", BENCH_WITHOUT},
     {"--scenes-side", "N", "vertices along a side in the tables of scenes", BENCH_SCENES_SIDE},
     {"--threads", "T", "as many threads (of PETSc: processes), 1 to 256; 2 otherwise", BENCH_THREADS},
+    {"--csv", "FILE", "writes all numbers to FILE, a line each: benchmark, table, row, column, value, unit",
+     BENCH_CSV},
+    {"--json", "FILE", "writes machine, tables and claims to FILE", BENCH_JSON},
     {"--quick", NULL, "small sizes and few repeats: to see that it works, not to believe the figures", BENCH_QUICK},
 };
 
@@ -120,6 +123,8 @@ static bool take(const struct known *k, const char *text, bench_options *o) {
     case BENCH_SCENES_SIDE:
         return take_number(k->name, text, BENCH_SMALLEST_SIDE, BENCH_LARGEST_SIDE, &o->scenes_side);
     case BENCH_THREADS: return take_number(k->name, text, 1, 256, &o->threads);
+    case BENCH_CSV: o->csv = text; return true;
+    case BENCH_JSON: o->json = text; return true;
     case BENCH_QUICK: o->quick = true; return true;
     }
     return false;

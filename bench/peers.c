@@ -133,16 +133,23 @@ static void run_all(contest *c) {
 static double median_of(const contest *c, entrant *e) { return bench_median(e->once, counts(e) ? c->repeats : 1); }
 
 static void print_entrant(contest *c, entrant *e, double ours) {
+    bench_row();
+    bench_text("solver", "  %-34s", e->name);
     if (e->failed) {
-        printf("  %-34s failed\n", e->name);
+        bench_text("remark", " %s", "failed");
+        bench_end("\n");
         return;
     }
     double once = median_of(c, e), setup = bench_median(e->setup, counts(e) ? c->repeats : 1);
-    printf("  %-34s %9.1f %9.1f %10d %14.1e %13.1e", e->name, 1e3 * once, 1e3 * setup, e->result.iterations,
-           e->residual, e->error);
-    if (!e->result.converged) printf("  did not converge\n");
-    else if (!counts(e)) printf("  says that it converged\n");
-    else printf(" %7.2f\n", once / ours);
+    bench_number("once", "ms", " %9.1f", 1e3 * once);
+    bench_number("set-up", "ms", " %9.1f", 1e3 * setup);
+    bench_count("iterations", " %10d", e->result.iterations);
+    bench_number("true residual", "", " %14.1e", e->residual);
+    bench_number("energy error", "", " %13.1e", e->error);
+    if (!e->result.converged) bench_text("remark", "  %s", "did not converge");
+    else if (!counts(e)) bench_text("remark", "  %s", "says that it converged");
+    else bench_number("times", "", " %7.2f", once / ours);
+    bench_end("\n");
 }
 
 /* The fastest of the others by medians, and by shortest times. */
@@ -166,6 +173,7 @@ static void claim(contest *c, double ours) {
 static void compare(const bench_options *options, const bench_request *request) {
     bench_system *s = bench_system_create(request);
     contest c;
+    bench_table("solvers");
     bench_system_print(request, s);
     open_contest(&c, options, s);
     run_all(&c);

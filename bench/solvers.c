@@ -79,13 +79,21 @@ static void run_once(bench_system *s, runner *r, int repeat, double *x) {
 static double lower_quartile(const double *sorted, int count) { return sorted[count / 4]; }
 
 static void print_iterations(runner *runners, int count, int repeats, double multiply, double low_multiply) {
-    printf("  an iteration                   ms    in multiplies   of lower quartiles   (multiply: %.3f ms)\n",
-           1e3 * multiply);
+    bench_table("multiply");
+    printf("  an iteration                   ms    in multiplies   of lower quartiles   (");
+    bench_row();
+    bench_number("multiply", "ms", "multiply: %.3f ms", 1e3 * multiply);
+    bench_end(")\n");
+    bench_table("iterations");
     for (int i = 0; i < count; i++) {
         double median = bench_median(runners[i].iteration, repeats);
         double low = lower_quartile(runners[i].iteration, repeats);
-        printf("  %-24s %8.3f %16.2f %20.2f\n", runners[i].method, 1e3 * median, median / multiply,
-               low / low_multiply);
+        bench_row();
+        bench_text("method", "  %-24s", runners[i].method);
+        bench_number("iteration", "ms", " %8.3f", 1e3 * median);
+        bench_number("in multiplies", "", " %16.2f", median / multiply);
+        bench_number("in multiplies, lower quartiles", "", " %20.2f", low / low_multiply);
+        bench_end("\n");
         if (i == 0) bench_claim("ppcg iteration / multiply", median / multiply, low / low_multiply, 0, 1.35);
     }
 }
@@ -164,10 +172,18 @@ static void run_pair(bench_system *s, pair *p, const double *exact, double *x, d
 static void print_pair(pair *p) {
     int count = p->repeats > 0 ? p->repeats : 1;
     double setup = bench_median(p->setup, count), seconds = bench_median(p->solve, count);
-    printf("  %-17s %-15s %10d %9.2f %9.1f %9.1f %13.1e %9.3f %6.1f  %s\n", p->method, p->precond,
-           p->result.iterations, 1e3 * setup, 1e3 * seconds, 1e3 * p->solve[0], p->error,
-           1e-9 * (double)p->result.bytes_moved, 1e-9 * (double)p->result.bytes_moved / seconds,
-           drape_reason_name(p->result.reason));
+    bench_row();
+    bench_text("method", "  %-17s", p->method);
+    bench_text("preconditioner", " %-15s", p->precond);
+    bench_count("iterations", " %10d", p->result.iterations);
+    bench_number("set-up", "ms", " %9.2f", 1e3 * setup);
+    bench_number("solve", "ms", " %9.1f", 1e3 * seconds);
+    bench_number("solve, least", "ms", " %9.1f", 1e3 * p->solve[0]);
+    bench_number("energy error", "", " %13.1e", p->error);
+    bench_number("moved", "GB", " %9.3f", 1e-9 * (double)p->result.bytes_moved);
+    bench_number("speed", "GB/s", " %6.1f", 1e-9 * (double)p->result.bytes_moved / seconds);
+    bench_text("reason", "  %s", drape_reason_name(p->result.reason));
+    bench_end("\n");
 }
 
 static void compare_pairs(bench_system *s) {
@@ -178,6 +194,7 @@ static void compare_pairs(bench_system *s) {
     bench_solve_exactly(s, exact);
     for (int repeat = -1; repeat < PAIR_REPEATS; repeat++)
         for (int i = 0; i < count; i++) run_pair(s, &pairs[i], exact, x, w);
+    bench_table("pairs");
     printf("  %-17s %-15s %10s %9s %9s %9s %13s %9s %6s\n", "method", "preconditioner", "iterations", "set-up ms",
            "solve ms", "least", "energy error", "GB moved", "GB/s");
     for (int i = 0; i < count; i++) {
@@ -194,7 +211,11 @@ void bench_solvers(const bench_options *options) {
         bench_system *s = bench_system_create(
             &(bench_request){.scene = "drooping", .resolution = resolutions[i], .threads = THREADS});
         int large = resolutions[i] > 201;
-        printf("\n%d vertices, %s; %d threads\n", s->A.rows, bench_system_about(s), THREADS);
+        bench_keys();
+        bench_count("vertices", "\n%d vertices", s->A.rows);
+        bench_text("state", ", %s", bench_system_about(s));
+        bench_count("threads", "; %d threads", THREADS);
+        bench_end("\n");
         count_in_multiplies(s);
         if (!large) compare_pairs(s);
         bench_against_eigen(s, large ? 1e-2 : 1e-6, !large);
@@ -215,9 +236,17 @@ static void solve_sheet(const bench_request *want) {
         if (i >= 0) seconds[i] = result.solve_seconds / (result.iterations + 1);
     }
     double median = bench_median(seconds, REPEATS);
-    printf("%-10s %-10s %-8s %8d %10d %14.1f %8.1f %14.1e  %s\n", want->scene, bench_mesh_name(want->mesh),
-           want->fabric ? want->fabric : "sheet", s->A.rows, result.iterations, 1e6 * median, 1e6 * seconds[0],
-           result.true_residual, drape_reason_name(result.reason));
+    bench_row();
+    bench_text("scene", "%-10s", want->scene);
+    bench_text("mesh", " %-10s", bench_mesh_name(want->mesh));
+    bench_text("fabric", " %-8s", want->fabric ? want->fabric : "sheet");
+    bench_count("vertices", " %8d", s->A.rows);
+    bench_count("iterations", " %10d", result.iterations);
+    bench_number("iteration", "us", " %14.1f", 1e6 * median);
+    bench_number("iteration, least", "us", " %8.1f", 1e6 * seconds[0]);
+    bench_number("true residual", "", " %14.1e", result.true_residual);
+    bench_text("reason", "  %s", drape_reason_name(result.reason));
+    bench_end("\n");
     free(x);
     drape_solver_destroy(solver);
     bench_system_destroy(s);
@@ -226,6 +255,7 @@ static void solve_sheet(const bench_request *want) {
 void bench_sheets(const bench_options *options) {
     static const char *const scenes[] = {"drooping", "pinned", "reentrant", "oblique"};
     const int32_t side = options->quick ? 21 : 61;
+    bench_table("sheets");
     printf("%-10s %-10s %-8s %8s %10s %14s %8s %14s\n", "scene", "mesh", "fabric", "vertices", "iterations",
            "us/iteration", "least", "true residual");
     for (int i = 0; i < (options->quick ? 1 : 4); i++) {

@@ -411,9 +411,15 @@ const char *bench_mesh_name(bench_mesh mesh) {
 }
 
 void bench_system_print(const bench_request *request, const bench_system *s) {
-    printf("\n%s, %s, %s, %d vertices, steps of %g ms; %s; %d thread%s\n",
-           request->fabric ? request->fabric : "the sheet", request->scene, bench_mesh_name(request->mesh), s->A.rows,
-           1e3 * s->step, bench_system_about(s), request->threads, request->threads == 1 ? "" : "s");
+    bench_keys();
+    bench_text("fabric", "\n%s", request->fabric ? request->fabric : "the sheet");
+    bench_text("scene", ", %s", request->scene);
+    bench_text("mesh", ", %s", bench_mesh_name(request->mesh));
+    bench_count("vertices", ", %d vertices", s->A.rows);
+    bench_number("step", "ms", ", steps of %g ms", 1e3 * s->step);
+    bench_text("state", "; %s", bench_system_about(s));
+    bench_count("threads", "; %d thread", request->threads);
+    bench_end(request->threads == 1 ? "\n" : "s\n");
 }
 
 /* ---- The error of a solution ---- */

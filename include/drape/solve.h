@@ -452,7 +452,8 @@ DRAPE_API void drape_precond_destroy(drape_precond *precond); /* NULL is fine */
  * y, then x = y + (I-S) z by drape_postfilter. C scales I - S into the spectrum of A, vertex by vertex: the mean of
  * |the diagonal of A_ii|. val: 9 a block of A's pattern, which the result shares; rhs: 3 a vertex, or NULL. A's
  * pattern must hold the blocks of all couplings, or it is an error that names one which it does not: give it the
- * matrix of drape_couplings_merge then, and no couplings. */
+ * matrix of drape_couplings_merge then, and no couplings. Offsets and columns of A that lead outside are an error
+ * that names row and column, and nothing is written. */
 DRAPE_API drape_status drape_prefilter(drape_context *ctx, const drape_problem *problem, double *val, double *rhs);
 /* y becomes S y + (I-S) z. */
 DRAPE_API void drape_postfilter(const drape_constraints *constraints, double *y);

@@ -33,7 +33,9 @@ DRAPE_API drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A)
  * symmetric; row and column (either may be NULL) say where. A must be sound. */
 DRAPE_API double drape_bsr3_asymmetry(const drape_bsr3 *A, int32_t *row, int32_t *column);
 
-/* y = A x; x and y hold 3 rows values and do not overlap. */
+/* y = A x; x and y hold 3 rows values and do not overlap. A rowptr that decreases or leads outside, and a column that
+ * is negative or not below rows, are DRAPE_ERROR_ARGUMENT with a message that names row and column: nothing outside
+ * of the arrays is read, and y holds anything then. Columns need not increase. */
 DRAPE_API drape_status drape_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x, double *y);
 
 /* A matrix that owns its arrays. */

@@ -3,6 +3,7 @@
  * whose pattern holds them; its analysis is kept beside that of the plain pattern, while couplings between the same
  * vertices come again. Outside the arithmetic contract: what it computes is its own. */
 #include "linear/method.h"
+#include "linear/prefilter.h"
 #include "sparse/matrix.h"
 
 /* What the solver from outside keeps for one pattern. */
@@ -68,7 +69,7 @@ static drape_status factor(drape_i_solve *s, state *d, const drape_problem *prob
     drape_status status = analyse(s->ctx, d->solver, problem->A, a);
     if (status) return status;
     filtered.val = a->val;
-    drape_prefilter(s->ctx, problem, a->val, NULL); /* what it checks was checked */
+    drape_i_prefilter(s->ctx, problem, a->val, NULL);
     *failed = d->solver->factor(a->inner, &filtered);
     d->last = *failed == 0 ? a : NULL;
     return DRAPE_OK;

@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "linear/couplings.h"
+#include "sparse/bounds.h"
 #include "sparse/matrix.h"
 #include "sparse/multiply.h"
 
@@ -109,25 +110,8 @@ static drape_status add_couplings(drape_context *ctx, const drape_problem *p, dr
     return status;
 }
 
-static drape_status check_columns(drape_context *ctx, const drape_bsr3 *A) {
-    if (A->rows < 0 || (A->rowptr[A->rows] > 0 && !A->col))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: %d rows, or no columns", A->rows);
-    for (int64_t k = 0; k < A->rowptr[A->rows]; k++)
-        if (A->col[k] < 0 || A->col[k] >= A->rows)
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: block %lld is in column %d of %d",
-                                (long long)k, A->col[k], A->rows);
-    return DRAPE_OK;
-}
-
-drape_status drape_prefilter(drape_context *ctx, const drape_problem *p, double *val, double *rhs) {
-    if (!ctx || !p) return drape_i_missing(ctx, "prefilter", "problem");
-    if (!p->A || !p->A->val || !p->A->rowptr || !val || (rhs && !p->b))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: an array is missing");
-    if (p->constraints && p->constraints->vertices != p->A->rows)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: constraints for %d vertices, matrix of %d rows",
-                            p->constraints->vertices, p->A->rows);
-    drape_status status = check_columns(ctx, p->A);
-    if (status) return status;
+drape_status drape_i_prefilter(drape_context *ctx, const drape_problem *p, double *val, double *rhs) {
+    drape_status status = DRAPE_OK;
     drape_bsr3 sum = *p->A;
     if (p->couplings.count > 0) status = add_couplings(ctx, p, &sum);
     if (status) return status;
@@ -136,6 +120,17 @@ drape_status drape_prefilter(drape_context *ctx, const drape_problem *p, double 
     status = rhs ? make_rhs(ctx, &f) : DRAPE_OK;
     if (sum.val != p->A->val) DRAPE_FREE(ctx, sum.val, 9 * sum.rowptr[sum.rows]);
     return status;
+}
+
+drape_status drape_prefilter(drape_context *ctx, const drape_problem *p, double *val, double *rhs) {
+    if (!ctx || !p) return drape_i_missing(ctx, "prefilter", "problem");
+    if (!p->A || !val || (rhs && !p->b))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: A, val or b is missing (NULL)");
+    if (p->constraints && p->constraints->vertices != p->A->rows)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: constraints for %d vertices, matrix of %d rows",
+                            p->constraints->vertices, p->A->rows);
+    drape_status status = drape_i_bounds_check(ctx, "prefilter", p->A);
+    return status ? status : drape_i_prefilter(ctx, p, val, rhs);
 }
 
 void drape_postfilter(const drape_constraints *set, double *y) {

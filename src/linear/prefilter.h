@@ -7,6 +7,9 @@
 
 #include "linear/constraints.h"
 
+/* drape_prefilter for a matrix that is known to be sound. Without couplings and with rhs NULL it does not fail. */
+drape_status drape_i_prefilter(drape_context *ctx, const drape_problem *p, double *val, double *rhs);
+
 /* out = A^_ij from a = A_ij. set may be NULL. */
 void drape_i_prefiltered_block(const drape_constraints *set, int32_t i, int32_t j, const double a[9], double out[9]);
 

@@ -2,6 +2,7 @@
 #include "sparse/multiply.h"
 
 #include "base/parallel.h"
+#include "sparse/bounds.h"
 #include "sparse/matrix.h"
 
 enum { ROW_GRAIN = 128 }; /* some 100 KB of matrix: worth a thread's while */
@@ -27,11 +28,21 @@ double drape_i_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x
     return dot;
 }
 
+/* ---- For others: a matrix that need not be sound ---- */
+
+static void multiply_checked_chunk(void *data, int64_t begin, int64_t end, double *sums) {
+    product *p = data;
+    sums[0] = !drape_i_multiply_rows_checked_at[p->simd](p->A, p->x, p->y, begin, end);
+}
+
 drape_status drape_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x, double *y) {
     if (!ctx || !A) return drape_i_missing(ctx, "multiply", "A");
-    bool blocks = A->rowptr && A->rows >= 0 && A->rowptr[A->rows] > 0;
-    if (!A->rowptr || A->rows < 0 || (blocks && (!A->col || !A->val)) || !x || !y || (A->rows > 0 && x == y))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "multiply: an array is missing, or x and y are the same");
-    drape_i_multiply(ctx, A, x, y);
-    return DRAPE_OK;
+    if (!x || !y || (A->rows > 0 && x == y))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "multiply: x or y is missing, or they are the same");
+    drape_status status = drape_i_bounds_begin(ctx, "multiply", A);
+    if (status) return status;
+    product p = {A, x, y, ctx->simd};
+    double outside;
+    drape_i_sum(ctx, A->rows, ROW_GRAIN, multiply_checked_chunk, &p, 1, &outside);
+    return outside > 0 ? drape_i_bounds_explain(ctx, "multiply", A) : DRAPE_OK;
 }

@@ -15,4 +15,9 @@ double drape_i_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x
 DRAPE_I_KERNEL(double, drape_i_multiply_rows,
                (const drape_bsr3 *A, const double *x, double *y, int64_t begin, int64_t end));
 
+/* y = A x for a matrix that need not be sound: false where an offset or a column leads outside (bounds.h). Rows are
+ * checked right before they are multiplied, so that their columns come out of memory once. */
+DRAPE_I_KERNEL(bool, drape_i_multiply_rows_checked,
+               (const drape_bsr3 *A, const double *x, double *y, int64_t begin, int64_t end));
+
 #endif

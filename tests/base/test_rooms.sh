@@ -145,7 +145,7 @@ check_extensions() {
     local found
     found=$(code "$1" include src cli bench |
         grep -E '__attribute__|__builtin_|__asm__|immintrin\.h|arm_neon\.h' |
-        grep -vE '^src/base/(simd|attributes|simd_math|simd_float)\.h:' |
+        grep -vE '^src/base/(simd|attributes|simd_math|simd_float|simd_u32)\.h:' |
         grep -vE '^include/drape/base\.h:[0-9]+:#define DRAPE_API ' |
         sed '/^src\/base\/machine\.c:/{s/__builtin_cpu_supports//g;/__attribute__\|__builtin_\|__asm__\|_neon\|immintrin/!d}')
     none "$found" "compiler extensions belong in src/base/attributes.h and simd.h"

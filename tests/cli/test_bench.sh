@@ -5,8 +5,21 @@
 source "$1/tests/support/shell.sh"
 program=$2
 bench=$(dirname "$program")/bench/drape-bench
+tests=$1/tests/cli
 
 needs_bench() { [ -x "$bench" ] || skip "built without benchmarks"; }
+
+# measure BENCHMARK... OPTION...: prints to $scratch/out; the files of --json and --csv must hold the same.
+measure() {
+    local names=() word
+    for word in "$@"; do
+        case $word in -*) break ;; *) names+=("$word") ;; esac
+    done
+    "$bench" "$@" --json "$scratch/json" --csv "$scratch/csv" >"$scratch/out"
+    command -v python3 >/dev/null || return 0
+    python3 -m json.tool "$scratch/json" >/dev/null
+    python3 "$tests/bench_results.py" "$scratch/out" "$scratch/json" "$scratch/csv" "${names[@]}" || fail "$(cat "$scratch/out")"
+}
 
 # refuses TEXT COMMAND...: exit code 2, nothing printed, one line on the error stream that holds the text.
 refuses() {
@@ -61,7 +74,7 @@ help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
     local word
-    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact blender --sizes --tables --without --scenes-side --threads --quick --help; do
+    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact blender --sizes --tables --without --scenes-side --threads --csv --json --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
 }
@@ -80,7 +93,7 @@ alone_it_lists_them() {
 
 quick_ones_are_quick() {
     needs_bench
-    "$bench" kernels sheets ascher-boxerman --quick >"$scratch/out"
+    measure kernels sheets ascher-boxerman --quick
     [ "$(grep -c '^== ' "$scratch/out")" -eq 3 ]
     [ "$(grep -cE '^ +10201 +[12] ' "$scratch/out")" -eq 2 ] || fail "$(cat "$scratch/out")"
     grep -qE '^drooping +regular +sheet +441 ' "$scratch/out" || fail "$(cat "$scratch/out")"
@@ -109,10 +122,51 @@ bad_command_lines_are_refused() {
     refuses "peers does not have all of these" "$bench" peers --tables sheet,cotton
 }
 
+tables_of_solvers_are_whole() {
+    needs_bench
+    measure solvers --quick
+    [ "$(grep -cE '^  (ppcg|mpcg|pcg) +[0-9.]+ +-?[0-9.]+ +-?[0-9.]+$' "$scratch/out")" -eq 3 ] || fail "$(cat "$scratch/out")"
+}
+
+# Before anything is measured; what stands there stays.
+files_that_cannot_be_written_are_refused() {
+    needs_bench
+    local option
+    mkdir "$scratch/closed"
+    echo old >"$scratch/old"
+    for option in --csv --json; do
+        refuses "needs a value" "$bench" ccd $option
+        refuses "the name of a file is wanted" "$bench" ccd $option ""
+        refuses "is a folder" "$bench" ccd $option "$scratch/closed"
+        refuses "No such file or directory" "$bench" ccd $option "$scratch/nowhere/results"
+        refuses "is not a plain file" "$bench" ccd $option /dev/null
+        refuses "Not a directory" "$bench" ccd $option "$scratch/old/results"
+        refuses "there is no benchmark" "$bench" frobnicate $option "$scratch/old"
+    done
+    refuses "the same file" "$bench" ccd --csv "$scratch/both" --json "$scratch/both"
+    [ "$(cat "$scratch/old")" = old ] || fail "was changed"
+    [ ! -e "$scratch/both" ]
+    [ -z "$(find "$scratch" -name '*.part-*')" ] || fail "left $(find "$scratch" -name '*.part-*')"
+}
+
+# An interrupted run leaves what was there; a whole one replaces it.
+files_are_whole_or_absent() {
+    needs_bench
+    local code=0
+    echo old >"$scratch/results"
+    timeout -s INT 1 "$bench" kernels auto --csv "$scratch/absent" --json "$scratch/results" >"$scratch/out" || code=$?
+    [ "$code" -ne 0 ] || fail "ended within a second: this shows nothing"
+    [ "$(cat "$scratch/results")" = old ] || fail "$(cat "$scratch/results")"
+    [ ! -e "$scratch/absent" ]
+    "$bench" ccd --quick --json "$scratch/results" >"$scratch/out"
+    grep -q '"narrow phase"' "$scratch/results"
+    [ -z "$(find "$scratch" -name '*.part-*')" ] || fail "left $(find "$scratch" -name '*.part-*')"
+}
+
 # Small sheets: the figures mean nothing, the shape does.
 tables_of_amg_are_whole() {
     needs_bench
-    "$bench" amg --quick --threads 1 --sizes 9,12 --tables sheet,scenes,scaling --scenes-side 9 >"$scratch/out"
+    measure amg --quick --threads 1 --sizes 9,12 --tables sheet,scenes,scaling --scenes-side 9
     grep -qE '^ +81 .*\|' "$scratch/out" || fail "no line of 81 vertices: $(cat "$scratch/out")"
     grep -qE '^ +144 .*\|' "$scratch/out" || fail "no line of 144 vertices"
     ! grep -q '^cotton,' "$scratch/out" || fail "cotton was not asked for"
@@ -130,7 +184,7 @@ tables_of_amg_are_whole() {
 # What is counted holds on any machine: auto moves at most 1.2 times the bytes of the best.
 table_of_auto_is_whole() {
     needs_bench
-    "$bench" auto --quick --threads 1 --sizes 11,23 >"$scratch/out"
+    measure auto --quick --threads 1 --sizes 11,23
     [ "$(grep -cE '^  (drooping|reentrant) +(2|10) +[0-9]+( \| [a-z_]+(, [36])? +[0-9.]+ +[0-9.]+ +[a-z_]+(, [36] modes)? +[0-9.]+){2} \|' "$scratch/out")" -eq 6 ] ||
         fail "not 6 rows: $(cat "$scratch/out")"
     [ "$(grep -cE '^ +(121|529) (block_diagonal|ichol|amg, [36] modes) +[0-9]+( +[0-9.]+){4}$' "$scratch/out")" -eq 8 ] ||
@@ -142,7 +196,7 @@ table_of_auto_is_whole() {
 # Racers that converge end where the first one does.
 table_of_newton_is_whole() {
     needs_bench
-    "$bench" newton --quick --threads 1 --sizes 9 >"$scratch/out"
+    measure newton --quick --threads 1 --sizes 9
     [ "$(grep -cE '^  (drooping|flag), 9 vertices a side, [a-z0-9-]+, [0-9.]+ ms.*: sigma [0-9.e+]+, which leaves [0-9.]+$' "$scratch/out")" -eq 13 ] ||
         fail "not 13 courses: $(cat "$scratch/out")"
     [ "$(grep -cE '^    (psd|linear), (inexact|simplified) ' "$scratch/out")" -eq 39 ] || fail "not 39 racers: $(cat "$scratch/out")"
@@ -152,7 +206,7 @@ table_of_newton_is_whole() {
 
 table_of_ccd_is_whole() {
     needs_bench
-    "$bench" ccd --quick --threads 2 >"$scratch/out"
+    measure ccd --quick --threads 2
     [ "$(grep -cE '^  (near itself|above a box|through a box) +(vertex-face|edge-edge) +[1-9][0-9]* +[0-9]+( +[0-9.]+){6}$' "$scratch/out")" -eq 6 ] ||
         fail "not 6 rows: $(cat "$scratch/out")"
     # Only what falls through touches.
@@ -171,7 +225,7 @@ library() {
 # Whoever is there solves the system, so that its energy error is small; who is not is named.
 tables_of_peers_are_whole() {
     needs_bench
-    "$bench" peers --quick --threads 1 --sizes 31 --tables sheet >"$scratch/out"
+    measure peers --quick --threads 1 --sizes 31 --tables sheet
     grep -q '^the sheet, drooping, regular, 961 vertices, steps of 2 ms' "$scratch/out" || fail "$(cat "$scratch/out")"
     library "drape amg" 2
     library PETSc 4
@@ -186,7 +240,7 @@ tables_of_peers_are_whole() {
 # Of each size four sheets with one thread and with two, which find the same pairs; a flat one has none.
 table_of_contact_is_whole() {
     needs_bench
-    "$bench" contact --quick --sizes 9,14 >"$scratch/out"
+    measure contact --quick --sizes 9,14
     [ "$(grep -cE '^ +(81|196) (at rest|turned|falling|crumpled) +[12]( +[0-9]+){3}( +[0-9.]+){5}$' "$scratch/out")" -eq 16 ] ||
         fail "not 16 rows: $(cat "$scratch/out")"
     [ "$(grep -cE ' at rest +[12] +[1-9][0-9]* +[1-9][0-9]* +0 ' "$scratch/out")" -eq 4 ] || fail "a flat sheet has pairs: $(cat "$scratch/out")"
@@ -210,14 +264,15 @@ table_of_blender_is_whole() {
     TMPDIR=$scratch BLENDER=$scratch/broken "$bench" blender --quick >"$scratch/out"
     [ "$(grep -c '^  Blender failed with exit code 3' "$scratch/out")" -eq 2 ] || fail "$(cat "$scratch/out")"
     command -v blender >/dev/null || return 0
-    TMPDIR=$scratch "$bench" blender --quick --sizes 9 --threads 1 >"$scratch/out"
+    TMPDIR=$scratch measure blender --quick --sizes 9 --threads 1
     [ "$(grep -cE '^  (flat|edge-on) +(Blender|drape, preview|drape, default) +4( +[0-9.]+){4}( +[0-9]+){4}$' "$scratch/out")" -eq 6 ] ||
         fail "not 6 rows: $(cat "$scratch/out")"
     [ "$(grep -cE '^  frames with crossings of ours.* reached$' "$scratch/out")" -eq 4 ] || fail "$(cat "$scratch/out")"
 }
 
 for test in without_benchmarks_it_says_so each_place_is_looked_at a_build_folder_builds_them_first help_lists_benchmarks_and_options \
-    alone_it_lists_them quick_ones_are_quick bad_command_lines_are_refused tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
+    alone_it_lists_them quick_ones_are_quick bad_command_lines_are_refused files_that_cannot_be_written_are_refused \
+    files_are_whole_or_absent tables_of_solvers_are_whole tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
     tables_of_peers_are_whole table_of_contact_is_whole table_of_blender_is_whole; do
     run_test $test $test
 done

@@ -3,6 +3,7 @@
 #include "support/random_systems.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,11 +124,46 @@ static void refusals(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* Row and column are named, the outputs stay as they were. */
+static void matrices_that_lead_outside(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    int64_t rowptr[] = {0, 1, 2, 4};
+    int32_t col[] = {0, 1, 0, 2};
+    double A_val[36], val[36], rhs[9], b[9] = {0};
+    for (int k = 0; k < 36; k++) A_val[k] = identity[k % 9];
+    const drape_bsr3 A = {.rows = 3, .rowptr = rowptr, .col = col, .val = A_val};
+    const drape_problem problem = {.A = &A, .b = b};
+    memset(val, 0x11, sizeof val);
+    const double before = val[0];
+    static const int32_t wrong[] = {-1, 3, INT32_MIN, INT32_MAX};
+    for (int k = 0; k < 4; k++) {
+        char words[80];
+        col[3] = wrong[k];
+        snprintf(words, sizeof words, "row 2 of the matrix has a block in column %d;", wrong[k]);
+        assert_int_equal(drape_prefilter(ctx, &problem, val, rhs), DRAPE_ERROR_ARGUMENT);
+        assert_non_null(strstr(drape_message(ctx), words));
+    }
+    col[3] = 2;
+    rowptr[2] = 1000000;
+    assert_int_equal(drape_prefilter(ctx, &problem, val, rhs), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "row 1 of the matrix goes from block 1 to 1000000 of 4"));
+    rowptr[2] = 0;
+    assert_int_equal(drape_prefilter(ctx, &problem, val, rhs), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "row 1"));
+    for (int k = 0; k < 36; k++) assert_true(val[k] == before);
+    rowptr[2] = 2;
+    ASSERT_OK(ctx, drape_prefilter(ctx, &problem, val, rhs));
+    drape_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_as_defined),
         cmocka_unit_test(without_constraints),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(matrices_that_lead_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

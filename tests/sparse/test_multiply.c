@@ -4,6 +4,7 @@
 #include "support/testing.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -215,6 +216,75 @@ static void refusals(void **state) {
     drape_context_destroy(ctx);
 }
 
+static void expect_refusal(drape_context *ctx, const product *p, const char *words) {
+    assert_int_equal(drape_multiply(ctx, &p->A, p->x, p->y), DRAPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(drape_message(ctx), "multiply"));
+    if (!strstr(drape_message(ctx), words)) fail_msg("no \"%s\" in: %s", words, drape_message(ctx));
+}
+
+/* A wrong column anywhere in a row, in any lane of a vector, is found and named; the first one where there are two.
+ * The matrix is larger than a piece that is checked at a time, its arrays end before a wall. */
+static void columns_outside(void **state) {
+    (void)state;
+    enum { ROWS = 301 };
+    static const int32_t wrong[] = {-1, INT32_MIN, ROWS, INT32_MAX, ROWS + 3};
+    test_random r = {8};
+    product p = random_product(&r, ROWS, before_a_wall);
+    for (int simd = DRAPE_SIMD_BASELINE; simd <= DRAPE_SIMD_AVX512; simd++) {
+        drape_context *ctx = context_at(1 + simd % 2, (drape_simd)simd);
+        int32_t row = 0;
+        for (int64_t k = 0; ctx && k < p.rowptr[ROWS]; k++) {
+            char words[80];
+            int32_t right = p.col[k], later = p.col[p.rowptr[ROWS] - 1];
+            while (p.rowptr[row + 1] <= k) row++;
+            p.col[p.rowptr[ROWS] - 1] = -7;
+            p.col[k] = wrong[k % 5];
+            snprintf(words, sizeof words, "row %d of the matrix has a block in column %d;", row, p.col[k]);
+            expect_refusal(ctx, &p, words);
+            p.col[p.rowptr[ROWS] - 1] = later;
+            p.col[k] = right;
+        }
+        if (ctx) ASSERT_OK(ctx, drape_multiply(ctx, &p.A, p.x, p.y));
+        drape_context_destroy(ctx);
+    }
+}
+
+/* Offsets that run backwards or beyond the last; differences that overflow; a matrix without blocks, but with rows.
+ */
+static void offsets_outside(void **state) {
+    (void)state;
+    enum { ROWS = 301 };
+    static const int64_t wrong[] = {-1, INT64_MIN, INT64_MAX, 1000000000};
+    test_random r = {9};
+    product p = random_product(&r, ROWS, before_a_wall);
+    for (int simd = DRAPE_SIMD_BASELINE; simd <= DRAPE_SIMD_AVX512; simd++) {
+        drape_context *ctx = context_at(1, (drape_simd)simd);
+        for (int32_t i = 1; ctx && i < ROWS; i++) {
+            char words[80];
+            int64_t right = p.rowptr[i];
+            p.rowptr[i] = i % 5 == 4 ? p.rowptr[ROWS] + 1 : wrong[i % 5];
+            snprintf(words, sizeof words, "row %d of the matrix goes from block", i - 1);
+            expect_refusal(ctx, &p, words);
+            p.rowptr[i] = right;
+        }
+        int64_t first = p.rowptr[0], last = p.rowptr[ROWS];
+        p.rowptr[0] = 1;
+        if (ctx) expect_refusal(ctx, &p, "starts with 1");
+        p.rowptr[0] = first;
+        p.rowptr[ROWS] = -1;
+        if (ctx) expect_refusal(ctx, &p, "goes from block");
+        p.rowptr[ROWS] = last;
+        drape_context_destroy(ctx);
+    }
+    drape_context *ctx = test_context(1);
+    int64_t none[3] = {0, 0, 0};
+    double x[6] = {1, 1, 1, 1, 1, 1}, y[6] = {1, 1, 1, 1, 1, 1};
+    const drape_bsr3 empty = {2, none, NULL, NULL};
+    ASSERT_OK(ctx, drape_multiply(ctx, &empty, x, y));
+    for (int k = 0; k < 6; k++) assert_true(y[k] == 0);
+    drape_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_long_double),
@@ -222,6 +292,8 @@ int main(void) {
         cmocka_unit_test(threads_and_levels_change_no_bit),
         cmocka_unit_test(reads_nothing_past_the_ends),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(columns_outside),
+        cmocka_unit_test(offsets_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
