@@ -448,7 +448,7 @@ enum { DRAPE_ODE_MOST_EVENTS = 1024 };
  * event, as for a ball that bounces, that event again: the sign to start from is then the one twice the tolerance
  * later. A g_i that is no number has no sign.
  *
- * Events are not in what drape_ode_save saves: they stay with the integrator, or are set anew after
+ * Events are not in what drape_ode_save saves: they stay with the integrator, or are set again after
  * drape_ode_restore. Found again after that they have the same bits. */
 DRAPE_API drape_status drape_ode_watch(drape_ode *ode, const drape_ode_events *events);
 

@@ -317,7 +317,7 @@ static drape_status residual_as_correction(drape_ode *ode, const drape_i_ode_sta
  */
 static drape_status confirm(drape_ode *ode, const drape_i_ode_stage *stage, const iteration *it, bool *last,
                             drape_ode_reason *reason) {
-    double size;
+    double size = 0;
     if (ode->settings.newton.kind != DRAPE_ODE_MATRIX_FREE || is_rounding(ode)) return DRAPE_OK;
     drape_status status = drape_i_ode_residual(ode, stage, reason);
     if (!status && !*reason) status = residual_as_correction(ode, stage, it, &size, reason);
@@ -338,8 +338,13 @@ static drape_status iterate(drape_ode *ode, const drape_i_ode_stage *stage, drap
         if (!status && !*reason) status = correct(ode, stage, it.eta, reason);
         if (status || *reason) break;
         bool last = is_last(ode, stage, &it, reason);
-        if (last && moves_nothing(ode, stage)) return DRAPE_OK;
+        bool done = last;
         if (!*reason) status = drape_i_ode_search(ode, stage, &last, reason);
+        if (done && !status && *reason == DRAPE_ODE_SEARCH_FAILED && moves_nothing(ode, stage)) {
+            *reason = DRAPE_ODE_DONE;
+            ode->text[0] = 0;
+            return DRAPE_OK;
+        }
         if (last && !status && !*reason) status = confirm(ode, stage, &it, &last, reason);
         if (last && !status && !*reason) {
             if (it.count >= MANY_CORRECTIONS && !m->guess_state) m->guess_kept = 0;

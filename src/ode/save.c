@@ -6,7 +6,7 @@
  *
  * Little-endian, as it lies in memory. The matrix of DRAPE_ODE_SIMPLIFIED is not in it, nor is the slope that dense
  * output keeps while BDF begins: they are dropped by saving as by restoring, so that both go on alike. Everything
- * else is computed anew in every step. */
+ * else is recomputed in every step. */
 #include "ode/ode.h"
 
 #include <math.h>
