@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEADER = 48, VERTICES_AT = 24, RECORD_HEAD = 16 };
+enum { HEADER = 48, VERTICES_AT = 24, RECORD_HEAD = 88 };
 
 /* The file's name, the same for the whole process. */
 static const char *shared_path(void) {
