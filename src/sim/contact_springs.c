@@ -68,6 +68,7 @@ typedef struct nearness {
     double gap, later; /* m */
     bool leaves;       /* is pressed, and will not be at the end as it moves now */
     bool secant;       /* its spring has the secant law */
+    double soft;       /* N/m: what its spring would have at rest */
 } nearness;
 
 /* n' A_ii n / c^2 of the last matrix, or the mass alone where there was none. */
@@ -90,14 +91,15 @@ double drape_i_contact_inverse_mass(const drape_sim *sim, const drape_i_contact_
 
 /* k and c from the vertices, and from how fast the gap closes. What brakes acts for all of the step,
  * whether the spring is pressed or not, so that the potential has no jumps. */
-static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, const nearness *near, double h) {
+static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, nearness *near, double h) {
     double own = 0, square = 0, G = s->rest, closing = near->leaves ? 0 : (near->gap - near->later) / h;
     for (int32_t i = 0; i < s->count; i++) {
         own += s->w[i] * s->w[i] * stiffness_at(sim, s->vertex[i], s->n, h);
         square += s->w[i] * s->w[i];
     }
     double mass = 1 / drape_i_contact_inverse_mass(sim, s);
-    s->k = fmax(SOFT * own / square, 0.75 * mass * closing * closing / (G * G));
+    near->soft = SOFT * own / square;
+    s->k = fmax(near->soft, 0.75 * mass * closing * closing / (G * G));
     if (near->secant) s->k *= 2 * (G - fmax(fmin(near->gap, near->later), 0)) / G;
     s->c = near->leaves ? 0 : 2 * DAMPING * sqrt(s->k * mass);
 }
@@ -182,14 +184,23 @@ static void object_velocity(const drape_sim *sim, const drape_i_pairs *pairs, in
     for (int32_t k = 0; k < 3; k++) v[k] = sum * (to[k] - p[k]) / h;
 }
 
-/* The load is that at the end of the step, as the pair moves now. With the secant law, whose stiffness grows with the
- * predicted depth too, that is far too much where cloth lands: there it is at most the load with which the step
- * begins. */
+/* N: what a spring carries at the end of the step, as the pair moves now; but no more than it carries at the start,
+ * and what stops the pair in this step. Where cloth comes fast the former is many times that: friction from it held a
+ * tablecloth that is jerked off a table by 140 N. */
+static double load_of(const drape_sim *sim, const drape_i_contact_spring *s, const nearness *near) {
+    double h = sim->contact->end - sim->contact->start, v = (near->later - near->gap) / h;
+    double then = s->k * (s->rest - near->later) - s->c * v, now = fmin(s->k, near->soft) * fmax(s->rest - near->gap, 0);
+    double stops = fmax(-v, 0) / (drape_i_contact_inverse_mass(sim, s) * h);
+    return near->secant ? then : fmin(then, now + stops);
+}
+
+/* With the secant law, whose stiffness grows with the predicted depth, the load is far too much where cloth lands:
+ * there it is at most that with which the step begins. */
 static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, drape_ccd_kind kind, int64_t i,
                          const nearness *near) {
     const drape_i_contact *c = sim->contact;
     const drape_i_pairs *pairs = &c->world->pairs[kind];
-    double v[3], load = s->k * (s->rest - near->later) - s->c * (near->later - near->gap) / (c->end - c->start);
+    double v[3], load = load_of(sim, s, near);
     if (near->secant) load = fmin(load, s->k * (s->rest - near->gap));
     if (near->leaves) load = 0.5 * s->k * (s->rest - near->gap); /* it falls to zero in the step */
     s->kind = kind;

@@ -28,6 +28,10 @@ static const double SAME_NORMAL = 0.99; /* cosine between normals that are one *
 static const double TOUCHING = 1e-9;    /* m: a gap that is none */
 static const double PULL = 1e-3;        /* of its weight: a vertex is let go that is pulled by more */
 
+/* Sines of how far behind the tangent plane edges wrap round the object: where friction begins to fall, and where
+ * there is none; and, as a share of how far they are behind it on the average, how far they are to one side. */
+static const double LEAST_WRAP = 0.5, MOST_WRAP = 0.7, AROUND = 0.5;
+
 /* What rubs sticks after so many steps with less of its greatest friction than this, and with velocities that change
  * friction by no more than this share of it in a step. */
 static const double CALM = 8, CALM_FRICTION = 0.99, CALM_CHANGE = 0.01;
@@ -217,6 +221,28 @@ static drape_i_touch *choose(drape_i_contact *c, int32_t vertex) {
     return nearest;
 }
 
+/* How much of its friction a vertex has. Where an edge of the cloth goes from it round a rim of the object, tension
+ * presses it on one face and hardly pulls it along: within the cone of friction it would stay, however strong the
+ * pull, and the cloth would be torn. Cloth that bends, not an edge, would pass the load on to the rim and slide. So
+ * there is none where an edge lies deep behind the tangent plane, unless its neighbours are behind it on all sides,
+ * as on the tip of a spike. */
+static double friction_share(const drape_sim *sim, const drape_i_touch *touch) {
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    const double *x = sim->contact->x0, *at = x + 3 * (int64_t)touch->vertex;
+    double sum[3] = {0}, deepest = 0;
+    for (int64_t i = A.rowptr[touch->vertex]; i < A.rowptr[touch->vertex + 1]; i++) {
+        double d[3], length;
+        for (int32_t k = 0; k < 3; k++) d[k] = x[3 * (int64_t)A.col[i] + k] - at[k];
+        length = sqrt(drape_i_dot3(d, d));
+        if (!(length > 0)) continue;
+        for (int32_t k = 0; k < 3; k++) sum[k] += d[k] / length;
+        deepest = fmax(deepest, -drape_i_dot3(touch->n, d) / length);
+    }
+    double along = drape_i_dot3(touch->n, sum), across = sqrt(fmax(drape_i_dot3(sum, sum) - along * along, 0));
+    double aside = fmin(across / (AROUND * fabs(along)), 1);
+    return 1 - aside * fmin(fmax((deepest - LEAST_WRAP) / (MOST_WRAP - LEAST_WRAP), 0), 1);
+}
+
 /* The velocity relative to the object, with a share of gravity, split into its part along n and the rest. */
 static double relative(const drape_sim *sim, const drape_i_touch *touch, double share, double along[3]) {
     const double *g = sim->forces->outside.forces.gravity;
@@ -255,6 +281,7 @@ static drape_status choose_modes(drape_sim *sim) {
         drape_i_touch *touch = c->first[v] >= 0 ? choose(c, v) : NULL;
         const drape_i_standing *before = &c->standing[v];
         if (!touch) continue;
+        touch->friction *= friction_share(sim, touch);
         bool same = before->mode != DRAPE_I_FREE && before->collider == touch->collider;
         status = same ? stay(sim, touch, before) : arrive(sim, touch, h);
         touch->new_mode = !same || touch->mode != (drape_i_touch_mode)before->mode;

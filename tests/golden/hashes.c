@@ -84,8 +84,11 @@ static drape_status load(golden *g, const char *name, const char *integrator, bo
     drape_loaded_scene_destroy(*loaded);
     options.resolution = strcmp(name, "knot") == 0 ? KNOT_RESOLUTION : CONTACT_RESOLUTION;
     status = drape_scene_load(g->ctx, name, &options, loaded);
-    if (!status) drape_loaded_scene_edit(*loaded)->step = CONTACT_STEP;
-    return status;
+    if (status) return status;
+    drape_scene *scene = drape_loaded_scene_edit(*loaded);
+    scene->step = CONTACT_STEP;
+    scene->integration.max_stretch = 10; /* the ball of `stack` goes by half its size in such a step */
+    return DRAPE_OK;
 }
 
 /* integrator NULL: the scene's own. The scene of the system runs in any case, where its line is not wanted. */
