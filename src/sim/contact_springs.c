@@ -9,6 +9,10 @@
  *   k = (2 kappa/G) (G - g_p)        secant law, between cloth and cloth that have a thickness; g_p = g at the end of
  *                                    the step as the pair moves now, but at most what it is, and at least 0
  *
+ * Where much cloth hangs from one edge over a rim, that is too soft: the response had to hold it in every step, and
+ * shook it. So below g = 0, with s = -g/(what is left to the surface there), an object pushes with kappa (G - g) (1 +
+ * STIFFENING s), of which a step takes the tangent at its start.
+ *
  * kappa is below A's own rows, so the system is no worse conditioned; and it stops an approach at v_n within G. The
  * secant law is that of the barrier 2 kappa/(3 G) (G - g)^3, whose force is k (G - g) at g_p: it begins softly, and
  * is twice as stiff as the linear one where the gap is used up. In both, k stays for the step, and Newton's method
@@ -33,6 +37,7 @@ enum { GRAIN = 512 };
 static const double TOP_CLOTH = 1, TOP_OBJECT = 0.9, LEAST_TOP = 0.1;
 static const double KEEP = 0.5;        /* of that is kept, and the spring pushes in the rest */
 static const double LEAST_REACH = 0.1; /* of the contact distance: for cloth that is thin, or not thick at all */
+static const double STIFFENING = 2;    /* see above */
 static const double AT_VERTEX = 0.999;
 static const double UPRIGHT = 0.99;                   /* a cosine */
 static const double ON_BORDER = 1e-6;                 /* weight of a corner that does not count */
@@ -69,6 +74,7 @@ typedef struct nearness {
     bool leaves;       /* is pressed, and will not be at the end as it moves now */
     bool secant;       /* its spring has the secant law */
     double soft;       /* N/m: what its spring would have at rest */
+    double below;      /* m: from where the gap counts down to the surface */
 } nearness;
 
 /* n' A_ii n / c^2 of the last matrix, or the mass alone where there was none. */
@@ -98,8 +104,11 @@ static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, nearn
         square += s->w[i] * s->w[i];
     }
     double mass = 1 / drape_i_contact_inverse_mass(sim, s);
-    near->soft = SOFT * own / square;
-    s->k = fmax(near->soft, 0.75 * mass * closing * closing / (G * G));
+    double kappa = SOFT * own / square, deep = near->gap < 0 && !near->secant ? -near->gap / near->below : 0;
+    double growth = 1 + STIFFENING * deep, push = G - near->gap, stop = 0.75 * mass * closing * closing / (G * G);
+    near->soft = deep > 0 ? kappa * (growth + push * STIFFENING / near->below) : kappa;
+    s->k = fmax(near->soft, stop);
+    if (deep > 0 && near->soft >= stop) s->rest = near->gap + kappa * push * growth / near->soft;
     if (near->secant) s->k *= 2 * (G - fmax(fmin(near->gap, near->later), 0)) / G;
     s->c = near->leaves ? 0 : 2 * DAMPING * sqrt(s->k * mass);
 }
@@ -189,7 +198,8 @@ static void object_velocity(const drape_sim *sim, const drape_i_pairs *pairs, in
  * tablecloth that is jerked off a table by 140 N. */
 static double load_of(const drape_sim *sim, const drape_i_contact_spring *s, const nearness *near) {
     double h = sim->contact->end - sim->contact->start, v = (near->later - near->gap) / h;
-    double then = s->k * (s->rest - near->later) - s->c * v, now = fmin(s->k, near->soft) * fmax(s->rest - near->gap, 0);
+    double then = s->k * (s->rest - near->later) - s->c * v,
+           now = fmin(s->k, near->soft) * fmax(s->rest - near->gap, 0);
     double stops = fmax(-v, 0) / (drape_i_contact_inverse_mass(sim, s) * h);
     return near->secant ? then : fmin(then, now + stops);
 }
@@ -252,6 +262,7 @@ static bool is_near(const drape_sim *sim, drape_ccd_kind kind, int64_t i, nearne
     for (int32_t k = 0; k < 3; k++) out->n[k] = e[k] / length;
     out->keep = pairs->round[i] + KEEP * top;
     out->rest = fmin(c->settings.distance, fmax(reach, LEAST_REACH * c->settings.distance));
+    out->below = KEEP * top;
     out->gap = length - out->keep;
     out->later = drape_i_dot3(out->n, ahead) - out->keep;
     out->secant = pairs->collider[i] < 0 && thickness > 0 && c->settings.law == DRAPE_CONTACT_SECANT;

@@ -1,0 +1,90 @@
+/* Cloth on rims: a tablecloth that is jerked off a table, and a heavy strip that hangs over a beam.
+ *
+ * Friction holds it by a few newtons; friction from loads that only a fast
+ * approach foresees, or at vertices that the pull presses on the rim, held it by more than a hundred, and tore it. */
+#include "drape/io.h"
+#include "drape/sim.h"
+#include "support/testing.h"
+
+#include <math.h>
+
+typedef struct outcome {
+    double stretch, work; /* the largest; J: that the pins did */
+} outcome;
+
+static outcome jerk(drape_context *ctx, bool irregular, uint64_t seed) {
+    static const char *const set[] = {"cloth.tablecloth.pins.0.move.linear.velocity=[4 m/s, 0, 0]",
+                                      "cloth.tablecloth.pins.0.from=0.5 s", "time.step=1 ms"};
+    const drape_scene_options options = {
+        .resolution = 17, .set = set, .set_count = 3, .irregular = irregular, .jitter = 1e-4, .seed = seed};
+    drape_loaded_scene *loaded;
+    drape_sim *sim;
+    drape_certificate certificate;
+    outcome out = {0};
+    ASSERT_OK(ctx, drape_scene_load(ctx, "tablecloth-pulled", &options, &loaded));
+    ASSERT_OK(ctx, drape_sim_create(ctx, drape_loaded_scene_edit(loaded), &sim));
+    for (int step = 0; step < 800; step++) {
+        ASSERT_OK(ctx, drape_sim_step(sim, &certificate));
+        out.stretch = fmax(out.stretch, certificate.stretch);
+    }
+    out.work = certificate.energy.pins;
+    drape_sim_destroy(sim);
+    drape_loaded_scene_destroy(loaded);
+    return out;
+}
+
+/* The cloth weighs a third of a kilogram: 4 m/s are 2.5 J, and friction takes about 1 J on the way off the table. */
+static void test_friction_lets_cloth_go_that_is_jerked(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    for (int mesh = 0; mesh < 2; mesh++)
+        for (uint64_t seed = 1; seed <= 2; seed++) {
+            outcome o = jerk(ctx, mesh == 1, seed);
+            print_message("%s mesh, start %d: stretch %.3f, work of the pins %.1f J\n",
+                          mesh == 1 ? "irregular" : "regular", (int)seed, o.stretch, o.work);
+            assert_true(o.stretch < 1.3);
+            assert_true(o.work < 50);
+        }
+    drape_context_destroy(ctx);
+}
+
+/* Half a strip of 1 kg/m^2 hangs from each rim of the beam. Springs carry it: the response has nothing to do. */
+static void test_springs_carry_what_hangs_over_a_rim(void **state) {
+    (void)state;
+    static const char text[] = "drape: 1\n"
+                               "cloth:\n"
+                               "  - grid: {width: 10 cm, height: 1.2 m, resolution: 6}\n"
+                               "    place: {translate: [0, 0, 1 mm]}\n"
+                               "    material: {fabric: denim, density: 1 kg/m^2}\n"
+                               "    thickness: 1 mm\n"
+                               "    friction: 0.8\n"
+                               "colliders: [{shape: box, size: [40 cm, 2 cm, 2 cm], friction: 0.8, "
+                               "place: {translate: [0, 0, -1 cm]}}]\n"
+                               "forces: {wind: {velocity: [0, 0, 0], drag: 10}}\n"
+                               "integrator: preview\n"
+                               "time: {step: 4 ms, fps: 25}\n";
+    drape_context *ctx = test_context(1);
+    drape_loaded_scene *loaded;
+    drape_sim *sim;
+    drape_certificate certificate;
+    int64_t hits = 0;
+    ASSERT_OK(ctx, drape_scene_parse(ctx, "beam.yaml", text, sizeof text - 1, NULL, &loaded));
+    ASSERT_OK(ctx, drape_sim_create(ctx, drape_loaded_scene_edit(loaded), &sim));
+    for (int step = 0; step < 750; step++) {
+        ASSERT_OK(ctx, drape_sim_step(sim, &certificate));
+        assert_true(certificate.stretch < 1.1);
+        if (step >= 700) hits += certificate.contact.hits;
+    }
+    print_message("hits in the last 50 of 750 steps: %d\n", (int)hits);
+    assert_true(certificate.contact.springs > 0);
+    assert_true(hits == 0);
+    drape_sim_destroy(sim);
+    drape_loaded_scene_destroy(loaded);
+    drape_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_friction_lets_cloth_go_that_is_jerked),
+                                       cmocka_unit_test(test_springs_carry_what_hangs_over_a_rim)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
