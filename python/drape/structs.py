@@ -17,6 +17,8 @@ from .strings import encoded, text
 
 def fill(target: Any, values: Mapping[str, Any], keep: list | None = None) -> None:
     """Sets fields of a struct; None leaves one at its default. keep: gets the strings, which must outlive the struct."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"a dictionary of settings is needed, not {type(values).__name__}")
     kind = ffi.typeof(target)
     kind = kind.item if kind.kind == "pointer" else kind
     fields = {name: field for name, field in kind.fields if name != "reserved"}
