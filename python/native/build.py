@@ -23,6 +23,7 @@ builder.set_source(
     declarations.includes() + glue,
     include_dirs=[*found.include_dirs, folder],
     extra_objects=found.objects,
+    depends=[*found.objects, *(os.path.join(folder, name) for name in ("glue.c", "glue.h"))],
     extra_compile_args=["-std=c17", "-D_POSIX_C_SOURCE=200809L", "-g0", "-Wno-incompatible-pointer-types"],
     extra_link_args=found.link_args,
 )
