@@ -42,7 +42,7 @@ class Force(Listener):
 
 
 def _point(at: Any) -> ForcePoint:
-    def copy(pointer: Any) -> np.ndarray | None:
+    def copy(pointer: Any) -> Any:
         return arrays.copied(pointer, at.vertices, 3) if pointer else None
 
     return ForcePoint(at.time, copy(at.x), copy(at.v), copy(at.lagged_x), at.jacobians)

@@ -29,8 +29,8 @@ class Converter:
     def __init__(self, context: Context):
         self.context = context
         self.pattern: tuple | None = None
-        self.matrix: Handle | None = None
-        self.map: Handle | None = None
+        self.matrix: Any = None  # Handles, once there is a pattern
+        self.map: Any = None
 
     def __call__(self, A: Any) -> BlockRows:
         if not scipy.sparse.issparse(A):

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import arrays
 from ._drape import ffi, lib
-from .context import Context, default_context
+from .context import Context, Handle, default_context
 from .errors import ArgumentError
 from .parts import Cloth
 from .strings import path_of
@@ -39,8 +39,9 @@ class Frames(Sequence):
         name = None if mesh is None else ffi.new("char[]", path_of(mesh))
         if name is not None:
             options.mesh = name
-        self._handle = self.context.create("drape_reader", lib.drape_reader_open, lib.drape_reader_close, path_of(path), options)
-        info = lib.drape_reader_describe(self._handle.pointer)
+        self._handle: Handle | None
+        self._handle = handle = self.context.create("drape_reader", lib.drape_reader_open, lib.drape_reader_close, path_of(path), options)
+        info = lib.drape_reader_describe(handle.pointer)
         self.vertices: int = info.vertices
         """Of each frame; those of meshes beside the cloth stand behind it."""
         self.fps: float | None = info.fps or None
@@ -49,7 +50,7 @@ class Frames(Sequence):
         self.triangles = np.empty((0, 3), np.int32)
         """(m, 3); empty where the file holds none."""
         if info.triangles:
-            self.triangles = arrays.view(self._handle, info.triangle, (info.triangles, 3), np.int32)
+            self.triangles = arrays.view(handle, info.triangle, (info.triangles, 3), np.int32)
 
     def __len__(self) -> int:
         return self._frames

@@ -184,7 +184,7 @@ class Collider:
             positions, triangles = arrays.vectors("positions", self.positions), arrays.indices("triangles", self.triangles, 3)
             collider.vertices, collider.positions = len(positions), kept(keep, arrays.doubles(positions))
             collider.triangles, collider.triangle = len(triangles), kept(keep, arrays.int32s(triangles))
-        keys = [(0.0, self.position, (0, 0, 0))] if self.position is not None and not self.keys else list(self.keys)
+        keys: list[Any] = [(0.0, self.position, (0, 0, 0))] if self.position is not None and not self.keys else list(self.keys)
         collider.key_count, collider.key = len(keys), kept(keep, ffi.new("drape_collider_key[]", max(len(keys), 1)))
         for key, (time, position, rotation) in zip(collider.key[0 : len(keys)], keys):
             structs.fill(key, {"time": time, "position": position, "rotation": rotation})

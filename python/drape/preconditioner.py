@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from . import arrays, structs
 from ._drape import ffi, lib
 from .constraints import ConstraintSet
-from .context import Context, default_context
+from .context import Context, Handle, default_context
 from .errors import ArgumentError
 from .matrix import Converter
 from .solver import _padded
@@ -53,7 +53,7 @@ class Preconditioner(LinearOperator):
         self._matrix = self._convert(A)
         settings = ffi.new("drape_solve_settings *")
         structs.fill(settings, {"omega": omega, "amg": amg})
-        self._handle = self.context.create("drape_precond", lib.drape_precond_create, lib.drape_precond_destroy,
+        self._handle: Handle | None = self.context.create("drape_precond", lib.drape_precond_create, lib.drape_precond_destroy,
                                            encoded(name), self._matrix.native, settings)
         super().__init__(np.dtype(np.float64), (self._matrix.size, self._matrix.size))
         self.refresh(A, constraints=constraints, positions=positions, near_kernel=near_kernel)

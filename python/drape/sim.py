@@ -12,7 +12,7 @@ from . import arrays, scene, structs
 from ._drape import ffi, lib
 from .callbacks import Watch
 from .context import Context, Handle, default_context
-from .errors import ArgumentError
+from .errors import ArgumentError, StateError
 from .forces import Force, ForcePoint
 from .parts import Cloth, Collider, Pin
 from .solver import SolveResult
@@ -208,8 +208,8 @@ class Simulation:
         for _ in range(count):
             with Use(self) as handle:
                 self._call(lib.drape_sim_step, handle.pointer, certificate)
-                self._certificate = Certificate(certificate)
-        return self._certificate
+                done = self._certificate = Certificate(certificate)
+        return done
 
     def settle(self, *, tolerance: float | None = None, max_iterations: int | None = None) -> SettleResult:
         """Moves the cloth to where its forces are balanced, and stops it. tolerance: in (0, 1), forces left over the weight."""
@@ -313,10 +313,10 @@ class Simulation:
 
     def _open(self) -> Handle:
         """What does not change needs no lock, but an object that is not closed."""
-        if self._handle is None:
-            with Use(self):
-                pass
-        return self._handle
+        handle = self._handle
+        if handle is None:
+            raise StateError("this simulation is closed")
+        return handle
 
     # ---- Forces ----
 

@@ -88,7 +88,8 @@ class Record:
         kind = ffi.typeof(source)
         kind = kind.item if kind.kind == "pointer" else kind
         types = {name: field.type for name, field in kind.fields}
-        for name, hint in _hints(type(self)).items():
+        own: Any = type(self)
+        for name, hint in _hints(own).items():
             if name in types and _is_readable(types[name]):
                 setattr(self, name, _value(getattr(source, name), types[name], hint))
 
@@ -107,7 +108,7 @@ class Record:
 
 
 @functools.lru_cache(maxsize=None)
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 

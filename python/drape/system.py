@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -48,7 +49,7 @@ def read_system(path: str | os.PathLike, *, context: Context | None = None) -> S
             lib.drape_system_clear(context.pointer, native)
 
 
-def _copied(system: object) -> System:
+def _copied(system: Any) -> System:
     A, n = system.A, system.A.rows
     rowptr = np.frombuffer(ffi.buffer(A.rowptr, 8 * (n + 1)), np.int64).astype(np.int32 if A.rowptr[n] < 2**31 else np.int64)
     blocks = int(rowptr[-1])

@@ -53,7 +53,8 @@ class Writer:
             raise StateError("this writer is closed")
         if positions is None and self._simulation is None:
             raise ArgumentError("positions are needed")
-        frame, keep = ffi.new("drape_frame *"), []
+        keep: list = []
+        frame = ffi.new("drape_frame *")
         positions = self._simulation.positions if positions is None else positions
         frame.positions = _kept(keep, arrays.doubles(arrays.vectors("positions", positions, lib.drape_cloth_vertices(self._cloth))))
         self._give_attributes(frame, attributes or {}, keep)

@@ -35,7 +35,7 @@ def find(folder):
         raise SystemExit(f"DRAPE_BUILD={choice}: {source} is not the source of drape, whose headers belong to it")
     needed = _pkg_config("--libs", "jansson", "libfyaml", "zlib")
     # The symbols of the library stay inside: another libdrape in the same process does no harm.
-    links = ["-Wl,--exclude-libs,ALL", *needed, "-pthread", "-lm"]
+    links = ["-Wl,--exclude-libs,ALL", "-Wl,--strip-debug", *needed, "-pthread", "-lm"]
     build = os.path.abspath(choice) if choice else os.path.join(folder, "build", "cmake")
     archive = os.path.join(build, "libdrape.a")
     if choice and not os.path.exists(archive):
@@ -45,7 +45,7 @@ def find(folder):
 
 def _installed():
     folders = [flag[2:] for flag in _pkg_config("--cflags-only-I", "--keep-system-cflags", "drape")]
-    libdir = _pkg_config("--variable=libdir", "drape")[0]
+    libdir = os.path.normpath(_pkg_config("--variable=libdir", "drape")[0])
     return Library(folders, [], [*_pkg_config("--libs", "drape"), f"-Wl,-rpath,{libdir}"])
 
 
