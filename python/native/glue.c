@@ -63,7 +63,8 @@ static int32_t place_of(const drape_py_motion *m, int32_t vertex) {
     return low;
 }
 
-static void drape_py_displacement(void *user, int32_t vertex, double time, const double *start, double *displacement) {
+static void drape_py_displacement(void *user, int32_t vertex, double time, const double *start,
+                                  double *displacement) {
     drape_py_motion *m = user;
     const int slot = slot_of(m, time);
     (void)start; /* Python knows where its vertices start */
