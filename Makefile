@@ -4,8 +4,10 @@ SETUP ?= scripts/setup
 # Where `make install` goes: DESTDIR stands before everything, for those who make packages.
 PREFIX ?= /usr/local
 DESTDIR ?=
+# That of Debian, whose packages have NumPy and SciPy; another may stand before it on the PATH.
+PYTHON ?= /usr/bin/python3
 
-.PHONY: all demo gallery test test-apps bench install uninstall format clean help
+.PHONY: all demo gallery python test test-apps bench install uninstall format clean help
 
 all: ## build the program: build/drape
 	@$(SETUP)
@@ -17,6 +19,13 @@ demo: all ## build, simulate, and leave something to look at in demo/
 
 gallery: all ## simulate all scenes that please and show them on one page: gallery/index.html
 	@scripts/gallery
+
+python: ## build the Python module: PYTHONPATH=build/python python3 -c 'import drape'
+	@$(SETUP) --python
+	@cmake --preset release -DDRAPE_TESTS=OFF >/dev/null
+	@cmake --build --preset release --target drape
+	@cd python && DRAPE_BUILD=../build $(PYTHON) setup.py -q build --build-base ../build/python-temp --build-lib ../build/python
+	@echo "PYTHONPATH=build/python $(PYTHON) -c 'import drape'"
 
 test: ## build and run every test, also under sanitizers, and the fuzzers for a while
 	@$(SETUP) --test

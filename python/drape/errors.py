@@ -1,0 +1,41 @@
+"""errors.py: exceptions. Each carries the library's own message, which names file, line, vertex or row."""
+
+from __future__ import annotations
+
+
+class DrapeError(Exception):
+    """Whatever drape refuses or fails at."""
+
+
+class ArgumentError(DrapeError, ValueError):
+    """A value outside its range, a mesh that is no cloth, numbers that are not finite."""
+
+
+class OutOfMemoryError(DrapeError, MemoryError):
+    """There was no memory for it."""
+
+
+class FileError(DrapeError, OSError):
+    """A file could not be opened, read, written or renamed."""
+
+
+class FormatError(DrapeError, ValueError):
+    """A file does not hold what its format promises."""
+
+
+class NumberError(DrapeError, ArithmeticError):
+    """The state became infinite, not a number, or cannot be believed."""
+
+
+class StateError(DrapeError, RuntimeError):
+    """An object that is closed, that is busy calling the function which uses it, or that was made before a fork."""
+
+
+# In the order of drape_status, without DRAPE_OK.
+_BY_STATUS = (ArgumentError, OutOfMemoryError, FileError, FormatError, NumberError)
+
+
+def of_status(status: int, message: str) -> DrapeError:
+    """The exception for a drape_status that is not DRAPE_OK."""
+    kind = _BY_STATUS[status - 1] if 0 < status <= len(_BY_STATUS) else DrapeError
+    return kind(message)
