@@ -118,6 +118,7 @@ def check_functions(root):
                 if name:
                     count += 1
                     known = name[1] in named or name[1].endswith("_defaults")
+                    known = known or name[1].endswith("_create") and any(n.startswith(name[1][:-6]) for n in named)
                     if not documented and "/*" not in declaration and not known:
                         yield f"{os.path.relpath(header, root)}:{first + 1}: {name[1]} has no comment"
             number += 1
