@@ -22,7 +22,7 @@ test: ## build and run every test, also under sanitizers, and the fuzzers for a 
 	@$(SETUP) --test
 	@scripts/test
 
-test-unit: ## the release tests of base, sparse, linear and ode: seconds, after the first build
+test-unit: ## the release tests of base, sparse, linear and ode: half a minute, after the first build
 	@$(SETUP) --test
 	@scripts/test unit
 
