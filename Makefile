@@ -7,7 +7,7 @@ DESTDIR ?=
 # That of Debian, whose packages have NumPy and SciPy; another may stand before it on the PATH.
 PYTHON ?= /usr/bin/python3
 
-.PHONY: all demo gallery python test test-apps bench install uninstall format clean help
+.PHONY: all demo gallery python test test-unit test-release test-long test-apps bench docs install uninstall format clean help
 
 all: ## build the program: build/drape
 	@$(SETUP)
@@ -31,6 +31,18 @@ test: ## build and run every test, also under sanitizers, and the fuzzers for a 
 	@$(SETUP) --test
 	@scripts/test
 
+test-unit: ## the release tests of base, sparse, linear and ode: half a minute, after the first build
+	@$(SETUP) --test
+	@scripts/test unit
+
+test-release: ## every test, built with gcc and optimised: six minutes on two cores
+	@$(SETUP) --test
+	@scripts/test release
+
+test-long: ## sanitizers, hostile input, fuzzers: twenty minutes on two cores
+	@$(SETUP) --test
+	@scripts/test asan hostile tsan fuzz
+
 test-apps: all ## try the results in a browser and in Blender
 	@$(SETUP) --apps
 	@scripts/test-apps
@@ -40,6 +52,10 @@ bench: ## build and run the benchmarks, some thirty minutes
 	@cmake --preset release -DDRAPE_TESTS=OFF >/dev/null
 	@cmake --build --preset release --target drape-program drape-bench
 	@build/bench/drape-bench all
+
+docs: ## the manual and the reference of the headers as a site: site/index.html
+	@$(SETUP) --docs
+	@scripts/docs
 
 install: ## install program, libraries, headers, manual: PREFIX=/usr/local, DESTDIR=
 	@$(SETUP)
@@ -57,7 +73,7 @@ format: ## lay out the C code with clang-format
 	@find include src cli bench tests examples '(' -name '*.[ch]' -o -name '*.cpp' ')' -exec clang-format -i {} +
 
 clean: ## remove everything that was built
-	rm -rf build build-* demo gallery
+	rm -rf build build-* demo gallery site
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile

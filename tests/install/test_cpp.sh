@@ -40,5 +40,11 @@ for standard in c++11 c++17; do
     run_test "all_of_it_$standard" compiles_and_runs c++ $standard tests/install/hpp.cpp
 done
 run_test example compiles_and_runs c++ c++11 examples/solver-cpp/solve.cpp
+run_test own_simulator compiles_and_runs c++ c++17 examples/own-simulator/simulator.cpp
+with_eigen() {
+    [ -d /usr/include/eigen3 ] || skip "there is no Eigen"
+    CPLUS_INCLUDE_PATH=/usr/include/eigen3 compiles_and_runs c++ c++17 examples/own-simulator/eigen.cpp
+}
+run_test with_eigen with_eigen
 [[ -n $(sanitizers) ]] || run_test all_of_it_with_clang compiles_and_runs clang++ c++11 tests/install/hpp.cpp
 finish_tests

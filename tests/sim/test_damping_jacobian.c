@@ -1,6 +1,6 @@
 /* What the part of the damping's Jacobian that is not symmetric is good for: the linearised step (src/sim/step.c),
  * with it and without, against the step of backward Euler that it stands for, M (v1 - v0) = h f(x0 + h v1, v1),
- * solved by Newton's method with the exact Jacobian. docs/validation.md has the tables.
+ * solved by Newton's method with the exact Jacobian. docs/notes/validation.md has the tables.
  *
  * The cloth is a square of cotton, held at one edge and let go horizontally, on its way down at up to 3.4 m/s. */
 #include "drape/io.h"

@@ -126,7 +126,8 @@ static void test_limit_of_strain(void **state) {
 static void run_scene(drape_context *ctx, const char *name, const char *model, const char *jacobian) {
     char set_model[64], set_jacobian[64];
     const char *set[] = {set_model, set_jacobian, "integrator=preview"};
-    bool linear = strcmp(jacobian, "linear") == 0; /* Newton's method does not get far with it: docs/integrators.md */
+    bool linear =
+        strcmp(jacobian, "linear") == 0; /* Newton's method does not get far with it: docs/notes/integrators.md */
     snprintf(set_model, sizeof set_model, "model=%s", model);
     snprintf(set_jacobian, sizeof set_jacobian, "jacobian=%s", jacobian);
     drape_loaded_scene *loaded;

@@ -1,5 +1,5 @@
 /* Closed forms of mechanics against scene files: the text of a scene, what the simulator makes of it, and what a
- * textbook says. docs/validation.md has the formulas and the figures. */
+ * textbook says. docs/validation.md and docs/notes/validation.md have the formulas and the figures. */
 #include "support/strips.h"
 
 #include <math.h>

@@ -1,0 +1,23 @@
+# conf.py: the site that `make docs` builds (scripts/docs) from docs/*.md by Sphinx, with the theme Furo. Nothing on it is loaded from elsewhere.
+import os
+
+project = "drape"
+author = "the authors of drape"
+copyright = "the authors of drape"
+release = os.environ.get("DRAPE_VERSION", "")
+extensions = ["myst_parser"]
+source_suffix = {".md": "markdown"}
+root_doc = "index"
+myst_heading_anchors = 4
+myst_enable_extensions = []
+suppress_warnings = ["myst.header"]  # pages may begin with any level
+highlight_language = "none"
+pygments_style = "tango"
+pygments_dark_style = "monokai"
+html_theme = "furo"
+html_title = "drape"
+html_static_path = ["_static"]
+html_css_files = ["drape.css"]
+html_show_sphinx = False
+html_copy_source = False
+html_show_sourcelink = False
