@@ -77,7 +77,7 @@ typedef struct bench_request {
                            sphere, and slides freely across it, as in contact */
     int32_t resolution; /* vertices along a side */
     bench_mesh mesh;
-    const char *fabric; /* NULL: the sheet of docs/benchmarks.md */
+    const char *fabric; /* NULL: the sheet of docs/notes/benchmarks.md */
     double step;        /* s; 0: 2 ms */
     int32_t threads;
 } bench_request;

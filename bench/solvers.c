@@ -10,7 +10,7 @@
  *   error is the true one, against a solution of 1e-11.
  * - Against Eigen: against_eigen.c.
  *
- * Sheet and scene: `drooping`, docs/benchmarks.md.
+ * Sheet and scene: `drooping`, docs/notes/benchmarks.md.
  *
  * How hard the shared systems are: iterations of block-diagonal PPCG to 1e-5 and what an iteration takes, by scene,
  * mesh and fabric. Shuffled vertices need as many iterations as regular ones; what they cost is the memory. */

@@ -40,10 +40,9 @@ static parse_result parse(ode_options *o, int argc, char **argv) {
         {0}};
     command_line line = {
         .usage = "drape ode EXAMPLE|LIBRARY.so [options]",
-        .about =
-            "Integrates an example of Hauth's survey, or a system of your own from a shared library\n"
-            "(docs/integrators.md), and prints the error against the exact solution, where it is known, and what\n"
-            "it took. Exit code 0: done, or ended by a terminal event; 1: stopped on the way; 2: bad input.",
+        .about = "Integrates an example of Hauth's survey, or a system of your own from a shared library\n"
+                 "(docs/ode.md), and prints the error against the exact solution, where it is known, and what\n"
+                 "it took. Exit code 0: done, or ended by a terminal event; 1: stopped on the way; 2: bad input.",
         .options = options,
         .positional = &o->example,
         .positional_count = 1,

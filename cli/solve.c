@@ -22,7 +22,7 @@ typedef struct solving {
     drape_context *ctx;
     drape_solver *solver;
     linear_system system;
-    double *x;                         /* 3 a block row */
+    double *x;                         /* 3 per block row */
     double *setup_times, *solve_times; /* one a repeat */
 } solving;
 

@@ -1,7 +1,8 @@
 /* exchange.h: how drape-bench hands a system to drape-bench-petsc, which is a program of its own because MPI starts
  * its processes: one file that both map, and that every process reads its rows from.
  *
- *   exchange_head | rowptr (rows + 1) | val (9 a block) | rhs | positions | x (3 a vertex each) | col (a block each)
+ *   exchange_head | rowptr (rows + 1) | val (9 per block) | rhs | positions | x (3 per vertex each) | col (a block
+ * each)
  */
 #ifndef DRAPE_BENCH_EXCHANGE_H
 #define DRAPE_BENCH_EXCHANGE_H

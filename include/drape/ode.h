@@ -13,7 +13,7 @@
  *
  * No matrix is seen here: what is implicit asks the system to solve (I - c J) d = r, or (M - c D - c^2 K) d = r with
  * K = df/dx and D = df/dv, to a tolerance. drape_ode_dense does that for small systems, and DRAPE_ODE_MATRIX_FREE for
- * systems of any size that have f alone. docs/integrators.md says
+ * systems of any size that have f alone. docs/ode.md says
  * which method is for what. drape_ode_interpolate gives the solution inside the last step, drape_ode_watch finds
  * events. Creating allocates, stepping does not. */
 #ifndef DRAPE_ODE_H

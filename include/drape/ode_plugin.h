@@ -15,7 +15,7 @@
  *
  *   cc -shared -fPIC decay.c -o decay.so && drape ode ./decay.so --method dormand-prince --adaptive
  *
- * Nothing of drape is linked; docs/integrators.md says more, examples/ode-plugin is a whole project. */
+ * Nothing of drape is linked; docs/ode.md says more, examples/ode-plugin is a whole project. */
 #ifndef DRAPE_ODE_PLUGIN_H
 #define DRAPE_ODE_PLUGIN_H
 

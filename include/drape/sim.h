@@ -155,7 +155,7 @@ DRAPE_API const char *drape_integrator_name(int32_t index);
 /* The damping ratio that steps of this length (s, > 0) give a vibration of this angular frequency (rad/s, > 0) which
  * has no damping of its own: with the factor R of its amplitude in a step, -ln |R| / (frequency step). Below 0: it
  * grows. Damping of the fabric adds to it, as long as both are small. Not what one linearised step takes out of
- * turning as a whole (docs/integrators.md). What is below 1e-6 may be rounding; infinite where R
+ * turning as a whole (docs/notes/default-integrator.md). What is below 1e-6 may be rounding; infinite where R
  * is 0 or overflows. integration may be NULL: the defaults. */
 DRAPE_API drape_status drape_integration_damping(drape_context *ctx, const drape_integration *integration,
                                                  double step, double frequency, double *ratio);

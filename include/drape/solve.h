@@ -32,11 +32,11 @@ DRAPE_API void drape_constraints_destroy(drape_constraints *set); /* NULL is fin
 /* Replaces the set; allocates nothing. A vertex twice, out of range, a direction of length zero or in the span of
  * the ones before it, a number that is not finite: an error that names the vertex, and the set stays as it was. */
 DRAPE_API drape_status drape_constraints_set(drape_constraints *set, const drape_constraint *list, int32_t count);
-/* The same from S (9 a vertex, orthogonal projections) and z (3 a vertex). */
+/* The same from S (9 per vertex, orthogonal projections) and z (3 per vertex). */
 DRAPE_API drape_status drape_constraints_set_filter(drape_constraints *set, const double *S, const double *z);
 /* Vertices with at least one direction held. */
 DRAPE_API int32_t drape_constraints_count(const drape_constraints *set);
-/* Writes S (9 a vertex) and z (3 a vertex). */
+/* Writes S (9 per vertex) and z (3 per vertex). */
 DRAPE_API void drape_constraints_filter(const drape_constraints *set, double *S, double *z);
 
 /* Constraints from several sources (pins, contacts, scripts), any number of them for a vertex:
@@ -135,11 +135,11 @@ typedef struct drape_operator {
 
 typedef struct drape_problem {
     const drape_bsr3 *A;                  /* or NULL, and `op` is given */
-    const double *b;                      /* 3 a vertex */
+    const double *b;                      /* 3 per vertex */
     const drape_constraints *constraints; /* NULL: none */
-    const double *guess;                  /* y, 3 a vertex, a guess for the case without constraints; NULL: zero.
+    const double *guess;                  /* y, 3 per vertex, a guess for the case without constraints; NULL: zero.
                                              The methods "mpcg-original" and "mpcg-printed" start from (I-S) z */
-    const double *positions;              /* 3 a vertex, m, for the preconditioner "amg"; NULL: it does without */
+    const double *positions;              /* 3 per vertex, m, for the preconditioner "amg"; NULL: it does without */
     const double *near_kernel; /* for the preconditioner "amg", in place of rigid-body motions: vectors that A hardly
                                   resists, one after the other, 3 doubles per vertex each; NULL: none. What is held is
                                   taken out of them. They need not be orthogonal, nor the same in every solve */
@@ -322,7 +322,7 @@ typedef struct drape_solve_result {
     int64_t bytes;       /* memory held by the solver */
     int64_t bytes_moved; /* read and written by this solve, as counted, not measured; for setting up, and for what
                             "amg" computes beyond its bytes, what that time is worth in bytes (src/linear/choice.c) */
-    const double *constraint_force; /* (I-S) (A x - b), 3 a vertex */
+    const double *constraint_force; /* (I-S) (A x - b), 3 per vertex */
     const drape_iteration *history; /* this and the above live until the solver's next solve or its end; */
     int32_t history_count;          /*   NULL and 0 from drape_solve */
     const char *method, *precond;   /* what was used at last */
@@ -341,7 +341,7 @@ typedef struct drape_solver drape_solver;
 DRAPE_API drape_status drape_solver_create(drape_context *ctx, const drape_solve_settings *settings,
                                            drape_solver **out);
 DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
-/* x: 3 a vertex; may be the same array as guess. result may be NULL. The first solve, and one with another pattern,
+/* x: 3 per vertex; may be the same array as guess. result may be NULL. The first solve, and one with another pattern,
  * checks the pattern and allocates; others do not ("direct" may, "amg" where it builds anew, and "auto" where it
  * turns to something it has not used before). A's values, b, the constraints and the couplings may be others every
  * time. What is kept depends on the number of rows (work vectors, and what "auto" has learnt), or on the pattern
@@ -450,7 +450,7 @@ DRAPE_API void drape_precond_destroy(drape_precond *precond); /* NULL is fine */
 
 /* Writes the values of S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7) to val and b^ to rhs: solve it for
  * y, then x = y + (I-S) z by drape_postfilter. C scales I - S into the spectrum of A, vertex by vertex: the mean of
- * |the diagonal of A_ii|. val: 9 a block of A's pattern, which the result shares; rhs: 3 a vertex, or NULL. A's
+ * |the diagonal of A_ii|. val: 9 per block of A's pattern, which the result shares; rhs: 3 per vertex, or NULL. A's
  * pattern must hold the blocks of all couplings, or it is an error that names one which it does not: give it the
  * matrix of drape_couplings_merge then, and no couplings. Offsets and columns of A that lead outside are an error
  * that names row and column, and nothing is written. */

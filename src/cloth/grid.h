@@ -18,7 +18,7 @@ typedef struct drape_i_grid {
     bool alternating;     /* diagonals turn from cell to cell; else all go from lower left to upper right */
     int32_t vertices, triangles;
     int32_t *number;   /* nx ny */
-    double *rest, *uv; /* 3 and 2 a vertex */
+    double *rest, *uv; /* 3 and 2 per vertex */
     int32_t (*triangle)[3];
     /* Of a tube: */
     int32_t uv_vertices; /* nx ny: uv has that many; 0: no tube */
@@ -46,8 +46,8 @@ drape_status drape_i_grid_bend(drape_context *ctx, drape_i_arena *arena, drape_i
 uint64_t drape_i_mix(uint64_t z);
 double drape_i_random_signed(uint64_t *state);
 
-/* Turns a triangulation of the plane (uv: 2 a vertex; triangles counter-clockwise) in place into an irregular one of
- * the same domain with as many vertices and triangles. Vertices keep their numbers: inner ones move, those on a
+/* Turns a triangulation of the plane (uv: 2 per vertex; triangles counter-clockwise) in place into an irregular one
+ * of the same domain with as many vertices and triangles. Vertices keep their numbers: inner ones move, those on a
  * straight part of the boundary move along it in their order, corners stay. The result is Delaunay, the boundary
  * being kept, and no angle is below 20 degrees or, where the input is worse than that, below the input's smallest.
  * Triangles are ordered by their first corner, which is their lowest vertex. The result follows from the input and

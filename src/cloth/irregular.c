@@ -49,9 +49,9 @@ typedef struct mesh {
     int32_t vertices, triangles;
     double *uv;
     int32_t (*corner)[3];
-    int32_t *twin;        /* 3 a triangle: the half edge the other way; -1 on the boundary */
+    int32_t *twin;        /* 3 per triangle: the half edge the other way; -1 on the boundary */
     int32_t *out;         /* one of the half edges that leave a vertex; -1: there is none */
-    uint8_t *freedom;     /* one a vertex */
+    uint8_t *freedom;     /* one per vertex */
     int32_t *stack;       /* half edges to look at */
     uint8_t *queued;      /* one a half edge: stands in the stack */
     uint64_t seed, round; /* of random numbers */
@@ -288,7 +288,7 @@ static bool on_straight_part(const star *s, point p, int32_t boundary_edges) {
     return boundary_edges == 2 && fabs(cross(a, b)) <= rounding * dot(a, b);
 }
 
-/* boundary: zeros, one a vertex. */
+/* boundary: zeros, one per vertex. */
 static void find_freedom(mesh *m, int32_t *boundary) {
     star s;
     for (int32_t h = 0; h < 3 * m->triangles; h++)

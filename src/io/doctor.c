@@ -22,13 +22,13 @@ static int64_t examples(const drape_i_doctor *d) {
     return d->options->examples > 0 ? d->options->examples : EXAMPLES;
 }
 
-static void tell_finding(const drape_i_doctor *d, const drape_i_ailment *ailment, const drape_i_about *about,
+static void tell_finding(const drape_i_doctor *d, const drape_i_defect *defect, const drape_i_about *about,
                          int64_t count, const char *message) {
     drape_finding f = d->place;
     if (!d->options->finding) return;
-    f.severity = ailment->severity;
-    f.code = ailment->code;
-    f.advice = ailment->advice;
+    f.severity = defect->severity;
+    f.code = defect->code;
+    f.advice = defect->advice;
     f.message = message;
     f.count = count;
     if (about) {
@@ -44,42 +44,42 @@ static void flatten(char *text) {
         if ((unsigned char)*text < ' ') *text = ' ';
 }
 
-void drape_i_found(drape_i_doctor *d, drape_i_ailment *ailment, const drape_i_about *about, const char *format, ...) {
+void drape_i_found(drape_i_doctor *d, drape_i_defect *defect, const drape_i_about *about, const char *format, ...) {
     char message[MESSAGE_SIZE];
     int head = 0;
     va_list arguments;
-    ++*(ailment->severity == DRAPE_SEVERITY_ERROR ? &d->summary->errors : &d->summary->warnings);
-    if (++ailment->seen > examples(d)) return;
+    ++*(defect->severity == DRAPE_SEVERITY_ERROR ? &d->summary->errors : &d->summary->warnings);
+    if (++defect->seen > examples(d)) return;
     if (d->mesh) head = snprintf(message, sizeof message, "%s: ", d->mesh);
     if (head >= MESSAGE_SIZE) head = MESSAGE_SIZE - 1;
     va_start(arguments, format);
     vsnprintf(message + head, sizeof message - (size_t)head, format, arguments);
     va_end(arguments);
     flatten(message);
-    tell_finding(d, ailment, about, 1, message);
+    tell_finding(d, defect, about, 1, message);
 }
 
-void drape_i_found_all(drape_i_doctor *d, const drape_i_ailment *ailment) {
+void drape_i_found_all(drape_i_doctor *d, const drape_i_defect *defect) {
     char message[MESSAGE_SIZE];
-    int64_t more = ailment->seen - examples(d);
+    int64_t more = defect->seen - examples(d);
     if (more <= 0) return;
     snprintf(message, sizeof message, "%s%s%lld more of this kind, %lld in all", d->mesh ? d->mesh : "",
-             d->mesh ? ": " : "", (long long)more, (long long)ailment->seen);
+             d->mesh ? ": " : "", (long long)more, (long long)defect->seen);
     flatten(message);
-    tell_finding(d, ailment, NULL, more, message);
+    tell_finding(d, defect, NULL, more, message);
 }
 
 /* ---- where a finding is ---- */
 
 /* What the ears below hear of a file. */
-typedef struct hearing {
+typedef struct examination {
     drape_i_doctor d;
-    const char *name;                        /* of what is checked */
-    const char *mesh;                        /* whose problems are at hand, in a scene; or NULL */
-    drape_i_ailment lines, numbers, repeats; /* of it */
-    drape_i_ailment noted;
+    const char *name;                       /* of what is checked */
+    const char *mesh;                       /* whose problems are at hand, in a scene; or NULL */
+    drape_i_defect lines, numbers, repeats; /* of it */
+    drape_i_defect noted;
     drape_status status; /* DRAPE_ERROR_MEMORY: an examination found none */
-} hearing;
+} examination;
 
 static void set_place(drape_i_doctor *d, const drape_i_node *node, const char *mesh, const char *piece) {
     d->place = (drape_finding){.file = node->file,
@@ -94,17 +94,17 @@ static void set_place(drape_i_doctor *d, const drape_i_node *node, const char *m
 
 static const char LINE_ADVICE[] = "export the mesh anew, or mend the line";
 
-static void begin_mesh(hearing *h, const char *mesh) {
+static void begin_mesh(examination *h, const char *mesh) {
     h->mesh = mesh;
     h->d.incomplete = false;
-    h->lines = (drape_i_ailment){DRAPE_SEVERITY_ERROR, "bad-line", LINE_ADVICE, 0};
-    h->numbers = (drape_i_ailment){DRAPE_SEVERITY_ERROR, "not-finite",
-                                   "the program that wrote the file went wrong before: export the mesh anew", 0};
-    h->repeats = (drape_i_ailment){DRAPE_SEVERITY_ERROR, "repeated-vertex",
-                                   "delete the face, or give it three different vertices", 0};
+    h->lines = (drape_i_defect){DRAPE_SEVERITY_ERROR, "bad-line", LINE_ADVICE, 0};
+    h->numbers = (drape_i_defect){DRAPE_SEVERITY_ERROR, "not-finite",
+                                  "the program that wrote the file went wrong before: export the mesh anew", 0};
+    h->repeats = (drape_i_defect){DRAPE_SEVERITY_ERROR, "repeated-vertex",
+                                  "delete the face, or give it three different vertices", 0};
 }
 
-static void end_mesh(hearing *h) {
+static void end_mesh(examination *h) {
     drape_i_found_all(&h->d, &h->lines);
     drape_i_found_all(&h->d, &h->numbers);
     drape_i_found_all(&h->d, &h->repeats);
@@ -112,26 +112,26 @@ static void end_mesh(hearing *h) {
     h->mesh = NULL;
 }
 
-static drape_i_ailment *line_ailment(hearing *h, const char *code) {
+static drape_i_defect *line_defect(examination *h, const char *code) {
     if (strcmp(code, h->numbers.code) == 0) return &h->numbers;
     return strcmp(code, h->repeats.code) == 0 ? &h->repeats : &h->lines;
 }
 
 static void hear_line(void *user, int64_t line, const char *code, const char *what) {
-    hearing *h = user;
+    examination *h = user;
     h->d.place.line = line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
-    drape_i_found(&h->d, line_ailment(h, code), NULL, "%s", what);
+    drape_i_found(&h->d, line_defect(h, code), NULL, "%s", what);
     h->d.place.line = 0;
 }
 
 static void hear_scene_line(void *user, const drape_i_node *place, const char *mesh, int64_t line, const char *code,
                             const char *what) {
-    hearing *h = user;
+    examination *h = user;
     if (h->mesh && h->mesh != mesh) end_mesh(h);
     if (!h->mesh) begin_mesh(h, mesh);
     set_place(&h->d, place, NULL, NULL);
-    if (line > 0) drape_i_found(&h->d, line_ailment(h, code), NULL, "%s:%lld: %s", mesh, (long long)line, what);
-    else drape_i_found(&h->d, line_ailment(h, code), NULL, "%s: %s", mesh, what);
+    if (line > 0) drape_i_found(&h->d, line_defect(h, code), NULL, "%s:%lld: %s", mesh, (long long)line, what);
+    else drape_i_found(&h->d, line_defect(h, code), NULL, "%s: %s", mesh, what);
 }
 
 /* ---- messages of readers ---- */
@@ -149,7 +149,7 @@ static const char *take_place(const char *message, const char *name, int32_t *li
 
 /* Failures are logged too, but they come back as a status, or are told to the listeners. */
 static void hear_log(void *user, drape_log_level level, const char *message) {
-    hearing *h = user;
+    examination *h = user;
     drape_i_doctor quiet = h->d;
     if (level != DRAPE_LOG_WARNING) return;
     h->d.mesh = NULL; /* the message names its file */
@@ -161,7 +161,7 @@ static void hear_log(void *user, drape_log_level level, const char *message) {
 
 /* ---- pieces ---- */
 
-static void examine_piece(hearing *h, const drape_piece *p, bool from_file) {
+static void examine_piece(examination *h, const drape_piece *p, bool from_file) {
     h->d.summary->pieces++;
     h->d.summary->vertices += p->vertices;
     h->d.summary->triangles += p->triangles;
@@ -171,7 +171,7 @@ static void examine_piece(hearing *h, const drape_piece *p, bool from_file) {
 }
 
 static void hear_piece(void *user, const drape_i_node *place, const char *mesh, const drape_piece *p) {
-    hearing *h = user;
+    examination *h = user;
     const drape_i_node *material = drape_i_node_find(place->parent, "material");
     set_place(&h->d, place, NULL, p->name);
     bool own = h->mesh == mesh;
@@ -187,8 +187,8 @@ static void hear_piece(void *user, const drape_i_node *place, const char *mesh, 
 /* ---- scenes ---- */
 
 static void hear_problem(void *user, const drape_i_problem *problem, int32_t more) {
-    hearing *h = user;
-    drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, problem ? problem->code : "bad-scene", NULL, 0};
+    examination *h = user;
+    drape_i_defect kind = {DRAPE_SEVERITY_ERROR, problem ? problem->code : "bad-scene", NULL, 0};
     h->d.place = (drape_finding){0};
     h->d.mesh = NULL;
     if (problem)
@@ -208,9 +208,9 @@ static bool is_explicit(const drape_scene *scene) {
 
 /* Whether a fixed step is beyond the stability limit depends on an eigenvalue of the cloth, which a run estimates
  * before its first step. So that step is taken: it costs some 60 multiplies, and no linear solve. */
-static drape_status try_first_step(hearing *h, const drape_scene *scene, drape_sim *sim) {
-    drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, "unstable-step",
-                            "take steps of no more than that (time.step), or an implicit integrator", 0};
+static drape_status try_first_step(examination *h, const drape_scene *scene, drape_sim *sim) {
+    drape_i_defect kind = {DRAPE_SEVERITY_ERROR, "unstable-step",
+                           "take steps of no more than that (time.step), or an implicit integrator", 0};
     bool fixed = scene->integration.ode.control == DRAPE_ODE_FIXED;
     if (!is_explicit(scene) || !fixed || scene->frames == 0) return DRAPE_OK;
     drape_status status = drape_sim_step(sim, NULL);
@@ -220,7 +220,7 @@ static drape_status try_first_step(hearing *h, const drape_scene *scene, drape_s
 }
 
 /* Whether cloth that starts elsewhere than at its rest positions is in balance there. */
-static void find_residual(hearing *h, const drape_scene *scene, drape_sim *sim) {
+static void find_residual(examination *h, const drape_scene *scene, drape_sim *sim) {
     const double least = 1e-6;
     drape_settle_result found;
     if (!scene->start || drape_sim_settle(sim, &(drape_settle_settings){.max_iterations = -1}, &found)) return;
@@ -229,9 +229,9 @@ static void find_residual(hearing *h, const drape_scene *scene, drape_sim *sim) 
 }
 
 /* What nobody above saw: whoever refuses a scene has the last word. */
-static drape_status try_to_build(hearing *h, const char *name, const drape_scene *loaded) {
+static drape_status try_to_build(examination *h, const char *name, const drape_scene *loaded) {
     drape_sim *sim;
-    drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, "refused", NULL, 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_ERROR, "refused", NULL, 0};
     drape_scene scene = *loaded;
     if (h->d.options->direct) scene.solve.direct = h->d.options->direct;
     drape_status status = drape_sim_create(h->d.ctx, &scene, &sim);
@@ -248,7 +248,7 @@ static drape_status try_to_build(hearing *h, const char *name, const drape_scene
     return status;
 }
 
-static drape_status check_scene(hearing *h, const char *name) {
+static drape_status check_scene(examination *h, const char *name) {
     const drape_i_scene_listener listener = {h, hear_problem, hear_scene_line, hear_piece};
     drape_check_summary *s = h->d.summary;
     drape_scene_options how = h->d.options->scene;
@@ -275,13 +275,13 @@ static drape_status check_scene(hearing *h, const char *name) {
 /* ---- meshes ---- */
 
 /* A failure that is not about a single line: "name:12: what", or "name: what". */
-static void hear_failure(hearing *h, const char *name, drape_i_ailment kind) {
+static void hear_failure(examination *h, const char *name, drape_i_defect kind) {
     const char *message = take_place(drape_message(h->d.ctx), name, &h->d.place.line);
     drape_i_found(&h->d, &kind, NULL, "%s", message);
     h->d.place.line = 0;
 }
 
-static drape_status check_mesh(hearing *h, const char *path) {
+static drape_status check_mesh(examination *h, const char *path) {
     const drape_i_mesh_listener listener = {hear_line, h};
     drape_i_arena arena = {0};
     drape_i_mesh m;
@@ -291,7 +291,7 @@ static drape_status check_mesh(hearing *h, const char *path) {
     if (status == DRAPE_ERROR_FORMAT) {
         hear_failure(
             h, path,
-            (drape_i_ailment){DRAPE_SEVERITY_ERROR, "bad-mesh", "is it a mesh, and complete? Export it anew", 0});
+            (drape_i_defect){DRAPE_SEVERITY_ERROR, "bad-mesh", "is it a mesh, and complete? Export it anew", 0});
         status = DRAPE_OK;
     } else if (!status) {
         drape_piece p = {.vertices = m.vertices, .rest = m.position, .triangles = m.triangles};
@@ -306,13 +306,13 @@ static drape_status check_mesh(hearing *h, const char *path) {
 
 /* ---- point caches ---- */
 
-static drape_status check_cache(hearing *h, const char *path) {
+static drape_status check_cache(examination *h, const char *path) {
     drape_check_summary *s = h->d.summary;
     drape_cache *cache = NULL;
     drape_status status = drape_cache_open(h->d.ctx, path, &cache);
     if (status == DRAPE_ERROR_FORMAT) {
         hear_failure(h, path,
-                     (drape_i_ailment){DRAPE_SEVERITY_ERROR, "bad-cache", "is it complete? Write it anew", 0});
+                     (drape_i_defect){DRAPE_SEVERITY_ERROR, "bad-cache", "is it complete? Write it anew", 0});
         return DRAPE_OK;
     }
     if (status) return status;
@@ -322,7 +322,7 @@ static drape_status check_cache(hearing *h, const char *path) {
     return DRAPE_OK;
 }
 
-static drape_status check_any(hearing *h, const char *name) {
+static drape_status check_any(examination *h, const char *name) {
     if (drape_i_ends_in(name, ".obj") || drape_i_ends_in(name, ".ply")) return check_mesh(h, name);
     if (drape_i_ends_in(name, ".pc2") || drape_i_ends_in(name, ".mdd")) return check_cache(h, name);
     return check_scene(h, name);
@@ -363,11 +363,11 @@ drape_status drape_check(drape_context *ctx, const char *name, const drape_check
     drape_status status =
         options ? drape_i_check_reserved(ctx, "drape_check_options", options->reserved, 7) : DRAPE_OK;
     if (status) return status;
-    hearing h = {.d = {.ctx = ctx, .options = options ? options : &none, .summary = summary ? summary : &own}};
+    examination h = {.d = {.ctx = ctx, .options = options ? options : &none, .summary = summary ? summary : &own}};
     void (*log)(void *, drape_log_level, const char *) = ctx->log;
     void *log_user = ctx->log_user;
     *h.d.summary = (drape_check_summary){.residual = -1};
-    h.noted = (drape_i_ailment){DRAPE_SEVERITY_WARNING, "noted", NULL, 0};
+    h.noted = (drape_i_defect){DRAPE_SEVERITY_WARNING, "noted", NULL, 0};
     h.d.place.file = h.name = name;
     ctx->log = hear_log, ctx->log_user = &h;
     status = check_any(&h, name);

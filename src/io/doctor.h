@@ -15,11 +15,11 @@ typedef struct drape_i_doctor {
 } drape_i_doctor;
 
 /* A kind of finding in one piece, of which the first few are told one by one and the others as a number. */
-typedef struct drape_i_ailment {
+typedef struct drape_i_defect {
     drape_severity severity;
     const char *code, *advice;
     int64_t seen;
-} drape_i_ailment;
+} drape_i_defect;
 
 /* Vertices and triangles that a finding is about. */
 typedef struct drape_i_about {
@@ -32,10 +32,10 @@ typedef struct drape_i_about {
 /* ---- doctor.c: findings ---- */
 
 /* Notes one more; about may be NULL. The message gets the mesh file in front where a scene names it. */
-void drape_i_found(drape_i_doctor *d, drape_i_ailment *ailment, const drape_i_about *about, const char *format, ...)
+void drape_i_found(drape_i_doctor *d, drape_i_defect *defect, const drape_i_about *about, const char *format, ...)
     DRAPE_PRINTF(4, 5);
 /* When all of a kind are noted: says how many were not told one by one. */
-void drape_i_found_all(drape_i_doctor *d, const drape_i_ailment *ailment);
+void drape_i_found_all(drape_i_doctor *d, const drape_i_defect *defect);
 
 /* ---- the examinations of a piece ---- */
 

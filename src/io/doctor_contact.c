@@ -123,7 +123,7 @@ static bool is_inside(const patient *p, int32_t k, const double *point) {
     return drape_i_collider_encloses(p->all, k, p->points, point);
 }
 
-static void tell_inside(patient *p, drape_i_ailment *kind, int32_t k, int32_t vertex, const char *what) {
+static void tell_inside(patient *p, drape_i_defect *kind, int32_t k, int32_t vertex, const char *what) {
     int32_t piece = piece_of(p, vertex), local = vertex - p->first[piece];
     const double *x = p->x + 3 * (int64_t)vertex;
     p->d->place.piece = p->scene->pieces[piece].name;
@@ -134,7 +134,7 @@ static void tell_inside(patient *p, drape_i_ailment *kind, int32_t k, int32_t ve
 }
 
 static int64_t look_inside(patient *p, int32_t k, bool crossed) {
-    drape_i_ailment kind = {at_start(p), "starts-inside", APART, 0};
+    drape_i_defect kind = {at_start(p), "starts-inside", APART, 0};
     bool exact = is_exact(&p->all->item[k]);
     if (!exact && crossed) return 0;
     for (int32_t v = 0; v < p->vertices; v++) {
@@ -148,7 +148,7 @@ static int64_t look_inside(patient *p, int32_t k, bool crossed) {
 
 /* ---- crossings ---- */
 
-static void tell_crossing(patient *p, drape_i_ailment *kind, int32_t k, const drape_crossing *c) {
+static void tell_crossing(patient *p, drape_i_defect *kind, int32_t k, const drape_crossing *c) {
     int32_t side = c->body[0] == 0 ? 0 : 1; /* which of the two is the cloth's */
     int32_t triangle = c->triangle[side], corner = p->triangle[triangle][0], piece = piece_of(p, corner);
     int32_t first = p->first[piece], before = 0;
@@ -177,7 +177,7 @@ static drape_status look_for_crossings(patient *p, int32_t k, bool tell, int64_t
     drape_collider_surface *surface = NULL;
     drape_crossings *search = NULL;
     drape_crossings_result found = {0};
-    drape_i_ailment kind = {at_start(p), "starts-crossing", APART, 0};
+    drape_i_defect kind = {at_start(p), "starts-crossing", APART, 0};
     drape_status status = drape_collider_surface_create(ctx, &p->scene->colliders[k], 0, &surface);
     if (status) return status;
     int32_t vertices = drape_collider_surface_vertices(surface);
@@ -221,8 +221,8 @@ static drape_status look_at_start(patient *p, int32_t k) {
 static drape_status look_at_itself(patient *p, int32_t k) {
     const drape_i_collider *c = &p->all->item[k];
     if (c->shape != DRAPE_COLLIDER_MESH) return DRAPE_OK;
-    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "self-crossing-collider",
-                            "mend the mesh: cloth may be caught where it passes through itself", 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "self-crossing-collider",
+                           "mend the mesh: cloth may be caught where it passes through itself", 0};
     const drape_collider *given = &p->scene->colliders[k];
     const drape_crossings_bodies bodies = {
         .cloth = {.vertices = c->points, .triangles = c->triangles, .triangle = given->triangle}};
@@ -244,8 +244,7 @@ static drape_status look_at_itself(patient *p, int32_t k) {
 /* ---- thickness ---- */
 
 static void look_at_thickness(patient *p) {
-    drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, "too-thick", "make it thinner (thickness:), or its mesh coarser",
-                            0};
+    drape_i_defect kind = {DRAPE_SEVERITY_ERROR, "too-thick", "make it thinner (thickness:), or its mesh coarser", 0};
     for (int32_t i = 0; i < p->scene->piece_count; i++) {
         const drape_piece *piece = &p->scene->pieces[i];
         double shortest = INFINITY;
@@ -269,7 +268,7 @@ static void look_at_thickness(patient *p) {
 static void tell_motion(void *user, const drape_i_motion_trouble *t) {
     patient *p = user;
     bool pin = t->kind == DRAPE_I_MOTION_PIN;
-    drape_i_ailment kind = {DRAPE_SEVERITY_ERROR, pin ? "pin-in-collider" : "fast-collider", t->advice, 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_ERROR, pin ? "pin-in-collider" : "fast-collider", t->advice, 0};
     const drape_i_about about = {.vertices = pin ? 1 : 0, .vertex = &t->vertex};
     set_place(p, t->collider);
     if (pin) p->d->place.piece = p->scene->pieces[t->piece].name;

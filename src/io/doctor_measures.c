@@ -14,7 +14,7 @@ typedef struct shape {
     const drape_piece *p;
     double solid, flat;        /* areas in space and in material space, m^2 */
     int32_t upright, inverted; /* triangles by their winding in material space */
-    drape_i_ailment no_area, folded, no_pattern, thin;
+    drape_i_defect no_area, folded, no_pattern, thin;
 } shape;
 
 /* ---- single triangles ---- */
@@ -76,11 +76,11 @@ static void look_at_triangle(shape *s, int32_t t) {
 static void look_at_triangles(shape *s) {
     static const char thin[] = "remesh there, or merge vertices that lie close together: the solver slows down";
     static const char none[] = "delete it, or merge its vertices (Blender: Mesh > Clean Up > Degenerate Dissolve)";
-    s->no_area = (drape_i_ailment){DRAPE_SEVERITY_ERROR, "degenerate-triangle", none, 0};
-    s->folded = (drape_i_ailment){DRAPE_SEVERITY_WARNING, "degenerate-triangle", none, 0};
-    s->no_pattern = (drape_i_ailment){DRAPE_SEVERITY_ERROR, "uv-zero-area",
-                                      "unwrap the mesh anew, or do without texture coordinates: uv: false", 0};
-    s->thin = (drape_i_ailment){DRAPE_SEVERITY_WARNING, "thin-triangle", thin, 0};
+    s->no_area = (drape_i_defect){DRAPE_SEVERITY_ERROR, "degenerate-triangle", none, 0};
+    s->folded = (drape_i_defect){DRAPE_SEVERITY_WARNING, "degenerate-triangle", none, 0};
+    s->no_pattern = (drape_i_defect){DRAPE_SEVERITY_ERROR, "uv-zero-area",
+                                     "unwrap the mesh anew, or do without texture coordinates: uv: false", 0};
+    s->thin = (drape_i_defect){DRAPE_SEVERITY_WARNING, "thin-triangle", thin, 0};
     for (int32_t t = 0; t < s->p->triangles; t++) look_at_triangle(s, t);
     drape_i_found_all(s->d, &s->no_area);
     drape_i_found_all(s->d, &s->folded);
@@ -91,7 +91,7 @@ static void look_at_triangles(shape *s) {
 /* ---- material space as a whole ---- */
 
 static void report_inverted(shape *s) {
-    drape_i_ailment kind = {
+    drape_i_defect kind = {
         DRAPE_SEVERITY_WARNING, "uv-inverted",
         "fine where a panel is mirrored on purpose; else unwrap the mesh anew, the pattern is folded", 0};
     bool upright_is_wrong = s->upright < s->inverted;
@@ -107,8 +107,8 @@ static void report_inverted(shape *s) {
 /* Scenes are refused for this by their reader, which knows uv_scale. */
 static void report_no_lengths(shape *s) {
     const double most = 2;
-    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "uv-no-lengths",
-                            "in a scene, write uv: false to do without them, or uv_scale: to make them lengths", 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "uv-no-lengths",
+                           "in a scene, write uv: false to do without them, or uv_scale: to make them lengths", 0};
     if (s->d->place.piece || (s->flat <= most * s->solid && s->solid <= most * s->flat)) return;
     drape_i_found(s->d, &kind, NULL, "the texture coordinates cover %.4g square units, the mesh %.4g", s->flat,
                   s->solid);
@@ -143,7 +143,7 @@ double drape_i_piece_extent(const drape_piece *p) {
 
 static void look_at_size(drape_i_doctor *d, const drape_piece *p) {
     const double large = 20, huge = 500, small = 2e-3; /* m: no cloth is larger; a person in mm; a fingertip */
-    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "odd-size", NULL, 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "odd-size", NULL, 0};
     double extent = drape_i_piece_extent(p);
     if (p->triangles == 0 || (extent >= small && extent <= large)) return;
     kind.advice =
@@ -166,7 +166,7 @@ void drape_i_examine_shape(drape_i_doctor *d, const drape_piece *p) {
  *
  * With the conditions of Baraff and Witkin at rest an element's stiffness is, for stretch along u, k_u A g g' with g
  * the derivative of w_u in its three vertices, |g|^2 = sum du_i^2; for shear |g|^2 = sum (du_i^2 + dv_i^2). Its mass
- * is rho A / 3 a vertex. The largest eigenvalue of the whole is no larger than that of the worst element (Irons and
+ * is rho A / 3 per vertex. The largest eigenvalue of the whole is no larger than that of the worst element (Irons and
  * Treharne, "A bound theorem in eigenvalues and its practical applications", 1971), and that of an element no larger
  * than the sum over its conditions:
  *
@@ -183,8 +183,8 @@ static void look_at_numbers(drape_i_doctor *d, const drape_material *m) {
                          {"stretch along weft", "N/m", m->stretch[1], 10, 1e6},
                          {"shear", "N/m", m->shear, 0.5, 1e5},
                          {"bend", "N m", m->bend, 1e-8, 1e-2}};
-    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "odd-material",
-                            "is a unit missing, as in 150 g/m^2? `drape fabrics` lists measured ones", 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "odd-material",
+                           "is a unit missing, as in 150 g/m^2? `drape fabrics` lists measured ones", 0};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(all[i].value >= all[i].low && all[i].value <= all[i].high))
             drape_i_found(d, &kind, NULL, "%s is %g %s; fabrics have %g to %g", all[i].name, all[i].value,

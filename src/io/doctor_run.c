@@ -166,8 +166,8 @@ static void compare(const drape_scene *s, const held *a, const held *b, double l
 
 static drape_status look_at_pins(drape_i_doctor *d, const drape_scene *s, const drape_piece *p, int32_t first) {
     const double most = 1.1;
-    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "pins-apart",
-                            "let the pins move less far, or make the cloth larger", 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "pins-apart",
+                           "let the pins move less far, or make the cloth larger", 0};
     held list[MOST_HELD];
     paths g;
     apart worst = {.length = 1, .distance = most};
@@ -197,8 +197,8 @@ static drape_status look_at_pins(drape_i_doctor *d, const drape_scene *s, const 
 
 static void look_at_wind(drape_i_doctor *d, const drape_scene *s) {
     const double most = 100; /* m/s: gusts of the strongest hurricanes */
-    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "odd-wind",
-                            "is a unit missing, as in 30 km/h? A breeze has 3 to 5 m/s, a storm 25 m/s", 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "odd-wind",
+                           "is a unit missing, as in 30 km/h? A breeze has 3 to 5 m/s, a storm 25 m/s", 0};
     double speed = vec3_length(vec3_at(s->forces.wind));
     if (speed > most && s->forces.drag > 0)
         drape_i_found(d, &kind, NULL, "the wind blows with %.4g m/s, which is %.0f km/h: no weather does", speed,
@@ -240,8 +240,8 @@ static drape_status look_at_step(drape_i_doctor *d, const drape_scene *s) {
     const double most_loss = 0.9;  /* of a swing's energy; the scenes that ship have 0.6 at most */
     const double most_angle = 1e4; /* step times the fastest frequency; the scenes that ship have 60 to 200 */
     drape_check_summary *sum = d->summary;
-    drape_i_ailment kind = {DRAPE_SEVERITY_WARNING, "large-step",
-                            "take shorter steps: 2 to 5 ms are usual (time.step)", 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "large-step",
+                           "take shorter steps: 2 to 5 ms are usual (time.step)", 0};
     double period;
     if (is_explicit(s) || s->integration.ode.control == DRAPE_ODE_ERROR) return DRAPE_OK;
     drape_status status = swing_loss(d, s, &period, &sum->swing_loss);

@@ -90,11 +90,10 @@ static bool join_windings(winding *w, int32_t a, int32_t b, bool against) {
 }
 
 static void report_flipped(topology *s) {
-    drape_i_ailment kind = {.severity = DRAPE_SEVERITY_WARNING,
-                            .code = "flipped-triangle",
-                            .advice =
-                                "make the normals of the mesh consistent (Blender: Mesh > Normals > Recalculate "
-                                "Outside)"};
+    drape_i_defect kind = {.severity = DRAPE_SEVERITY_WARNING,
+                           .code = "flipped-triangle",
+                           .advice = "make the normals of the mesh consistent (Blender: Mesh > Normals > Recalculate "
+                                     "Outside)"};
     for (int32_t t = 0; t < s->triangles; t++) {
         bool flipped;
         const winding *root = &s->windings[find_winding(s->windings, t, &flipped)];
@@ -132,13 +131,13 @@ static void join_fans(topology *s, const half_edge *a, const half_edge *b) {
 }
 
 static void report_fans(topology *s) {
-    drape_i_ailment loose = {.severity = DRAPE_SEVERITY_ERROR,
-                             .code = "unreferenced-vertex",
-                             .advice = "delete the loose vertices (Blender: Mesh > Clean Up > Delete Loose)"};
-    drape_i_ailment tie = {.severity = DRAPE_SEVERITY_WARNING,
-                           .code = "bow-tie-vertex",
-                           .advice =
-                               "split the vertex, or join the triangles along an edge: the cloth hangs on a point"};
+    drape_i_defect loose = {.severity = DRAPE_SEVERITY_ERROR,
+                            .code = "unreferenced-vertex",
+                            .advice = "delete the loose vertices (Blender: Mesh > Clean Up > Delete Loose)"};
+    drape_i_defect tie = {.severity = DRAPE_SEVERITY_WARNING,
+                          .code = "bow-tie-vertex",
+                          .advice =
+                              "split the vertex, or join the triangles along an edge: the cloth hangs on a point"};
     for (int32_t i = 0; i < 3 * s->triangles; i++)
         if (s->fans[i] == i) s->fan_count[s->triangle[i]]++;
     for (int32_t v = 0; v < s->vertices; v++) {
@@ -155,7 +154,7 @@ static void report_fans(topology *s) {
 
 /* ---- edges ---- */
 
-static void report_crowded(topology *s, drape_i_ailment *kind, const half_edge *h, int64_t size) {
+static void report_crowded(topology *s, drape_i_defect *kind, const half_edge *h, int64_t size) {
     enum { MOST_NAMED = 8 };
     int32_t named = 0, triangles[MOST_NAMED], ends[2] = {h->low, h->high};
     for (; named < size && named < MOST_NAMED; named++) triangles[named] = h[named].triangle;
@@ -166,13 +165,13 @@ static void report_crowded(topology *s, drape_i_ailment *kind, const half_edge *
 
 static void walk_edges(topology *s) {
     const half_edge *end = s->halves + 3 * (int64_t)s->triangles;
-    drape_i_ailment crowded = {
+    drape_i_defect crowded = {
         .severity = DRAPE_SEVERITY_ERROR,
         .code = "non-manifold-edge",
         .advice = "cloth has one or two triangles at an edge: delete inner faces, or cut the mesh there"};
-    drape_i_ailment one_sided = {.severity = DRAPE_SEVERITY_WARNING,
-                                 .code = "not-orientable",
-                                 .advice = "a Moebius strip? Cut it where front and back are to change"};
+    drape_i_defect one_sided = {.severity = DRAPE_SEVERITY_WARNING,
+                                .code = "not-orientable",
+                                .advice = "a Moebius strip? Cut it where front and back are to change"};
     int64_t size;
     for (const half_edge *h = s->halves; h < end; h += size) {
         size = edge_size(h, end);
@@ -208,9 +207,9 @@ static void order(int32_t *a, int32_t *b) {
 }
 
 static void report_doubled(const topology *s, sorted_triangle *all) {
-    drape_i_ailment kind = {.severity = DRAPE_SEVERITY_WARNING,
-                            .code = "duplicate-triangle",
-                            .advice = "delete one of the two: the cloth is twice as thick there"};
+    drape_i_defect kind = {.severity = DRAPE_SEVERITY_WARNING,
+                           .code = "duplicate-triangle",
+                           .advice = "delete one of the two: the cloth is twice as thick there"};
     for (int32_t t = 0; t < s->triangles; t++) {
         int32_t *v = all[t].vertex;
         for (int32_t k = 0; k < 3; k++) v[k] = s->triangle[3 * (int64_t)t + k];
@@ -260,10 +259,10 @@ static int32_t list_vertices(const topology *s, const double *x, sorted_vertex *
 }
 
 static void report_unwelded(const topology *s, const double *x, sorted_vertex *all) {
-    drape_i_ailment kind = {.severity = DRAPE_SEVERITY_WARNING,
-                            .code = "duplicate-vertex",
-                            .advice = "where a seam should hold, merge the vertices (Blender: Mesh > Merge > By "
-                                      "Distance); as it is the cloth comes apart there"};
+    drape_i_defect kind = {.severity = DRAPE_SEVERITY_WARNING,
+                           .code = "duplicate-vertex",
+                           .advice = "where a seam should hold, merge the vertices (Blender: Mesh > Merge > By "
+                                     "Distance); as it is the cloth comes apart there"};
     int32_t n = list_vertices(s, x, all);
     qsort(all, (size_t)n, sizeof *all, compare_vertices);
     for (int32_t i = 1, first = 0; i < n; i++) {

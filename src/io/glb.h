@@ -46,7 +46,7 @@ typedef struct drape_i_glb {
     int32_t pieces, textured; /* textured: how many of them have texture coordinates */
     drape_i_glb_piece *piece;
     int64_t corners, vertices, uv_vertices; /* of all pieces, doubles and all */
-    double *base, *base_normal;             /* 3 a vertex of the cloth: the first frame */
+    double *base, *base_normal;             /* 3 per vertex of the cloth: the first frame */
     int32_t objects;                        /* meshes beside the cloth, without empty ones */
     drape_i_glb_object *object;
     double *object_base; /* positions of all meshes in the first frame */
@@ -54,7 +54,7 @@ typedef struct drape_i_glb {
 } drape_i_glb;
 
 /* glTF's axes: (x, y, z) of the cloth, z up, becomes (x, z, -y). Component k of a position or normal in frame f, as
- * it stands in the file. now and base: of the frame and of the first, 3 a vertex of the cloth. */
+ * it stands in the file. now and base: of the frame and of the first, 3 per vertex of the cloth. */
 double drape_i_glb_component(int64_t frame, const double *now, const double *base, int64_t vertex, int32_t k);
 
 /* Bytes of the views, 0 for one that is not there. */

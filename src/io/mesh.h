@@ -16,7 +16,7 @@ typedef struct drape_i_mesh_group {
 
 typedef struct drape_i_mesh {
     int32_t vertices;
-    double *position; /* 3 a vertex, in the file's own units and axes */
+    double *position; /* 3 per vertex, in the file's own units and axes */
     int32_t triangles;
     int32_t (*triangle)[3];
     int32_t uv_vertices;       /* 0 without uv */

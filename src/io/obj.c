@@ -16,8 +16,8 @@ static const char EXTENSION[] = ".obj", REST_ENDING[] = "_rest.obj", MATERIALS[]
 typedef struct obj_mesh {
     const drape_cloth *cloth;
     const drape_piece *pieces; /* for texture coordinates, or NULL */
-    const double *x;           /* 3 a vertex */
-    const double *normal;      /* 3 a vertex, or NULL: none are written */
+    const double *x;           /* 3 per vertex */
+    const double *normal;      /* 3 per vertex, or NULL: none are written */
     const drape_frame *frame;  /* its number, and meshes beside the cloth */
     bool as_one; /* all pieces in one object, for what counts vertices over all of them; else an object a piece */
     const char *library; /* path of the file of materials; NULL: none */

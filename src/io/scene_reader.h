@@ -25,7 +25,7 @@ struct drape_loaded_scene {
 /* What a piece was made from, for pins and loads that name places. */
 typedef struct drape_i_shape {
     int32_t first_vertex, vertices;
-    const double *position;          /* placed, 3 a vertex; NULL: something was wrong with it */
+    const double *position;          /* placed, 3 per vertex; NULL: something was wrong with it */
     const drape_i_grid *grid;        /* NULL: a mesh file */
     const struct drape_i_mesh *mesh; /* NULL: a grid */
     const char *file;                /* of the mesh; NULL: a grid */

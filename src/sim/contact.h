@@ -232,13 +232,13 @@ void drape_i_contact_set_friction(const drape_sim *sim, drape_i_contact_spring *
 drape_status drape_i_contact_add_rub(drape_sim *sim, drape_i_touch *touch, double limit, const double force[3]);
 /* Friction at x and t, and its Jacobian sum k n n' over the directions n across which it is stretched. What slides
  * has none along its way. The linearised step takes both where its velocities lead to. */
-typedef struct drape_i_grip {
+typedef struct drape_i_friction_force {
     double force[3]; /* N */
     int32_t directions;
     double k, n[2][3]; /* N/m */
-} drape_i_grip;
-void drape_i_contact_grip(const drape_sim *sim, const drape_i_contact_spring *spring, double t, const double *x,
-                          drape_i_grip *out);
+} drape_i_friction_force;
+void drape_i_contact_friction_at(const drape_sim *sim, const drape_i_contact_spring *spring, double t,
+                                 const double *x, drape_i_friction_force *out);
 double drape_i_contact_friction_potential(const drape_sim *sim, const drape_i_contact_spring *spring, double t,
                                           const double *x);
 /* N, at x and t. Returns it over the limit: 1 where it slides. */

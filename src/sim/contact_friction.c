@@ -93,8 +93,8 @@ static void combine(const drape_i_contact_spring *s, double a, double b, double 
 /* What slides has no stiffness along its way. Newton's iteration takes as much of it there as across: a bound of the
  * Jacobian, with which every correction goes down. With less it stalled where cloth is pulled off a table at 4 m/s.
  */
-void drape_i_contact_grip(const drape_sim *sim, const drape_i_contact_spring *s, double t, const double *x,
-                          drape_i_grip *g) {
+void drape_i_contact_friction_at(const drape_sim *sim, const drape_i_contact_spring *s, double t, const double *x,
+                                 drape_i_friction_force *g) {
     const drape_i_contact *c = sim->contact;
     double slid[2], at[2];
     bool linearised = !sim->integrator;
@@ -102,14 +102,14 @@ void drape_i_contact_grip(const drape_sim *sim, const drape_i_contact_spring *s,
     if (linearised) way(c, s, c->start, x, at);
     else memcpy(at, slid, sizeof at);
     if (!(s->limit < s->stiff * length)) {
-        *g = (drape_i_grip){.directions = 2, .k = s->stiff};
+        *g = (drape_i_friction_force){.directions = 2, .k = s->stiff};
         memcpy(g->n, s->t, sizeof g->n);
         combine(s, -s->stiff * at[0], -s->stiff * at[1], g->force);
         return;
     }
     double cosine = slid[0] / length, sine = slid[1] / length, k = s->limit / length;
     bool free = linearised && s->steady;
-    *g = (drape_i_grip){.directions = free ? 1 : 2, .k = k};
+    *g = (drape_i_friction_force){.directions = free ? 1 : 2, .k = k};
     combine(s, -sine, cosine, g->n[0]);
     combine(s, cosine, sine, g->n[1]);
     double side = k * (at[1] * cosine - at[0] * sine);
@@ -127,9 +127,9 @@ double drape_i_contact_friction_potential(const drape_sim *sim, const drape_i_co
 double drape_i_contact_friction(const drape_sim *sim, const drape_i_contact_spring *s, double t, const double *x,
                                 double force[3]) {
     double slid[2], length = way(sim->contact, s, t, x, slid);
-    double grip = s->stiff * length > s->limit ? s->limit / length : s->stiff;
-    combine(s, -grip * slid[0], -grip * slid[1], force);
-    return grip * length / s->limit;
+    double k = s->stiff * length > s->limit ? s->limit / length : s->stiff;
+    combine(s, -k * slid[0], -k * slid[1], force);
+    return k * length / s->limit;
 }
 
 /* ---- The memory of pairs ---- */

@@ -404,8 +404,8 @@ void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const dou
     for (int32_t i = 0; i < c->springs; i++) {
         const drape_i_contact_spring *s = &c->spring[i];
         double push = pressed(c, s, t, x), k = pushes(sim, push) ? s->k : 0;
-        drape_i_grip g = {0};
-        if (s->limit > 0) drape_i_contact_grip(sim, s, t, x, &g);
+        drape_i_friction_force g = {0};
+        if (s->limit > 0) drape_i_contact_friction_at(sim, s, t, x, &g);
         if (force && (k > 0 || s->c > 0)) spread(s, s->n, k * push - s->c * rate(c, s, v), force);
         if (force && s->limit > 0) spread(s, g.force, 1, force);
         if (!stiff_v) continue;
@@ -434,8 +434,8 @@ void drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c)
         const drape_i_contact_spring *s = &contact->spring[i];
         double k = pushes(sim, pressed(contact, s, t, x)) ? s->k : 0;
         double normal = positions ? k + s->c / c : c * (c * k + s->c);
-        drape_i_grip g = {0};
-        if (s->limit > 0) drape_i_contact_grip(sim, s, t, x, &g);
+        drape_i_friction_force g = {0};
+        if (s->limit > 0) drape_i_contact_friction_at(sim, s, t, x, &g);
         if (normal > 0) add_coupling(contact, s, s->n, normal);
         for (int32_t d = 0; d < g.directions; d++) add_coupling(contact, s, g.n[d], positions ? g.k : c * (c * g.k));
         contact->did.springs += k > 0 || s->limit > 0;

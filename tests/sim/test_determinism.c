@@ -19,7 +19,7 @@ static const int32_t THREADS[] = {1, 2, 7};
  */
 typedef struct outcome {
     int32_t vertices;
-    double *numbers; /* 9 a vertex */
+    double *numbers; /* 9 per vertex */
     drape_certificate certificates[STEPS];
 } outcome;
 

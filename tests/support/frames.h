@@ -16,7 +16,7 @@ typedef struct test_frames {
     double seam_uv[64];
     int32_t seam_triangle[96];
     drape_cloth *cloth;
-    int64_t numbers; /* 3 a vertex */
+    int64_t numbers; /* 3 per vertex */
     double *x;       /* scratch, so many */
 } test_frames;
 

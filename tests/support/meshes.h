@@ -7,9 +7,9 @@
 
 typedef struct test_mesh {
     int32_t vertices, triangles;
-    double *rest;      /* 3 a vertex */
-    double *uv;        /* 2 a vertex */
-    int32_t *triangle; /* 3 a triangle */
+    double *rest;      /* 3 per vertex */
+    double *uv;        /* 2 per vertex */
+    int32_t *triangle; /* 3 per triangle */
 } test_mesh;
 
 /* nx x ny cells of two right triangles each on [0, width] x [0, height] in the plane z = 0, all diagonals from a

@@ -10,7 +10,7 @@
 
 typedef struct weighing {
     const drape_i_upper *A;
-    float *norm2, *most; /* |U_ij|^2 a block; the largest a row */
+    float *norm2, *most; /* |U_ij|^2 per block; the largest a row */
     float theta2;
     drape_i_graph *graph;
 } weighing;

@@ -69,7 +69,7 @@ typedef struct drape_i_triangular {
     double omega;
     double *G; /* by places, 9 each: w G_i */
     double *L,
-        *U; /* 9 a block of `before` and of `after`, in their order: read without gaps, for memory is the limit */
+        *U; /* 9 per block of `before` and of `after`, in their order: read without gaps, for memory is the limit */
     double *sums; /* a chunk's share of r'h */
 } drape_i_triangular;
 
