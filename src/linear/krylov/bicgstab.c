@@ -1,5 +1,5 @@
 /* bicgstab.c: BiCGStab (van der Vorst 1992) for matrices that are not symmetric, with the preconditioner on the
- * right, in the two ways that Ascher and Boxerman (2003, end of section 3) propose for constraints:
+ * right, in the two ways that Ascher and Boxerman (2003, section 6, remark 2) propose for constraints:
  *
  *   bicgstab           on B x = c of their eq. (6), B = S A + (I-S), c = S b + (I-S) z; the preconditioner is that of
  *                      the prefiltered matrix. All vectors lie in the range of S, where B is S A; I - S, which would

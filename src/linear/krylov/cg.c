@@ -4,7 +4,7 @@
 
 /* ---- Conjugate gradients ---- */
 
-/* The conjugate gradient method of Hestenes and Stiefel (1952), as the course notes have it (Chen 2009, section
+/* The conjugate gradient method of Hestenes and Stiefel (1952), as Chen has it (2021, section
  * 3.4, with d_1 = r_1 + beta_1 d_0 and alpha = d'r / d'Ad put right).
  *
  *     alpha = r'r / p'Ap,   x <- x + alpha p,   r <- r - alpha A p,
@@ -101,7 +101,7 @@ const drape_i_method drape_i_method_filtered_cg = {.name = "filtered-cg",
 
 /* ---- Steepest descent ---- */
 
-/* Steepest descent, for learning and for comparing with (Chen 2009, section 3.3): from x go along the residual
+/* Steepest descent, for learning and for comparing with (Chen 2021, section 3.3): from x go along the residual
  * to the lowest point of x'Ax/2 - b'x on that line.
  *
  *     alpha = r'r / r'Ar,   x <- x + alpha r,   r <- r - alpha A r
