@@ -232,7 +232,7 @@ typedef struct drape_scene {
 /* What the integrator did in a step; "linearised-euler": one substep, one evaluation, one Newton iteration. */
 typedef struct drape_certificate_ode {
     drape_ode_reason reason;    /* DRAPE_ODE_DONE; or why Newton's iteration stopped where newton.keep_unconverged */
-    int32_t substeps, rejected; /* steps of a control that were kept, and those that were not */
+    int32_t substeps, rejected; /* parts of the step that were kept, and attempts of a control that were not */
     int32_t evaluations;        /* of the forces */
     int32_t newton_iterations;
     int32_t cuts;         /* corrections halved by the line search */

@@ -25,7 +25,7 @@
 #endif
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};
-enum { VERSION = 4, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 10 };
+enum { VERSION = 5, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 10 };
 static const int64_t MOST_STEPS = INT64_C(1) << 53; /* beyond it the time steps * h is no longer exact */
 
 typedef struct header {

@@ -10,6 +10,7 @@
 
 static const double USUAL_DISTANCE = 1e-3; /* m, and at most this share of the shortest edge: */
 static const double SHARE_OF_EDGE = 0.2;
+static const int32_t MOST_PARTS = 8; /* of a step in which cloth slides over rims */
 
 const char *drape_pinch_name(drape_pinch pinch) {
     static const char *const name[] = {"fail", "yield"};
@@ -73,7 +74,7 @@ static drape_status allocate(drape_sim *sim, const drape_scene *scene) {
         !DRAPE_NEW(sim->ctx, c->piece, n) || !DRAPE_NEW(sim->ctx, c->standing, n) ||
         !DRAPE_NEW(sim->ctx, c->first, n) || !DRAPE_NEW(sim->ctx, c->stamp, n) ||
         !DRAPE_NEW(sim->ctx, c->x0, 3 * n) || !DRAPE_NEW(sim->ctx, c->v0, 3 * n) ||
-        !DRAPE_NEW(sim->ctx, c->ahead, 3 * n))
+        !DRAPE_NEW(sim->ctx, c->ahead, 3 * n) || !DRAPE_NEW(sim->ctx, c->impulse, 3 * n))
         return DRAPE_ERROR_MEMORY;
     c->touch_room = sim->vertices / 8 + 64; /* more take memory when they come */
     if (!DRAPE_NEW(sim->ctx, c->touch, c->touch_room)) return DRAPE_ERROR_MEMORY;
@@ -363,10 +364,31 @@ drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene) {
 
 drape_status drape_i_contact_look(drape_sim *sim, double t0, double t1) {
     drape_certificate_contact *did = &sim->contact->did;
+    bool known = sim->contact->planned && sim->contact->start == t0 && sim->contact->end == t1;
+    sim->contact->planned = false;
+    if (known) return DRAPE_OK;
     double began = drape_i_seconds(), broad = did->broad;
     drape_status status = drape_i_contact_begin(sim, t0, t1);
     did->touch += drape_i_seconds() - began - (did->broad - broad);
     return status;
+}
+
+drape_status drape_i_contact_plan(drape_sim *sim) {
+    drape_i_contact *c = sim->contact;
+    c->planned = false;
+    drape_status status = drape_i_contact_look(sim, drape_sim_time(sim), (double)(sim->steps + 1) * sim->h);
+    if (status) return status;
+    c->planned = true;
+    sim->parts = (int32_t)fmin(fmax(ceil(c->slide), 1), MOST_PARTS);
+    return DRAPE_OK;
+}
+
+bool drape_i_contact_acted(const drape_i_contact *c) { return c->did.count > 0 || c->springs > 0 || c->did.hits > 0; }
+
+void drape_i_contact_sum_impulse(drape_sim *sim, bool first) {
+    double *sum = sim->contact->impulse;
+    for (int64_t i = 0; i < drape_i_sim_numbers(sim); i++) sum[i] = (first ? 0 : sum[i]) + sim->constraint_force[i];
+    if (!first) sim->constraint_force = sum;
 }
 
 void drape_i_contact_destroy(drape_sim *sim) {
@@ -387,6 +409,7 @@ void drape_i_contact_destroy(drape_sim *sim) {
     DRAPE_FREE(sim->ctx, c->x0, 3 * n);
     DRAPE_FREE(sim->ctx, c->v0, 3 * n);
     DRAPE_FREE(sim->ctx, c->ahead, 3 * n);
+    DRAPE_FREE(sim->ctx, c->impulse, 3 * n);
     DRAPE_FREE(sim->ctx, c->near, c->near_room);
     DRAPE_FREE(sim->ctx, c->touch, c->touch_room);
     DRAPE_FREE(sim->ctx, c->spring, c->spring_room);

@@ -89,6 +89,9 @@ typedef struct drape_i_contact {
     double *x0;           /* m, 3 doubles per vertex: where the cloth was then */
     double *v0;           /* m/s: its velocity then */
     double *ahead;        /* m: where it will be at the end, as it moves then */
+    double slide;         /* how far the cloth slides over rims in it, as it moves then; 1: as far as it may */
+    bool planned;         /* it is the whole step, and has not begun */
+    double *impulse;      /* N s: what held in the parts of the last step that was done in several */
     drape_i_touch *touch; /* of this step */
     int32_t touches, touch_room;
     int32_t *first; /* one per vertex: its first touch, -1: none */
@@ -130,6 +133,14 @@ drape_status drape_i_contact_exempt(drape_sim *sim, double t);
 
 /* Finds what touches in the step, or its part, from t0 to t1: drape_i_contact_begin with its time taken. */
 drape_status drape_i_contact_look(drape_sim *sim, double t0, double t1);
+
+/* How many parts the step must be done in, into sim->parts, by what it finds for the whole step. */
+drape_status drape_i_contact_plan(drape_sim *sim);
+/* Sums up in sim->constraint_force what held in the parts of a step; after each of them. */
+void drape_i_contact_sum_impulse(drape_sim *sim, bool first);
+
+/* Whether anything touched in the last step. */
+bool drape_i_contact_acted(const drape_i_contact *contact);
 
 /* Before every step of the scene. */
 void drape_i_contact_start(drape_sim *sim);

@@ -38,6 +38,7 @@ static const double TOP_CLOTH = 1, TOP_OBJECT = 0.9, LEAST_TOP = 0.1;
 static const double KEEP = 0.5;        /* of that is kept, and the spring pushes in the rest */
 static const double LEAST_REACH = 0.1; /* of the contact distance: for cloth that is thin, or not thick at all */
 static const double STIFFENING = 2;    /* see above */
+static const double MOST_SLIDE = 4;    /* of the distance of a pair: over a rim, in a step */
 static const double AT_VERTEX = 0.999;
 static const double UPRIGHT = 0.99;                   /* a cosine */
 static const double ON_BORDER = 1e-6;                 /* weight of a corner that does not count */
@@ -302,6 +303,23 @@ drape_status drape_i_contact_add_spring(drape_i_contact *c, const drape_i_contac
     return status;
 }
 
+/* How far an edge of the cloth slides across an edge of an object in the step, over what it may: in shorter steps it
+ * follows the rim. */
+static double slide_of(const drape_i_world *w, int64_t i, const nearness *near) {
+    const drape_i_pairs *pairs = &w->pairs[DRAPE_CCD_EDGE_EDGE];
+    const int32_t *vertex = pairs->vertex[i], *rim = vertex[0] < w->cloth_vertices ? vertex + 2 : vertex;
+    double e[3], ahead[3], d[3], across[3], length;
+    drape_i_between(w->start, vertex, near->weight, e);
+    drape_i_between(w->end, vertex, near->weight, ahead);
+    for (int32_t k = 0; k < 3; k++) d[k] = w->start[3 * (int64_t)rim[1] + k] - w->start[3 * (int64_t)rim[0] + k];
+    for (int32_t k = 0; k < 3; k++)
+        across[k] = near->n[(k + 1) % 3] * d[(k + 2) % 3] - near->n[(k + 2) % 3] * d[(k + 1) % 3];
+    length = sqrt(drape_i_dot3(across, across));
+    if (!(length > 0)) return 0;
+    for (int32_t k = 0; k < 3; k++) d[k] = ahead[k] - e[k];
+    return fabs(drape_i_dot3(across, d)) / (length * MOST_SLIDE * pairs->distance[i]);
+}
+
 static drape_status add_pair(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
     drape_i_contact *c = sim->contact;
     const drape_i_pairs *pairs = &c->world->pairs[kind];
@@ -318,6 +336,8 @@ static drape_status add_pair(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
     s.k *= share;
     s.c *= share;
     set_friction(sim, &s, kind, i, &near);
+    if (pairs->collider[i] >= 0 && kind == DRAPE_CCD_EDGE_EDGE && near.gap < near.rest)
+        c->slide = fmax(c->slide, slide_of(c->world, i, &near));
     return s.k > 0 ? drape_i_contact_add_spring(c, &s) : DRAPE_OK;
 }
 

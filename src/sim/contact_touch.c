@@ -311,6 +311,7 @@ drape_status drape_i_contact_begin(drape_sim *sim, double t0, double t1) {
     c->start = t0;
     c->end = t1;
     c->touches = c->springs = 0;
+    c->slide = 0;
     for (int32_t i = 0; i < sim->vertices; i++) c->first[i] = -1;
     find_movable(sim);
     memcpy(c->x0, sim->x, (size_t)drape_i_sim_numbers(sim) * sizeof *c->x0);

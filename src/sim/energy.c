@@ -83,12 +83,15 @@ drape_certificate_energy drape_i_sim_measure_energy(drape_sim *sim) {
 /* Relative to what moves, and to what was taken so far. */
 static const double GIVES = 0.01;
 
-/* What colliders that move give is not known, and is taken for the integrator's: while they push, methods that may
- * add energy give way to others, too. */
-bool drape_i_integrator_gives_energy(drape_sim *sim) {
+/* Whether the next step of a method that may add energy must damp, after each of its steps. Blows and friction count
+ * as the integrator's share, and what they took is not for it to give back. What colliders that move give is not
+ * known, and is taken for the integrator's, too: while they push, such methods give way to others. */
+void drape_i_balance_guard(drape_sim *sim) {
+    drape_i_balance *b = &sim->balance;
     drape_certificate_energy e = drape_i_sim_measure_energy(sim);
     double about = e.kinetic + fmax(e.elastic, 0) + fmax(e.fabric, 0) + fmax(-e.wind, 0) + fmax(-e.pins, 0);
-    return e.integrator < -GIVES * about;
+    if (sim->contact && drape_i_contact_acted(sim->contact) && e.integrator > b->taken) b->taken = e.integrator;
+    b->gives = e.integrator < b->taken - GIVES * about;
 }
 
 drape_status drape_sim_energy(drape_sim *sim, drape_certificate_energy *out) {
@@ -218,8 +221,8 @@ void drape_i_balance_step(drape_sim *sim) {
     if (sim->soft_pins)
         add(&b->pins, drape_i_soft_pins_work(sim, (double)sim->steps * sim->h, (double)(sim->steps + 1) * sim->h));
     if (sim->checks_balance) drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, mean_velocity_chunk, sim);
-    sim->balance_checked =
-        sim->checks_balance && (sim->integrator ? work_of_stage(sim, &work) : work_of_linearised(sim, &work));
+    sim->balance_checked = sim->checks_balance && sim->parts == 1 &&
+                           (sim->integrator ? work_of_stage(sim, &work) : work_of_linearised(sim, &work));
     if (sim->balance_checked) add(&b->unbalanced, work - pins);
 }
 

@@ -222,11 +222,10 @@ void drape_i_integrator_take_back(drape_sim *sim, drape_status status) {
         drape_i_integrator_start(sim);
 }
 
-/* Which vertices are held; what is prescribed of them is asked for later, stage by stage. */
-static drape_status hold(drape_sim *sim, bool other_pins) {
-    double end = (double)(sim->steps + 1) * sim->h;
-    drape_i_aim aim = {.t = end, .c = sim->h, .x = sim->x, .v = sim->v, .factor = 1};
-    drape_status status = sim->contact ? drape_i_contact_look(sim, drape_sim_time(sim), end) : DRAPE_OK;
+/* Which vertices are held from `begin` to `end`; what is prescribed of them is asked for later, stage by stage. */
+static drape_status hold(drape_sim *sim, double begin, double end, bool other_pins) {
+    drape_i_aim aim = {.t = end, .c = sim->h / sim->parts, .x = sim->x, .v = sim->v, .factor = 1};
+    drape_status status = sim->contact ? drape_i_contact_look(sim, begin, end) : DRAPE_OK;
     if (!status) status = drape_i_sim_constrain(sim, &aim);
     if (!status) status = drape_i_sim_hold_still(sim);
     if (sim->contact) sim->integrator->same_matrix = false;
@@ -247,10 +246,10 @@ static void impulse_chunk(void *data, int64_t begin, int64_t end) {
         p->out[i] = (p->solved ? p->of_solved * p->solved[i] : 0) - p->of_carried * p->carried[i];
 }
 
-/* The forces of the last stage, over the whole step: (I-S) (A d - r) / c, r before it was filtered. */
+/* The forces of the last stage, over the part of the step: (I-S) (A d - r) / c, r before it was filtered. */
 static void find_impulse(drape_sim *sim) {
     bool implicit = sim->spent.solves > 0;
-    double share = implicit ? sim->h / sim->matrix_c : sim->h;
+    double h = sim->h / sim->parts, share = implicit ? h / sim->matrix_c : h;
     impulses p = {implicit ? sim->solved.constraint_force : NULL, sim->integrator->carried, sim->impulse, share,
                   share};
     if (drape_i_sim_solves_for_positions(sim)) p.of_solved *= sim->matrix_c;
@@ -315,29 +314,44 @@ static drape_status advance(drape_sim *sim, double end, int32_t halvings, drape_
     return status || result->reason ? status : advance(sim, end, halvings - 1, result);
 }
 
-drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
+/* Once more from its beginning, where cloth that was caught is not held as it was. */
+static drape_status advance_part(drape_sim *sim, double begin, double end, bool other_pins,
+                                 drape_ode_result *result) {
     drape_ode *ode = sim->integrator->ode;
     size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof *sim->x;
-    double end = (double)(sim->steps + 1) * sim->h;
-    drape_ode_result result;
-    drape_ode_counts before = drape_ode_count(ode);
-    int64_t stages = drape_ode_last_stage(ode).number;
     drape_status status;
-    if (sim->integrator->guards) drape_ode_damp(ode, drape_i_integrator_gives_energy(sim));
-    do { /* from the beginning, where cloth that was caught is not held as it was */
-        status = hold(sim, other_pins);
+    do {
+        status = hold(sim, begin, end, other_pins);
         other_pins = false;
         sim->integrator->yielded = false;
-        if (!status) status = advance(sim, end, sim->integrator->halvings, &result);
-        if (!status && sim->integrator->yielded && drape_ode_time(ode) != drape_sim_time(sim))
-            status = drape_i_integrator_start(sim);
+        if (!status) status = advance(sim, end, sim->integrator->halvings, result);
+        if (!status && sim->integrator->yielded && drape_ode_time(ode) != begin)
+            status = drape_ode_start(ode, begin, sim->x, sim->v);
     } while (!status && sim->integrator->yielded);
-    if (status) return status;
-    if (result.reason) return refuse(sim, end, &result);
+    if (status || result->reason) return status;
     memcpy(sim->x, drape_ode_x(ode), bytes);
     memcpy(sim->v, drape_ode_v(ode), bytes);
     find_impulse(sim);
     if (sim->contact) drape_i_contact_finish(sim, sim->impulse);
+    return DRAPE_OK;
+}
+
+drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
+    drape_ode *ode = sim->integrator->ode;
+    drape_ode_result result;
+    drape_ode_counts before = drape_ode_count(ode);
+    int64_t stages = drape_ode_last_stage(ode).number;
+    double begin = drape_sim_time(sim);
+    if (sim->integrator->guards) drape_ode_damp(ode, sim->parts > 1 || sim->balance.gives > 0);
+    for (int32_t i = 1; i <= sim->parts; i++) {
+        double end = ((double)sim->steps + (double)i / sim->parts) * sim->h;
+        drape_status status = advance_part(sim, begin, end, other_pins, &result);
+        if (status) return status;
+        if (result.reason) return refuse(sim, end, &result);
+        other_pins = false;
+        begin = end;
+        if (sim->parts > 1) drape_i_contact_sum_impulse(sim, i == 1);
+    }
     drape_ode_counts now = drape_ode_count(ode);
     sim->did = difference(&before, &now, &result);
     drape_ode_stage last = drape_ode_last_stage(ode);

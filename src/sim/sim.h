@@ -62,6 +62,8 @@ typedef struct drape_i_balance {
     double begun; /* 0 before the first step, then 1 */
     double start; /* what there was then, and what was changed from outside since */
     double fabric, wind, pins, unbalanced;
+    double taken; /* the most that steps with contact left the integrator to have taken */
+    double gives; /* 1: the integrator has added energy to the motion, 0: it has not */
 } drape_i_balance;
 
 struct drape_sim {
@@ -73,7 +75,8 @@ struct drape_sim {
     drape_matrix *A;
     drape_constraints *constraints;
     int32_t vertices;
-    double h; /* s */
+    double h;      /* s */
+    int32_t parts; /* of equal length, in which contact has the step under way done */
     int64_t steps;
     int64_t steps_before; /* done elsewhere: before a checkpoint that was restored */
     uint64_t scene;       /* drape_i_scene_hash of what it was made of */
@@ -228,7 +231,7 @@ double drape_i_sim_kinetic(drape_sim *sim); /* J */
 /* As the certificate has it. */
 drape_certificate_energy drape_i_sim_measure_energy(drape_sim *sim);
 /* Whether the integrator has given the cloth energy, more than rounds off. */
-bool drape_i_integrator_gives_energy(drape_sim *sim);
+void drape_i_balance_guard(drape_sim *sim);
 
 /* ---- integrate.c: the integrators of drape/ode.h on a cloth ----
  *

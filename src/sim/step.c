@@ -29,6 +29,7 @@ static bool begin(drape_sim *sim) {
     memcpy(sim->x_old, sim->x, bytes_of(sim));
     memcpy(sim->v_old, sim->v, bytes_of(sim));
     sim->spent = (drape_i_spent){0};
+    sim->parts = 1;
     sim->solved = (drape_solve_result){.reason = DRAPE_CONVERGED, .method = "none", .precond = "none"};
     return drape_i_sim_update_active_pins(sim);
 }
@@ -265,15 +266,26 @@ static drape_status step_linearised(drape_sim *sim, double dt, double until, int
     return status ? status : step_linearised(sim, 0.5 * dt, until, halvings - 1);
 }
 
+/* The parts of the step that cloth slides over rims in. */
+static drape_status step_parts(drape_sim *sim) {
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 1; i <= sim->parts && !status; i++) {
+        double until = ((double)sim->steps + (double)i / sim->parts) * sim->h;
+        status = step_linearised(sim, sim->h / sim->parts, until, DRAPE_I_HALVINGS);
+        if (!status && sim->parts > 1) drape_i_contact_sum_impulse(sim, i == 1);
+    }
+    sim->did.substeps = sim->parts;
+    return status;
+}
+
 drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
     double began = drape_i_seconds();
     drape_i_balance_begin(sim);
     if (sim->contact) drape_i_contact_start(sim);
     bool other_pins = begin(sim);
-    drape_status status = sim->integrator
-                              ? drape_i_integrate(sim, other_pins)
-                              : step_linearised(sim, sim->h, (double)(sim->steps + 1) * sim->h, DRAPE_I_HALVINGS);
+    drape_status status = sim->contact ? drape_i_contact_plan(sim) : DRAPE_OK;
+    if (!status) status = sim->integrator ? drape_i_integrate(sim, other_pins) : step_parts(sim);
     if (!status) status = drape_i_sim_check(sim);
     if (status) return take_back(sim, explain_contact(sim, status));
     drape_i_balance balance = sim->balance;
@@ -284,6 +296,7 @@ drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
         return take_back(sim, status);
     }
     sim->steps++;
+    if (sim->integrator && sim->integrator->guards) drape_i_balance_guard(sim);
     if (certificate) certify(sim, began, certificate);
     return DRAPE_OK;
 }
