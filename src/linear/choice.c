@@ -276,6 +276,18 @@ static void learn_trial(drape_i_choice *c, int32_t k, const drape_i_outcome *o) 
     c->trial = -1;
 }
 
+void drape_i_choice_learn_slow(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
+    bool others = false; /* by which it is known how hard the problems are */
+    for (int32_t i = 0; i < c->count; i++) others |= i != k && c->relation[i] > 0 && c->relation[i] < NEVER;
+    if (k == c->trial || !others || !(c->hardness > 0)) {
+        drape_i_choice_learn(c, k, o);
+        return;
+    }
+    c->seen[k] = c->trials;
+    c->built[k] = true;
+    c->relation[k] = fmax(c->relation[k], o->iterations / at_hardness(foreseen(c, k, o->start), c->hardness));
+}
+
 void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
     c->seen[k] = c->trials;
     if (k == c->trial) {

@@ -67,6 +67,9 @@ typedef struct drape_i_outcome {
 
 /* How it went with k; of a trial that was ended by its limit, too. */
 void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o);
+/* The same for a solve that was given up because it took far longer than foreseen: the problems are as hard as others
+ * have shown them to be, so k is that much worse than it seemed. */
+void drape_i_choice_learn_slow(drape_i_choice *choice, int32_t k, const drape_i_outcome *outcome);
 /* k failed: not to be taken again for this pattern unless nothing else is left. */
 void drape_i_choice_dismiss(drape_i_choice *c, int32_t k);
 

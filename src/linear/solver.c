@@ -375,7 +375,7 @@ static void give_up(drape_solver *solver, path *j, const char *why) {
     j->sum.bytes_moved += r->bytes_moved;
     j->sum.setup_seconds += r->setup_seconds;
     j->sum.solve_seconds += r->solve_seconds;
-    if (j->slow) drape_i_choice_learn(&solver->choice, j->now.slot, &j->now.outcome);
+    if (j->slow) drape_i_choice_learn_slow(&solver->choice, j->now.slot, &j->now.outcome);
     j->now.problem.guess = j->slow ? j->now.x : j->guess;
     j->now.limit = solver->settings.max_iterations - j->sum.iterations;
 }

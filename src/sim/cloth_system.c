@@ -252,6 +252,7 @@ static drape_status solve_clamped(drape_sim *sim, const drape_ode_request *reque
     it->indefinite = true;
     it->made_with_force = false;
     drape_status status = prepare(sim, &request->at);
+    if (!status && sim->contact) drape_i_contact_couple(sim, request->at.t, request->at.x, sim->matrix_c);
     posed->same_matrix = false;
     return status ? status : drape_i_sim_solve(sim, posed, d);
 }
@@ -326,7 +327,8 @@ static drape_status solve(void *user, const drape_ode_request *request, double *
     bool whole = it->settings.newton.kind == DRAPE_ODE_LINEARISED;
     drape_problem posed = {.positions = request->at.x, .tol = request->tol, .same_matrix = it->same_matrix};
     drape_status status = DRAPE_OK;
-    if (sim->contact) drape_i_contact_couple(sim, request->at.t, request->at.x, sim->matrix_c);
+    if (sim->contact && drape_i_contact_couple(sim, request->at.t, request->at.x, sim->matrix_c))
+        posed.same_matrix = false;
     if (whole) status = pose_whole_change(sim, request, &posed);
     else scale(sim, scale_of_residual(sim), request->r, sim->b);
     if (!status) status = drape_i_sim_solve(sim, &posed, d);

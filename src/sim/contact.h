@@ -72,6 +72,12 @@ typedef struct drape_i_contact_spring {
     int32_t kind, pair[4]; /* of a pair, in the world's numbers; pair[0] -1: a vertex on its own */
 } drape_i_contact_spring;
 
+/* A diagonal block of the matrix, as it was before springs of one vertex were added to it. */
+typedef struct drape_i_own_block {
+    int64_t at;
+    double val[9];
+} drape_i_own_block;
+
 typedef struct drape_i_contact {
     drape_i_world *world;
     drape_i_response *response;
@@ -99,13 +105,16 @@ typedef struct drape_i_contact {
     drape_i_contact_spring *spring;
     drape_coupling *coupling; /* of those that push: up to three each */
     int32_t springs, spring_room, couplings;
+    drape_i_own_block *own; /* spring_room: what sim->A had where springs are added to it */
+    int32_t owns;
     drape_i_rub *rub; /* of pairs, after the last step */
     int32_t rubs, rub_room;
     int32_t *slot; /* where to find them, by hashing; -1: none */
     int32_t slot_count;
     uint8_t *near; /* scratch: which pairs get a spring */
     int64_t near_room;
-    bool matrix_known; /* sim->A is that of the step before */
+    bool matrix_known;    /* sim->A is that of the step before, */
+    int32_t matrix_parts; /* which was done in so many */
 
     drape_certificate_contact did; /* in the step under way */
     int32_t cuts;                  /* of it */
@@ -227,8 +236,11 @@ drape_status drape_i_contact_add_spring(drape_i_contact *contact, const drape_i_
 /* force += springs and friction at x, v, t; stiff_v += K v of them; either may be NULL. */
 void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const double *v, double *force,
                             double *stiff_v);
-/* Makes the couplings of springs that push at x, for the matrix of c. */
-void drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c);
+/* Makes the couplings of springs that push at x, for the matrix of c. Those of one vertex are added to sim->A;
+ * whether that changed by it. */
+bool drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c);
+/* Takes them out of sim->A again. */
+void drape_i_contact_uncouple(drape_sim *sim);
 drape_couplings drape_i_contact_couplings(const drape_sim *sim);
 /* out += C in */
 void drape_i_contact_multiply(const drape_sim *sim, const double *in, double *out);

@@ -52,17 +52,20 @@ static drape_status make_room(drape_i_contact *c) {
     if (c->springs < c->spring_room) return DRAPE_OK;
     int32_t room = c->spring_room + c->spring_room / 2 + 64;
     drape_i_contact_spring *spring;
-    drape_coupling *coupling;
-    if (!DRAPE_NEW(ctx, spring, room)) return DRAPE_ERROR_MEMORY;
-    if (!DRAPE_NEW(ctx, coupling, 3 * (int64_t)room)) {
+    drape_coupling *coupling = NULL;
+    drape_i_own_block *own = NULL;
+    if (!DRAPE_NEW(ctx, spring, room) || !DRAPE_NEW(ctx, coupling, 3 * (int64_t)room) || !DRAPE_NEW(ctx, own, room)) {
         DRAPE_FREE(ctx, spring, room);
+        DRAPE_FREE(ctx, coupling, 3 * (int64_t)room);
         return DRAPE_ERROR_MEMORY;
     }
     if (c->springs > 0) memcpy(spring, c->spring, (size_t)c->springs * sizeof *spring);
     DRAPE_FREE(ctx, c->spring, c->spring_room);
     DRAPE_FREE(ctx, c->coupling, 3 * (int64_t)c->spring_room);
+    DRAPE_FREE(ctx, c->own, c->spring_room);
     c->spring = spring;
     c->coupling = coupling;
+    c->own = own;
     c->spring_room = room;
     return DRAPE_OK;
 }
@@ -78,16 +81,19 @@ typedef struct nearness {
     double below;      /* m: from where the gap counts down to the surface */
 } nearness;
 
-/* n' A_ii n / c^2 of the last matrix, or the mass alone where there was none. */
+/* n' A_ii n / c^2 of the last matrix, or the mass alone where there was none. It is that of whole steps, whatever
+ * parts they are done in: springs that grew stiffer with shorter parts would throw off what is pressed on them. */
 static double stiffness_at(const drape_sim *sim, int32_t vertex, const double n[3], double h) {
-    double mass = drape_cloth_mass(sim->cloth)[vertex] / (h * h);
+    double m = drape_cloth_mass(sim->cloth)[vertex], mass = m / (h * h);
     if (!sim->contact->matrix_known) return mass;
     drape_bsr3 A = drape_matrix_view(sim->A);
     const double *block = A.val + 9 * drape_i_matrix_find(&A, vertex, vertex);
-    double Bn[3];
+    double Bn[3], parts = sim->contact->matrix_parts;
     for (int32_t i = 0; i < 3; i++) Bn[i] = drape_i_dot3(block + 3 * i, n);
     double c = drape_i_sim_solves_for_positions(sim) ? 1 : sim->matrix_c;
-    return fmax(mass, drape_i_dot3(n, Bn) / (c * c));
+    double stiffness = drape_i_dot3(n, Bn) / (c * c);
+    if (parts > 1) stiffness -= m / (sim->matrix_c * sim->matrix_c) * (1 - 1 / (parts * parts));
+    return fmax(mass, stiffness);
 }
 
 double drape_i_contact_inverse_mass(const drape_sim *sim, const drape_i_contact_spring *s) {
@@ -101,7 +107,7 @@ double drape_i_contact_inverse_mass(const drape_sim *sim, const drape_i_contact_
 static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, nearness *near, double h) {
     double own = 0, square = 0, G = s->rest, closing = near->leaves ? 0 : (near->gap - near->later) / h;
     for (int32_t i = 0; i < s->count; i++) {
-        own += s->w[i] * s->w[i] * stiffness_at(sim, s->vertex[i], s->n, h);
+        own += s->w[i] * s->w[i] * stiffness_at(sim, s->vertex[i], s->n, sim->parts > 1 ? sim->h : h);
         square += s->w[i] * s->w[i];
     }
     double mass = 1 / drape_i_contact_inverse_mass(sim, s);
@@ -336,7 +342,7 @@ static drape_status add_pair(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
     s.k *= share;
     s.c *= share;
     set_friction(sim, &s, kind, i, &near);
-    if (pairs->collider[i] >= 0 && kind == DRAPE_CCD_EDGE_EDGE && near.gap < near.rest)
+    if (pairs->collider[i] >= 0 && kind == DRAPE_CCD_EDGE_EDGE)
         c->slide = fmax(c->slide, slide_of(c->world, i, &near));
     return s.k > 0 ? drape_i_contact_add_spring(c, &s) : DRAPE_OK;
 }
@@ -445,21 +451,45 @@ static void add_coupling(drape_i_contact *c, const drape_i_contact_spring *s, co
     memcpy(to->n, n, sizeof to->n);
 }
 
-void drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c) {
+/* A vertex that rubs on an object has a spring of its own, which a block of A holds: couplings cost every level of
+ * the multigrid a rebuild. */
+static void add_to_block(const drape_bsr3 *A, drape_i_contact *c, const drape_i_contact_spring *s,
+                         const drape_i_friction_force *g, double factor) {
+    drape_i_own_block *own = &c->own[c->owns++];
+    own->at = 9 * drape_i_matrix_find(A, s->vertex[0], s->vertex[0]);
+    double *block = A->val + own->at, k = s->w[0] * s->w[0] * factor * g->k;
+    memcpy(own->val, block, sizeof own->val);
+    for (int32_t d = 0; d < g->directions; d++)
+        for (int32_t m = 0; m < 9; m++) block[m] += k * (g->n[d][m / 3] * g->n[d][m % 3]);
+}
+
+void drape_i_contact_uncouple(drape_sim *sim) {
+    drape_i_contact *c = sim->contact;
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    for (; c->owns > 0; c->owns--)
+        memcpy(A.val + c->own[c->owns - 1].at, c->own[c->owns - 1].val, sizeof c->own->val);
+}
+
+bool drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c) {
     drape_i_contact *contact = sim->contact;
-    bool positions = drape_i_sim_solves_for_positions(sim);
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    bool positions = drape_i_sim_solves_for_positions(sim), changed = contact->owns > 0;
+    drape_i_contact_uncouple(sim);
     contact->couplings = contact->did.springs = 0;
     contact->matrix_known = true;
+    contact->matrix_parts = sim->parts;
     for (int32_t i = 0; i < contact->springs; i++) {
         const drape_i_contact_spring *s = &contact->spring[i];
         double k = pushes(sim, pressed(contact, s, t, x)) ? s->k : 0;
-        double normal = positions ? k + s->c / c : c * (c * k + s->c);
+        double normal = positions ? k + s->c / c : c * (c * k + s->c), across = positions ? 1 : c * c;
         drape_i_friction_force g = {0};
+        contact->did.springs += k > 0 || s->limit > 0;
         if (s->limit > 0) drape_i_contact_friction_at(sim, s, t, x, &g);
         if (normal > 0) add_coupling(contact, s, s->n, normal);
-        for (int32_t d = 0; d < g.directions; d++) add_coupling(contact, s, g.n[d], positions ? g.k : c * (c * g.k));
-        contact->did.springs += k > 0 || s->limit > 0;
+        if (s->count == 1 && g.directions > 0) add_to_block(&A, contact, s, &g, across);
+        for (int32_t d = 0; d < g.directions && s->count > 1; d++) add_coupling(contact, s, g.n[d], across * g.k);
     }
+    return changed || contact->owns > 0;
 }
 
 drape_couplings drape_i_contact_couplings(const drape_sim *sim) {

@@ -310,6 +310,7 @@ drape_status drape_i_contact_begin(drape_sim *sim, double t0, double t1) {
     c->no_room = false;
     c->start = t0;
     c->end = t1;
+    drape_i_contact_uncouple(sim);
     c->touches = c->springs = 0;
     c->slide = 0;
     for (int32_t i = 0; i < sim->vertices; i++) c->first[i] = -1;

@@ -62,6 +62,7 @@ drape_status drape_i_sim_assemble_potential(drape_sim *sim, const drape_assembly
                                             drape_i_potential *potential) {
     double began = drape_i_seconds();
     drape_status status = drape_i_assembler_run_potential(sim->forces, what, A, potential);
+    if (A == sim->A && sim->contact) sim->contact->owns = 0; /* they are gone with the old matrix */
     if (!status && A) drape_i_sim_mass_correct(sim, what->mass);
     if (!status && sim->contact)
         drape_i_contact_forces(sim, what->time, what->x, what->v, what->force, what->stiff_v);

@@ -64,19 +64,17 @@ static void test_friction_lets_cloth_go_that_is_jerked(void **state) {
  * step is done in parts. Midpoint steps in the free fall after that gave back what friction had taken. */
 static void test_long_steps_follow_the_rim(void **state) {
     (void)state;
-    static const char *const method[] = {"integrator=preview", "integrator=bdf2", "integrator=implicit-midpoint"};
-    static const double most[] = {1.8, 1.3, 1.5};
+    static const char *const method[] = {"integrator=bdf2", "integrator=implicit-midpoint"};
     drape_context *ctx = test_context(1);
-    for (int i = 0; i < 3; i++)
-        for (int mesh = 0; mesh < 2; mesh++) {
-            const pull p = {VELOCITY "1 m/s, 0, 0]", "time.step=10 ms", method[i], 200, mesh == 1, 1};
-            outcome o = pull_off(ctx, &p);
-            print_message("%s, %s mesh: stretch %.3f, work of the pins %.1f J, up to %d parts\n", method[i],
-                          mesh == 1 ? "irregular" : "regular", o.stretch, o.work, (int)o.substeps);
-            assert_true(o.stretch < most[i]);
-            assert_true(o.work < 10);
-            assert_true(o.substeps > 1);
-        }
+    for (int i = 0; i < 4; i++) {
+        const pull p = {VELOCITY "1 m/s, 0, 0]", "time.step=10 ms", method[i / 2], 200, i % 2 == 1, 1};
+        outcome o = pull_off(ctx, &p);
+        print_message("%s, %s mesh: stretch %.3f, work of the pins %.1f J, up to %d parts\n", p.integrator,
+                      p.irregular ? "irregular" : "regular", o.stretch, o.work, (int)o.substeps);
+        assert_true(o.stretch < 1.3);
+        assert_true(o.work < 10);
+        assert_true(o.substeps > 1);
+    }
     drape_context_destroy(ctx);
 }
 
