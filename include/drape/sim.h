@@ -381,6 +381,29 @@ DRAPE_API const char *drape_sim_stuck(const drape_sim *sim);
  * a control finds its step length again. DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */
 DRAPE_API drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v);
 
+/* ---- Holding: vertices that follow a pointer or a hand ---- */
+
+#define DRAPE_HOLD_SPEED 4.0 /* m/s */
+
+/* Vertices that are held in all directions. In each step each goes straight from where it is towards its target, and
+ * stays there. Hold a patch of some centimetres: a single vertex draws the cloth out to a spike. */
+typedef struct drape_hold {
+    int32_t count;           /* >= 0 */
+    const int32_t *vertices; /* numbered over all pieces, none twice */
+    const double *target;    /* m, 3 doubles per entry of `vertices` */
+    double speed;            /* m/s, >= 0: no vertex is moved faster than this; default 0: DRAPE_HOLD_SPEED */
+    uint64_t reserved[4];    /* zero: room for later fields */
+} drape_hold;
+
+/* From the next step on these vertices are held, and those of the call before are not, as far as they are not in this
+ * one: call it whenever a target moves. NULL, or a count of 0, lets go. Vertices that pins hold stay with their pins.
+ * Where other vertices are held than before, multistep methods restart. Copies; allocates in the first call alone.
+ * DRAPE_ERROR_ARGUMENT, and nothing has changed: a vertex that is not there or is listed twice, a target or speed
+ * that is not finite. A step that leads what is held into a collider, or further than contact leaves room, fails as
+ * any other: set targets elsewhere, or let go. No part of checkpoints: drape_sim_restore leaves it as it is. */
+DRAPE_API drape_status drape_sim_hold(drape_sim *sim, const drape_hold *hold);
+DRAPE_API int32_t drape_sim_held(const drape_sim *sim); /* how many vertices are held so; 0 of NULL */
+
 /* ---- Settling ---- */
 
 /* Zero means the default in every field. */
@@ -405,11 +428,11 @@ typedef struct drape_settle_result {
 DRAPE_API drape_settle_settings drape_settle_defaults(void);
 
 /* Moves the cloth to where its forces are balanced, and stops it: velocities become zero, and the time stays. Pins
- * hold as they do in the next step, where their motion has them now; wind is that of now, and blows on cloth that
- * stands still. Much faster than steps until it has swung out (docs/integrators.md).
- * Where max_iterations are not enough, result->settled is false, and the cloth is where it got to. settings and
- * result may be NULL. DRAPE_ERROR_ARGUMENT, and nothing has changed: the scene has contact or a limit of strain,
- * which are no forces; or a piece has weight and no pin. */
+ * hold as they do in the next step, where their motion has them now, and what drape_sim_hold holds stays; wind is
+ * that of now, and blows on cloth that stands still. Much faster than steps until it has swung out
+ * (docs/integrators.md). Where max_iterations are not enough, result->settled is false, and the cloth is where it got
+ * to. settings and result may be NULL. DRAPE_ERROR_ARGUMENT, and nothing has changed: the scene has contact or a
+ * limit of strain, which are no forces; or a piece has weight and no pin. */
 DRAPE_API drape_status drape_sim_settle(drape_sim *sim, const drape_settle_settings *settings,
                                         drape_settle_result *result);
 

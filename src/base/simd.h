@@ -15,6 +15,8 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #else
 #include <math.h>
 #endif
@@ -72,6 +74,8 @@ DRAPE_INLINE vd vd_sqrt(vd v) {
     return (vd)_mm_sqrt_pd((__m128d)v);
 #elif defined(__aarch64__)
     return (vd)vsqrtq_f64((float64x2_t)v);
+#elif defined(__wasm_simd128__)
+    return (vd)wasm_f64x2_sqrt((v128_t)v);
 #else
     for (int i = 0; i < DRAPE_W; i++) v[i] = sqrt(v[i]);
     return v;

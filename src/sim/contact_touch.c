@@ -16,6 +16,7 @@
  * that it had when it was torn loose. When it has rubbed without sliding for some steps it sticks again. A vertex
  * that arrives sticks where the impulse that stops it along n allows for one that stops it altogether. */
 #include "sim/contact.h"
+#include "sim/hold.h"
 
 #include "base/timer.h"
 #include "contact/closest.h"
@@ -297,6 +298,8 @@ static void find_movable(drape_sim *sim) {
     for (int32_t p = 0, i = 0; p < sim->pin_count; p++)
         for (int32_t k = 0; k < sim->pins[p].count; k++, i++)
             if (drape_i_pin_is_held(sim, p)) c->stamp[sim->pinned[i].vertex] += sim->pins[p].directions;
+    for (int32_t i = 0; sim->hold && i < sim->hold->count; i++)
+        if (!sim->hold->seen[sim->hold->vertex[i]]) c->stamp[sim->hold->vertex[i]] = 3;
     for (int32_t i = 0; i < sim->vertices; i++) c->inverse_mass[i] = c->stamp[i] >= 3 ? 0 : 1 / mass[i];
 }
 

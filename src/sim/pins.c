@@ -7,6 +7,7 @@
  * Where d depends on the anchor, as in turns, one that takes hold later has its anchor turned back (pin_motion.c). A
  * vertex may be in several pins: the builder of the constraints merges what they ask for. */
 #include "sim/contact.h"
+#include "sim/hold.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static bool pins_change(const drape_sim *sim, double t) {
     return changed;
 }
 
-bool drape_i_sim_update_active_pins(drape_sim *sim) {
+static bool update_pins(drape_sim *sim) {
     double now = (double)sim->steps * sim->h, t = (double)(sim->steps + 1) * sim->h;
     if (!pins_change(sim, t)) return false;
     double before = sim->soft_pins ? drape_i_balance_before_change(sim) : 0;
@@ -75,6 +76,11 @@ bool drape_i_sim_update_active_pins(drape_sim *sim) {
     if (sim->soft_pins) drape_i_balance_after_change(sim, before);
     sim->contradiction_told = false;
     return true;
+}
+
+bool drape_i_sim_update_active_pins(drape_sim *sim) {
+    bool pins = update_pins(sim), hold = drape_i_hold_begin(sim);
+    return pins || hold;
 }
 
 void drape_i_sim_restore_active_pins(drape_sim *sim) {
@@ -128,6 +134,7 @@ drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim) {
     for (int32_t p = 0, first = 0; p < sim->pin_count && !status; first += sim->pins[p++].count)
         for (int32_t i = first; drape_i_pin_is_held(sim, p) && i < first + sim->pins[p].count && !status; i++)
             status = ask(sim, p, first, i, aim);
+    if (!status && sim->hold) status = drape_i_hold_constrain(sim, aim, sim->pin_count);
     if (!status && sim->contact) status = drape_i_contact_constrain(sim, aim);
     if (!status && sim->contact) status = drape_i_pinch_constrain(sim, aim);
     if (!status) status = finish_constraints(sim);
@@ -226,6 +233,25 @@ drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene) {
     return status ? status : check_pinned(sim);
 }
 
+drape_status drape_i_sim_make_room_for_all(drape_sim *sim) {
+    drape_i_integrator *it = sim->integrator;
+    drape_constraint *held = NULL;
+    double *before = NULL;
+    int32_t room = sim->vertices;
+    if (sim->held_room >= room) return DRAPE_OK;
+    if (!DRAPE_NEW(sim->ctx, held, room) || (it && !DRAPE_NEW(sim->ctx, before, 3 * (int64_t)room))) {
+        DRAPE_FREE(sim->ctx, held, room);
+        return DRAPE_ERROR_MEMORY;
+    }
+    if (sim->held_now > 0) memcpy(held, sim->held, (size_t)sim->held_now * sizeof *held);
+    DRAPE_FREE(sim->ctx, sim->held, sim->held_room);
+    if (it) DRAPE_FREE(sim->ctx, it->held_before, 3 * (int64_t)sim->held_room);
+    if (it) it->held_before = before;
+    sim->held = held;
+    sim->held_room = room;
+    return DRAPE_OK;
+}
+
 void drape_i_sim_anchor(drape_sim *sim) {
     for (int64_t i = 0; i < sim->held_count; i++)
         memcpy(sim->anchor + 3 * i, sim->x + 3 * (int64_t)sim->pinned[i].vertex, 3 * sizeof *sim->anchor);
@@ -239,5 +265,6 @@ void drape_i_sim_release(drape_sim *sim) {
         drape_i_motion_free(sim->ctx, sim->pins[p].count, &sim->pins[p].motion);
     DRAPE_FREE(sim->ctx, sim->pins, sim->pin_count);
     DRAPE_FREE(sim->ctx, sim->holding, sim->pin_count);
+    drape_i_hold_destroy(sim->ctx, sim->vertices, sim->hold);
     drape_constraint_builder_destroy(sim->builder);
 }

@@ -21,6 +21,8 @@
 #include "drape/ode.h"
 #include "drape/sim.h"
 
+typedef struct drape_i_hold drape_i_hold;
+
 enum { DRAPE_I_HALVINGS = 6 }; /* how often a step that fails is cut in two: down to 1/64 */
 
 /* What an integrator of drape/ode.h needs besides the simulation. */
@@ -128,6 +130,7 @@ struct drape_sim {
     bool *holding;                  /* pin_count: which hold in this step */
     drape_constraint_builder *builder; /* merges what pins ask of the same vertex */
     bool contradiction_told;           /* since pins took hold or let go */
+    drape_i_hold *hold;                /* hold.h; NULL: drape_sim_hold was never called */
 };
 
 DRAPE_INLINE int64_t drape_i_sim_numbers(const drape_sim *sim) { return 3 * (int64_t)sim->vertices; }
@@ -137,7 +140,8 @@ DRAPE_INLINE bool drape_i_sim_solves_for_positions(const drape_sim *sim) {
 
 /* ---- pins.c: constrain ---- */
 
-/* Finds out which pins hold in the step from the present time on; true where others did in the step before. */
+/* Finds out which pins hold in the step from the present time on, and what a program holds (hold.c); true where
+ * others did in the step before. */
 bool drape_i_sim_update_active_pins(drape_sim *sim);
 /* Which pins held in the step that led to the present time; for a state that was restored. */
 void drape_i_sim_restore_active_pins(drape_sim *sim);
@@ -184,6 +188,8 @@ drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim);
 drape_status drape_i_sim_hold_still(drape_sim *sim);
 /* Takes over the scene's pins; needs the constraints. */
 drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene);
+/* `held` and what goes with it get room for every vertex. On failure nothing has changed. */
+drape_status drape_i_sim_make_room_for_all(drape_sim *sim);
 void drape_i_sim_anchor(drape_sim *sim); /* motions begin at the present positions */
 void drape_i_sim_release(drape_sim *sim);
 
