@@ -1,7 +1,7 @@
 /* html.c: one page that plays the animation in a browser, with nothing beside it.
  *
- * The page is web/player/player.html with its marks filled in: {{title}}, {{style}}, {{data}}, {{script}}. The data
- * are
+ * The page is web/player/player.html with its marks filled in: {{title}}, {{style}}, {{data}}, {{renderer}},
+ * {{script}}. The data are
  *
  *   <script id="drape-info">    JSON: title, fps, counts, origin and quantum, names and ranges of the pieces
  *   <script id="drape-mesh">    packed: seven columns of 32-bit words, one per triangle (see mesh_word)
@@ -26,6 +26,8 @@
 /* The files of web/player, made part of the library by cmake/embed.cmake. */
 extern const unsigned char drape_i_player_html[], drape_i_player_css[], drape_i_player_js[];
 extern const size_t drape_i_player_html_size, drape_i_player_css_size, drape_i_player_js_size;
+extern const unsigned char drape_i_renderer_js[];
+extern const size_t drape_i_renderer_js_size;
 
 /* ---- positions as small numbers that compress well ----
  *
@@ -271,6 +273,8 @@ static void fill_until(page *p, const char *stop) {
     while (strcmp(next_mark(p, mark), stop) != 0 && *mark) {
         if (strcmp(mark, "title") == 0) drape_i_html_text(&p->file, p->title);
         if (strcmp(mark, "style") == 0) drape_i_file_write(&p->file, drape_i_player_css, drape_i_player_css_size);
+        if (strcmp(mark, "renderer") == 0)
+            drape_i_file_write(&p->file, drape_i_renderer_js, drape_i_renderer_js_size);
         if (strcmp(mark, "script") == 0) drape_i_file_write(&p->file, drape_i_player_js, drape_i_player_js_size);
     }
 }
