@@ -2,7 +2,9 @@
 #ifndef DRAPE_BENCH_H
 #define DRAPE_BENCH_H
 
+#include "cells.h"
 #include "drape/io.h"
+#include "plots.h"
 #include "results.h"
 
 #include <stdbool.h>
@@ -20,8 +22,10 @@ typedef enum bench_takes {
     BENCH_TABLES = 8,
     BENCH_SCENES_SIDE = 16,
     BENCH_WITHOUT = 32,
-    BENCH_CSV = 64, /* these two all take */
-    BENCH_JSON = 128
+    BENCH_CSV = 64, /* these and BENCH_OUTPUT all take */
+    BENCH_JSON = 128,
+    BENCH_FULL = 256,
+    BENCH_OUTPUT = 512
 } bench_takes;
 
 /* The tables of `amg`, and of `peers` the first and the third; bits. */
@@ -45,8 +49,10 @@ typedef struct bench_options {
     uint32_t tables;                /* of bench_tables; default all */
     uint32_t without;               /* of bench_library: to be left out */
     bool quick;                     /* few repeats and small sizes: to see that it works */
+    bool full;                      /* the sizes of the papers */
     bool help;
     const char *csv, *json; /* files for the results; NULL: none */
+    const char *folder;     /* for cells, results and report; NULL: none */
     uint32_t given;         /* of bench_takes: what stood on the command line */
     const char *name[BENCH_MOST_NAMES];
     int32_t name_count; /* of the benchmarks wanted; 0: they are listed */
@@ -114,6 +120,20 @@ void bench_system_print(const bench_request *request, const bench_system *system
 /* "regular" and so on. */
 const char *bench_mesh_name(bench_mesh mesh);
 
+/* ---- lattice.c: the state of a regular sheet, for one of another mesh ---- */
+
+/* Its vertices by row and column; -1 where there is none. */
+typedef struct bench_lattice {
+    int32_t n, *number;
+    double *x, *v;
+} bench_lattice;
+
+/* n: vertices along a side; the piece is a grid of width 1 m, maybe with a cut. x and v are copied. */
+bench_lattice bench_lattice_make(const drape_piece *piece, const double *x, const double *v, int32_t n);
+void bench_lattice_free(bench_lattice *l);
+/* Bilinear, at uv in [-0.5, 0.5]. */
+void bench_lattice_interpolate(const bench_lattice *l, const double uv[2], double x[3], double v[3]);
+
 /* To 1e-11, for others to be compared with. By the block diagonal, the simplest there is; above BENCH_LARGE vertices,
  * where that would take minutes, by multigrid. Prints a line where it is not reached. */
 void bench_solve_exactly(bench_system *system, double *exact);
@@ -159,6 +179,11 @@ void bench_amg(const bench_options *options);
 void bench_auto(const bench_options *options);
 void bench_peers(const bench_options *options);
 void bench_ascher_boxerman(const bench_options *options);
+void bench_tamstorf(const bench_options *options);
+void bench_hauth(const bench_options *options);
+void bench_chen(const bench_options *options);
+void bench_notes(const bench_options *options);
+void bench_step(const bench_options *options);
 void bench_newton(const bench_options *options);
 void bench_ccd(const bench_options *options);
 void bench_blender(const bench_options *options);

@@ -48,6 +48,14 @@ static const struct bench {
     uint32_t tables;        /* of bench_tables, where it takes BENCH_TABLES */
     const char *takes_time; /* on two cores that have nothing else to do */
 } benches[] = {
+    {"notes", "course notes on CG: descent against CG, split preconditioning, matrices as lists", bench_notes,
+     BENCH_SIZES | BENCH_QUICK, 0, "1 min"},
+    {"chen", "Chen (2021): sparsity, ways on the plane, the pushed sheet; direct against MPCG", bench_chen,
+     BENCH_SIZES | BENCH_QUICK, 0, "1 min"},
+    {"hauth", "Hauth (2004): work against precision, orders, stability regions, explicit against implicit",
+     bench_hauth, BENCH_THREADS | BENCH_QUICK, 0, "1 min"},
+    {"tamstorf", "Tamstorf, Jones and McCormick (2015): table 1 and figures 2 and 5 to 8", bench_tamstorf,
+     BENCH_SIZES | BENCH_THREADS | BENCH_QUICK | BENCH_FULL, 0, "10 min"},
     {"kernels", "multiply against a read-only sweep, assembly in multiplies, two threads against one", bench_kernels,
      BENCH_QUICK, 0, "1 min"},
     {"sheets", "how hard the shared systems are, by scene, mesh and fabric", bench_sheets,
@@ -63,6 +71,8 @@ static const struct bench {
      BENCH_TABLE_SHEET | BENCH_TABLE_SCENES, "10 min"},
     {"ascher-boxerman", "iterations that the corrected MPCG saves over the original", bench_ascher_boxerman,
      BENCH_QUICK, 0, "3 min"},
+    {"step", "whole time steps by stage, size and threads, seconds per frame and memory", bench_step,
+     BENCH_SIZES | BENCH_THREADS | BENCH_QUICK | BENCH_FULL, 0, "3 min"},
     {"newton", "kinds of Newton's method and Jacobians on mass-spring cloth", bench_newton,
      BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0, "3 min"},
     {"ccd", "pairs per second of collision detection's narrow phase", bench_ccd, BENCH_THREADS | BENCH_QUICK, 0,
@@ -85,7 +95,8 @@ static void print_benches(void) {
         putchar('\n');
     }
     printf("  %-16s %6s  all of them\n", "all", "1 h");
-    printf("\nAll take --csv FILE and --json FILE. Times are about those of two cores that have nothing else to do; "
+    printf("\nAll take --csv FILE, --json FILE and -o DIR. Times are about those of two cores that have nothing else "
+           "to do; "
            "with --quick it is seconds.\n");
 }
 
@@ -106,7 +117,7 @@ static bool is_all(const char *name) { return strcmp(name, "all") == 0; }
 
 /* Every name there is, and every option and table taken by one of those that are wanted. */
 static bool agree(const bench_options *o) {
-    uint32_t taken = BENCH_CSV | BENCH_JSON, tables = 0;
+    uint32_t taken = BENCH_CSV | BENCH_JSON | BENCH_OUTPUT, tables = 0;
     for (int32_t i = 0; i < o->name_count; i++) {
         const struct bench *b = find(o->name[i]);
         if (is_all(o->name[i])) {
@@ -150,6 +161,52 @@ static bool wanted(const bench_options *o, const struct bench *b) {
     return false;
 }
 
+/* The command line again, for the report, and for what a result depends on. */
+static const char *join(int argc, char **argv) {
+    static char line[1024];
+    size_t at = 0;
+    for (int i = 1; i < argc && at + 1 < sizeof line; i++)
+        at += (size_t)snprintf(line + at, sizeof line - at, i > 1 ? " %s" : "%s", argv[i]);
+    return line;
+}
+
+/* What the results of a benchmark depend on, but for what the folder belongs to. */
+static void make_key(const bench_options *o, const struct bench *b, char key[BENCH_LONGEST_KEY]) {
+    int at = snprintf(key, BENCH_LONGEST_KEY, "%s%s%s tables %x without %x side %d sizes", b->name,
+                      o->quick ? " quick" : "", o->full ? " full" : "", (unsigned)o->tables, (unsigned)o->without,
+                      o->scenes_side);
+    for (int32_t i = 0; i < o->size_count && at < BENCH_LONGEST_KEY; i++)
+        at += snprintf(key + at, (size_t)(BENCH_LONGEST_KEY - at), " %d", o->side[i]);
+}
+
+static void run(const bench_options *o, const struct bench *b) {
+    char key[BENCH_LONGEST_KEY];
+    json_t *kept;
+    make_key(o, b, key);
+    printf("\n== %s: %s\n", b->name, b->about);
+    bench_results_begin(b->name, b->about);
+    kept = bench_cell_find_json(key);
+    if (kept) {
+        printf("  kept from before\n");
+        bench_results_take(kept);
+        return;
+    }
+    b->run(o);
+    bench_progress_end();
+    bench_cell_keep_json(key, bench_results_benchmark());
+}
+
+static bool run_all(const bench_options *o) {
+    bool good = true;
+    for (int i = 0; i < COUNT; i++) {
+        if (!wanted(o, &benches[i])) continue;
+        run(o, &benches[i]);
+        if (o->folder && !bench_results_write(NULL, NULL, o->folder)) good = false; /* what there is so far */
+    }
+    if (o->folder && good) printf("\nreport: %s/index.html\n", o->folder);
+    return bench_results_write(o->csv, o->json, NULL) && good;
+}
+
 int main(int argc, char **argv) {
     bench_options options;
     if (!bench_options_parse(argc, argv, &options)) return 2;
@@ -167,12 +224,9 @@ int main(int argc, char **argv) {
     }
     if (!agree(&options) || !can_write(&options)) return 2;
     setvbuf(stdout, NULL, _IOLBF, 0); /* who follows a file wants to see the lines as they come */
-    bench_results_open(options.threads);
-    for (int i = 0; i < COUNT; i++) {
-        if (!wanted(&options, &benches[i])) continue;
-        printf("\n== %s: %s\n", benches[i].name, benches[i].about);
-        bench_results_begin(benches[i].name);
-        benches[i].run(&options);
-    }
-    return bench_results_write(options.csv, options.json) ? 0 : 1;
+    bench_results_open(options.threads, join(argc, argv));
+    if (!bench_cells_open(options.folder, bench_results_about())) return 2;
+    bool good = run_all(&options);
+    bench_cells_close();
+    return good ? 0 : 1;
 }

@@ -90,6 +90,11 @@ static const struct known {
     {"--csv", "FILE", "writes all numbers to FILE, a line each: benchmark, table, row, column, value, unit",
      BENCH_CSV},
     {"--json", "FILE", "writes machine, tables and claims to FILE", BENCH_JSON},
+    {"-o", "DIR",
+     "keeps every measurement in the folder DIR as it comes, so that an interrupted run goes on, and "
+     "leaves index.html,\n                      results.json and results.csv there",
+     BENCH_OUTPUT},
+    {"--full", NULL, "the sizes of the papers, up to 1,002,001 vertices: hours", BENCH_FULL},
     {"--quick", NULL, "small sizes and few repeats: to see that it works, not to believe the figures", BENCH_QUICK},
 };
 
@@ -126,6 +131,8 @@ static bool take(const struct known *k, const char *text, bench_options *o) {
     case BENCH_CSV: o->csv = text; return true;
     case BENCH_JSON: o->json = text; return true;
     case BENCH_QUICK: o->quick = true; return true;
+    case BENCH_FULL: o->full = true; return true;
+    case BENCH_OUTPUT: o->folder = text; return true;
     }
     return false;
 }
@@ -159,6 +166,7 @@ bool bench_options_parse(int argc, char **argv, bench_options *out) {
             return false;
         }
     }
+    if (out->quick && out->full) return complain("--quick", "--full", "one of them is wanted, not both");
     return true;
 }
 

@@ -2,6 +2,8 @@
 #include "results.h"
 
 #include "bench.h"
+#include "bench_commit.h"
+#include "report.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* One program, one run. */
@@ -165,7 +168,38 @@ static void name_processor(char *name, size_t size) {
     if (info) fclose(info);
 }
 
-void bench_results_open(int32_t threads) {
+/* "15.5 GB"; "" where the system does not say. */
+static void name_memory(char *name, size_t size) {
+    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    snprintf(name, size, bytes > 0 ? "%.1f GB" : "", bytes / 1e9);
+}
+
+static void name_today(char *name, size_t size) {
+    time_t seconds = time(NULL);
+    struct tm parts;
+    strftime(name, size, "%Y-%m-%d", gmtime_r(&seconds, &parts));
+}
+
+static void add_settings(const char *settings) {
+    char memory[64], today[32];
+    name_memory(memory, sizeof memory);
+    name_today(today, sizeof today);
+    set(json_object_get(now.root, "machine"), "memory", json_string(memory));
+    set(now.root, "commit", json_string(BENCH_COMMIT));
+    set(now.root, "settings", json_string(settings));
+    set(now.root, "date", json_string(today));
+}
+
+const char *bench_results_about(void) {
+    static char about[512];
+    const json_t *machine = json_object_get(now.root, "machine");
+    snprintf(about, sizeof about, "drape %s, commit %s, %s, %d threads", drape_version(), BENCH_COMMIT,
+             json_string_value(json_object_get(machine, "processor")),
+             (int)json_integer_value(json_object_get(now.root, "threads")));
+    return about;
+}
+
+void bench_results_open(int32_t threads, const char *settings) {
     char processor[256];
     drape_context *ctx = bench_context(0);
     const char *vectors = drape_simd_name(drape_context_simd(ctx));
@@ -178,14 +212,28 @@ void bench_results_open(int32_t threads) {
     printf("processors: %d, vectors: %s, compiler: %s, drape %s\n", processors, vectors, __VERSION__,
            drape_version());
     drape_context_destroy(ctx);
+    add_settings(settings);
 }
 
-void bench_results_begin(const char *benchmark) {
+void bench_results_begin(const char *benchmark, const char *about) {
     now.benchmark = append(json_object_get(now.root, "benchmarks"),
-                           json_pack("{s:s, s:[], s:[]}", "name", benchmark, "tables", "claims"));
+                           json_pack("{s:s, s:s, s:[], s:[], s:[], s:[]}", "name", benchmark, "about", about, "notes",
+                                     "tables", "claims", "plots"));
     json_decref(now.keys);
     now.keys = kept(json_array());
     now.table = NULL;
+}
+
+json_t *bench_results_benchmark(void) { return now.benchmark; }
+
+void bench_results_take(json_t *benchmark) {
+    json_object_clear(now.benchmark);
+    json_object_update(now.benchmark, benchmark);
+}
+
+void bench_note(const char *text) {
+    printf("%s\n", text);
+    append(json_object_get(now.benchmark, "notes"), json_string(text));
 }
 
 /* ---- CSV: a line per number ---- */
@@ -316,8 +364,19 @@ static bool write_file(const char *option, const char *path, void (*put)(FILE *o
     return complain(option, path, strerror(failure));
 }
 
-bool bench_results_write(const char *csv, const char *json) {
+static void write_page(FILE *out) { bench_report(out, now.root); }
+
+static bool write_in(const char *folder, const char *file, void (*put)(FILE *out)) {
+    char path[LONGEST_NAME];
+    if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path)
+        return complain("-o", folder, "the name is too long");
+    return write_file("-o", path, put);
+}
+
+bool bench_results_write(const char *csv, const char *json, const char *folder) {
     bool good = !csv || write_file("--csv", csv, write_csv);
     if (json && !write_file("--json", json, write_json)) good = false;
-    return good;
+    if (!folder) return good;
+    return write_in(folder, "results.json", write_json) && write_in(folder, "results.csv", write_csv) &&
+           write_in(folder, "index.html", write_page) && good;
 }

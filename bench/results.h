@@ -16,6 +16,7 @@
 #ifndef DRAPE_BENCH_RESULTS_H
 #define DRAPE_BENCH_RESULTS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,15 +39,26 @@ void bench_claim_count(const char *what, double obtained, int least, double requ
 /* The same without a line: for what is told in a row. Whether it holds. */
 bool bench_holds(const char *what, double obtained, int least, double required);
 
+/* A sentence about what was measured; printed, and above the tables of the report. */
+void bench_note(const char *text);
+
 /* ---- The files ---- */
 
-/* The machine, which stands above all benchmarks; prints it, too. threads: that benchmarks may use. */
-void bench_results_open(int32_t threads);
+/* The machine, which stands above all benchmarks; prints it, too. threads: that benchmarks may use; settings: the
+ * command line. */
+void bench_results_open(int32_t threads, const char *settings);
+/* What results of this machine, commit and number of threads have in common, one line. */
+const char *bench_results_about(void);
 /* The benchmark that all that follows belongs to. */
-void bench_results_begin(const char *benchmark);
+void bench_results_begin(const char *benchmark, const char *about);
+/* Its tables, claims, plots and notes. */
+json_t *bench_results_benchmark(void);
+/* Puts one in its place that was kept from before. */
+void bench_results_take(json_t *benchmark);
 /* False after a line on the error stream: this name cannot be written. Leaves nothing behind. */
 bool bench_results_can_write(const char *option, const char *path);
-/* Writes whole files or none; NULL: not wanted. False after a line on the error stream. */
-bool bench_results_write(const char *csv, const char *json);
+/* Writes whole files or none; NULL: not wanted. folder: results.json, results.csv and index.html in it. False after a
+ * line on the error stream. */
+bool bench_results_write(const char *csv, const char *json, const char *folder);
 
 #endif

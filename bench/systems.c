@@ -149,63 +149,14 @@ static void make_scene(bench_system *s, const bench_request *want) {
 
 /* ---- The state ---- */
 
-/* A regular sheet's vertices by row and column; -1 where there is none. */
-typedef struct lattice {
-    int32_t n, *number;
-    double *x, *v;
-} lattice;
-
 static double *copy_vector(const double *from, int64_t length) {
     double *to = bench_vector(length);
     memcpy(to, from, (size_t)length * sizeof *to);
     return to;
 }
 
-static lattice make_lattice(const bench_system *s, int32_t n) {
-    int64_t length = 3 * (int64_t)s->parts->piece.vertices;
-    lattice l = {n, memory((int64_t)n * n, sizeof *l.number), copy_vector(drape_sim_positions(s->sim), length),
-                 copy_vector(drape_sim_velocities(s->sim), length)};
-    const drape_piece *piece = &s->parts->piece;
-    for (int64_t k = 0; k < (int64_t)n * n; k++) l.number[k] = -1;
-    for (int32_t k = 0; k < piece->vertices; k++) {
-        long i = lround((piece->uv[2 * (int64_t)k] + 0.5) * (n - 1));
-        long j = lround((piece->uv[2 * (int64_t)k + 1] + 0.5) * (n - 1));
-        l.number[i + n * j] = k;
-    }
-    return l;
-}
-
-static bool has_cell(const lattice *l, int32_t i, int32_t j) {
-    if (i < 0 || j < 0 || i > l->n - 2 || j > l->n - 2) return false;
-    const int32_t *at = l->number + i + (int64_t)l->n * j;
-    return at[0] >= 0 && at[1] >= 0 && at[l->n] >= 0 && at[l->n + 1] >= 0;
-}
-
-/* The cell that (s, t), in cells, lies in; on an edge of the sheet the one on its inner side. */
-static void find_cell(const lattice *l, double s, double t, int32_t *i, int32_t *j) {
-    int32_t a = (int32_t)floor(s), b = (int32_t)floor(t);
-    for (int32_t k = 0; k < 9; k++) {
-        static const int32_t step[3] = {0, -1, 1};
-        *i = a + step[k % 3], *j = b + step[k / 3];
-        if (has_cell(l, *i, *j)) return;
-    }
-    abort();
-}
-
-static void interpolate(const lattice *l, const double uv[2], double x[3], double v[3]) {
-    double s = (uv[0] + 0.5) * (l->n - 1), t = (uv[1] + 0.5) * (l->n - 1);
-    int32_t i, j;
-    find_cell(l, s, t, &i, &j);
-    s -= i, t -= j;
-    const double weight[4] = {(1 - s) * (1 - t), s * (1 - t), (1 - s) * t, s * t};
-    for (int32_t k = 0; k < 3; k++) x[k] = v[k] = 0;
-    for (int32_t c = 0; c < 4; c++) {
-        int64_t at = 3 * (int64_t)l->number[i + c % 2 + (int64_t)l->n * (j + c / 2)];
-        for (int32_t k = 0; k < 3; k++) {
-            x[k] += weight[c] * l->x[at + k];
-            v[k] += weight[c] * l->v[at + k];
-        }
-    }
+static bench_lattice make_lattice(const bench_system *s, int32_t n) {
+    return bench_lattice_make(&s->parts->piece, drape_sim_positions(s->sim), drape_sim_velocities(s->sim), n);
 }
 
 static void run(bench_system *s, int32_t steps) {
@@ -229,7 +180,7 @@ static bench_system *create_at_rest(const bench_request *want) {
 /* The end of a run of a regular sheet, and what it was of. */
 typedef struct kept_run {
     bench_request of;
-    lattice end;
+    bench_lattice end;
 } kept_run;
 
 static bool same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
@@ -239,18 +190,16 @@ static bool same_run(const bench_request *a, const bench_request *b) {
            step_of(a) == step_of(b);
 }
 
-static lattice run_regular(const bench_request *want) {
+static bench_lattice run_regular(const bench_request *want) {
     bench_system *s = create_at_rest(want);
     run(s, (int32_t)lround(RUN_SECONDS / s->step));
-    lattice l = make_lattice(s, want->resolution);
+    bench_lattice l = make_lattice(s, want->resolution);
     bench_system_destroy(s);
     return l;
 }
 
-static void free_lattice(lattice *l) { free(l->number), free(l->x), free(l->v); }
-
 /* Run now, or kept from the last time; the oldest go first. */
-static const lattice *find_run(const bench_request *want) {
+static const bench_lattice *find_run(const bench_request *want) {
     static kept_run kept[MOST_KEPT];
     static int64_t count;
     bench_request regular = *want;
@@ -259,7 +208,7 @@ static const lattice *find_run(const bench_request *want) {
     for (int32_t i = 0; i < MOST_KEPT && i < count; i++)
         if (same_run(&kept[i].of, &regular)) return &kept[i].end;
     kept_run *slot = &kept[count++ % MOST_KEPT];
-    free_lattice(&slot->end);
+    bench_lattice_free(&slot->end);
     *slot = (kept_run){regular, run_regular(&regular)};
     return &slot->end;
 }
@@ -294,26 +243,27 @@ static void set_state(bench_system *s, double *x, double *v) {
     free(x), free(v);
 }
 
-static void deform_by_interpolation(bench_system *s, const lattice *from) {
+static void deform_by_interpolation(bench_system *s, const bench_lattice *from) {
     double *x = bench_vector(bench_system_length(s)), *v = bench_vector(bench_system_length(s));
     const bench_parts *p = s->parts;
-    for (int64_t i = 0; i < p->piece.vertices; i++) interpolate(from, p->uv + 2 * i, x + 3 * i, v + 3 * i);
+    for (int64_t i = 0; i < p->piece.vertices; i++)
+        bench_lattice_interpolate(from, p->uv + 2 * i, x + 3 * i, v + 3 * i);
     for (int32_t i = 0; i < p->scene.pin_count; i++) hold(s, &p->pins[i], x, v);
     set_state(s, x, v);
     run(s, FINE_STEPS);
 }
 
 /* From the same sheet, whose vertices may have other numbers. */
-static void deform_alike(bench_system *s, const lattice *from) {
+static void deform_alike(bench_system *s, const bench_lattice *from) {
     double *x = copy_vector(drape_sim_positions(s->sim), bench_system_length(s));
     double *v = copy_vector(drape_sim_velocities(s->sim), bench_system_length(s));
-    lattice own = make_lattice(s, from->n);
+    bench_lattice own = make_lattice(s, from->n);
     for (int64_t k = 0; k < (int64_t)from->n * from->n; k++) {
         if (own.number[k] < 0) continue;
         memcpy(x + 3 * (int64_t)own.number[k], from->x + 3 * (int64_t)from->number[k], 3 * sizeof *x);
         memcpy(v + 3 * (int64_t)own.number[k], from->v + 3 * (int64_t)from->number[k], 3 * sizeof *v);
     }
-    free_lattice(&own);
+    bench_lattice_free(&own);
     set_state(s, x, v);
 }
 
@@ -370,7 +320,7 @@ static void constrain(bench_system *s) {
 
 bench_system *bench_system_create(const bench_request *want) {
     bench_system *s = create_at_rest(want);
-    const lattice *from = find_run(want);
+    const bench_lattice *from = find_run(want);
     if (s->interpolated) deform_by_interpolation(s, from);
     else deform_alike(s, from);
     allocate(s);

@@ -32,6 +32,7 @@ typedef enum word_kind {
     WORDS_REUSES,
     WORDS_SMOOTHERS,
     WORDS_CYCLES,
+    WORDS_RECIPES,
     WORDS_NEWTONS,
     WORDS_CCD_KINDS
 } word_kind;

@@ -22,6 +22,7 @@ static const char *integrator_about(int32_t i) {
 static const char *stop_name(int32_t i) { return drape_stop_name((drape_stop)i); }
 static const char *reuse_name(int32_t i) { return drape_reuse_name((drape_reuse)i); }
 static const char *smoother_name(int32_t i) { return drape_smoother_name((drape_smoother)i); }
+static const char *recipe_name(int32_t i) { return drape_recipe_name((drape_recipe)i); }
 static const char *cycle_name(int32_t i) { return drape_cycle_name((drape_cycle)i); }
 static const char *ccd_kind_name(int32_t i) { return drape_ccd_kind_name((drape_ccd_kind)i); }
 static const char *newton_name(int32_t i) { /* without DRAPE_ODE_NEWTON_DEFAULT */
@@ -48,6 +49,7 @@ static const struct table {
     [WORDS_REUSES] = {NULL, NULL, reuse_name, NULL},
     [WORDS_SMOOTHERS] = {NULL, NULL, smoother_name, NULL},
     [WORDS_CYCLES] = {NULL, NULL, cycle_name, NULL},
+    [WORDS_RECIPES] = {NULL, NULL, recipe_name, NULL},
     [WORDS_NEWTONS] = {NULL, NULL, newton_name, NULL},
     [WORDS_CCD_KINDS] = {NULL, NULL, ccd_kind_name, NULL},
 };

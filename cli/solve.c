@@ -5,15 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_REPEATS = 100000, MOST_THREADS = 256, MOST_HISTORY = 1 << 22, MOST_LEVELS = 16, MOST_DEGREE = 8 };
+enum {
+    MOST_REPEATS = 100000,
+    MOST_THREADS = 256,
+    MOST_HISTORY = 1 << 22,
+    MOST_LEVELS = 16,
+    MOST_DEGREE = 8,
+    MOST_LANCZOS = 16
+};
 
 typedef struct solve_options {
     const char *file, *rhs, *output, *history, *stop;
-    const char *reuse, *smoother, *cycle; /* of amg */
+    const char *reuse, *smoother, *cycle, *recipe; /* of amg */
     drape_solve_settings settings;
     double theta;             /* NAN: not given */
     int32_t repeats, threads; /* threads 0: not given */
-    bool json, list, explain, tune, unfiltered;
+    bool json, list, explain, tune, unfiltered, relax_kernel;
 } solve_options;
 
 /* Everything that a solve holds. */
@@ -35,6 +42,7 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
     word_choice stop = {.value = &o->stop, .kind = WORDS_STOPS};
     word_choice smoother = {.value = &o->smoother, .kind = WORDS_SMOOTHERS};
     word_choice cycle = {.value = &o->cycle, .kind = WORDS_CYCLES};
+    word_choice recipe = {.value = &o->recipe, .kind = WORDS_RECIPES};
     word_choice reuse = {.value = &o->reuse, .kind = WORDS_REUSES};
     const option options[] = {
         {"--method", NULL, "M", "default auto: ppcg, or bicgstab where A is not symmetric; --list says more",
@@ -57,6 +65,14 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
         {"--amg-unfiltered", NULL, NULL, "weak connections spread the interpolation too", OPTION_FLAG, &o->unfiltered,
          0, 0},
         {"--amg-reuse", NULL, "WHAT", "of the solve before; default everything", OPTION_WORD, &reuse, 0, 0},
+        {"--amg-lanczos", NULL, "N", "iterations of the estimate of rho, 1 to 16; default 4, with chebyshev 8",
+         OPTION_NUMBER, &s->amg.lanczos, 1, MOST_LANCZOS},
+        {"--amg-dominance", NULL, "D", "rows that their diagonal outweighs so much stay out of aggregates; default 0",
+         OPTION_REAL, &s->amg.dominance, 0, 0},
+        {"--amg-relax-kernel", NULL, NULL, "relax the near-kernel of coarse levels", OPTION_FLAG, &o->relax_kernel, 0,
+         0},
+        {"--amg-recipe", NULL, "NAME", "whose settings those that are not given take; default drape", OPTION_WORD,
+         &recipe, 0, 0},
         {"--repeat", NULL, "N", "solve so many times; seconds are medians, the first apart", OPTION_NUMBER,
          &o->repeats, 1, MOST_REPEATS},
         {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
@@ -93,7 +109,9 @@ static void choose_words(solve_options *o) {
     if (o->reuse) s->amg.reuse = (drape_reuse)word_index(WORDS_REUSES, o->reuse);
     if (o->smoother) s->amg.smoother = (drape_smoother)word_index(WORDS_SMOOTHERS, o->smoother);
     if (o->cycle) s->amg.cycle = (drape_cycle)word_index(WORDS_CYCLES, o->cycle);
+    if (o->recipe) s->amg.recipe = (drape_recipe)word_index(WORDS_RECIPES, o->recipe);
     s->amg.unfiltered = o->unfiltered;
+    s->amg.relax_kernel = o->relax_kernel;
 }
 
 static bool choose_amg(solve_options *o) {

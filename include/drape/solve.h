@@ -215,6 +215,14 @@ typedef enum drape_reuse {
     DRAPE_REUSE_NOTHING
 } drape_reuse;
 
+/* Whose choices the settings of "amg" that are left at their defaults take. */
+typedef enum drape_recipe {
+    DRAPE_RECIPE_DRAPE,
+    DRAPE_RECIPE_TAMSTORF /* Tamstorf, Jones and McCormick 2015: theta 0.48, six modes, Chebyshev of degree 2,
+                             unfiltered, 10 iterations of Lanczos, dominance 0.1, the near-kernel relaxed, nothing
+                             kept from solve to solve */
+} drape_recipe;
+
 /* Of the preconditioner "amg", smoothed aggregation (docs/solvers.md). Zero means the default in all fields. */
 typedef struct drape_amg_settings {
     double theta;   /* share of a row's strongest connection above which one counts, in (0, 1); default 0.4 */
@@ -225,16 +233,24 @@ typedef struct drape_amg_settings {
     drape_smoother smoother; /* default DRAPE_SMOOTHER_GAUSS_SEIDEL */
     int32_t degree;          /* of Chebyshev's, 1..8; default 2 */
     drape_cycle cycle;       /* default DRAPE_CYCLE_V */
-    bool unfiltered;   /* true: weak connections spread the interpolation too. The paper's own recipe is theta 0.48,
-                          six modes, Chebyshev of degree 2, unfiltered; default false */
-    drape_reuse reuse; /* default DRAPE_REUSE_EVERYTHING */
-    uint64_t reserved[4]; /* zero: room for later fields */
+    bool unfiltered;         /* true: weak connections spread the interpolation too; default false */
+    drape_reuse reuse;       /* default DRAPE_REUSE_EVERYTHING */
+    int32_t lanczos;         /* iterations of the estimate of rho, 1..16; default 4, with Chebyshev's smoother 8 */
+    double dominance;  /* a row whose other blocks together have no more than this share of its diagonal block, in the
+                          Frobenius norm of the scaled matrix, stays out of all aggregates; in [0, 1); default 0: none
+                          does */
+    bool relax_kernel; /* true: the near-kernel of coarse levels is relaxed once before P is made from it (the paper's
+                          algorithm 3, line 4); default false */
+    drape_recipe recipe;  /* default DRAPE_RECIPE_DRAPE. Of another one a field that is left at its default takes the
+                             value; what differs from the default stays as it is */
+    uint64_t reserved[2]; /* zero: room for later fields */
 } drape_amg_settings;
 
-/* All three return NULL where there is no such value. */
+/* All four return NULL where there is no such value. */
 DRAPE_API const char *drape_reuse_name(drape_reuse reuse);          /* "everything", "patterns", "nothing" */
 DRAPE_API const char *drape_smoother_name(drape_smoother smoother); /* "gauss-seidel", "chebyshev" */
 DRAPE_API const char *drape_cycle_name(drape_cycle cycle);          /* "v", "w" */
+DRAPE_API const char *drape_recipe_name(drape_recipe recipe);       /* "drape", "tamstorf" */
 
 /* Trying by the clock what is fastest, in a solver's first solve of a pattern. It gives up the promise of the same
  * bits on every machine. */

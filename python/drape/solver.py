@@ -88,7 +88,8 @@ class Solver:
     omega: of "ssor", in (0, 2).
     history: most iterations to keep a record of.
     tune: "off", "once" or "many": try by the clock which preconditioner is fastest.
-    amg: settings of "amg" as a dictionary: theta, modes, levels, smoother, degree, cycle, unfiltered, reuse.
+    amg: settings of "amg" as a dictionary: theta, modes, levels, smoother, degree, cycle, unfiltered, reuse,
+        lanczos, dominance, relax_kernel, recipe.
     progress: called as progress(iterations, residual) in every iteration; False stops the solve ("interrupted").
     context: the threads to compute with.
 

@@ -7,7 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_FRAMES = 1000000, MOST_OUTPUTS = 16, MOST_NAMES = DRAPE_I_MOST_NAMES, MOST_LEVELS = 16, MOST_DEGREE = 8 };
+enum {
+    MOST_FRAMES = 1000000,
+    MOST_OUTPUTS = 16,
+    MOST_NAMES = DRAPE_I_MOST_NAMES,
+    MOST_LEVELS = 16,
+    MOST_DEGREE = 8,
+    MOST_LANCZOS = 16
+};
 
 static const int64_t MOST_BYTES = 64 << 20; /* of a scene file: vertex lists can be long, but not that long */
 
@@ -174,6 +181,7 @@ static const char *precond_name(int32_t i) { return i == 0 ? "auto" : drape_prec
 static const char *stop_name(int32_t i) { return drape_stop_name((drape_stop)i); }
 static const char *smoother_name(int32_t i) { return drape_smoother_name((drape_smoother)i); }
 static const char *cycle_name(int32_t i) { return drape_cycle_name((drape_cycle)i); }
+static const char *recipe_name(int32_t i) { return drape_recipe_name((drape_recipe)i); }
 static const char *reuse_name(int32_t i) { return drape_reuse_name((drape_reuse)i); }
 
 /* Of things that are there, not all go together. */
@@ -200,10 +208,12 @@ static void read_modes(reader_t *r, const drape_i_node *map, int32_t *out) {
 }
 
 static void read_amg(reader_t *r, const drape_i_node *map, drape_amg_settings *s) {
-    static const char *const keys[] = {"modes", "theta",      "levels", "smoother", "degree",
-                                       "cycle", "unfiltered", "reuse",  NULL};
-    const drape_i_range theta = {0, 0.99, true};
+    static const char *const keys[] = {"modes",        "theta",      "levels", "smoother", "degree",
+                                       "cycle",        "unfiltered", "reuse",  "lanczos",  "dominance",
+                                       "relax_kernel", "recipe",     NULL};
+    const drape_i_range theta = {0, 0.99, true}, dominance = {0, 0.99, false};
     int32_t reuse = (int32_t)s->reuse, smoother = (int32_t)s->smoother, cycle = (int32_t)s->cycle;
+    int32_t recipe = (int32_t)s->recipe;
     if (!map || !drape_i_read_map(r, map, keys)) return;
     read_modes(r, map, &s->modes);
     drape_i_read_number(r, map, "theta", DRAPE_I_PLAIN, theta, &s->theta);
@@ -213,9 +223,14 @@ static void read_amg(reader_t *r, const drape_i_node *map, drape_amg_settings *s
     drape_i_read_index(r, map, "cycle", cycle_name, &cycle);
     drape_i_read_truth(r, map, "unfiltered", &s->unfiltered);
     drape_i_read_index(r, map, "reuse", reuse_name, &reuse);
+    drape_i_read_whole(r, map, "lanczos", 1, MOST_LANCZOS, &s->lanczos);
+    drape_i_read_number(r, map, "dominance", DRAPE_I_PLAIN, dominance, &s->dominance);
+    drape_i_read_truth(r, map, "relax_kernel", &s->relax_kernel);
+    drape_i_read_index(r, map, "recipe", recipe_name, &recipe);
     s->smoother = (drape_smoother)smoother;
     s->cycle = (drape_cycle)cycle;
     s->reuse = (drape_reuse)reuse;
+    s->recipe = (drape_recipe)recipe;
 }
 
 static void read_solver(reader_t *r, const drape_i_node *map) {

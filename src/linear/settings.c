@@ -7,7 +7,11 @@
 #include <string.h>
 
 static const double TOLERANCE = 1e-5, OMEGA = 1, THETA = 0.4;
-enum { ITERATIONS = 10000, DEGREE = 2, MOST_DEGREE = 8 };
+enum { ITERATIONS = 10000, DEGREE = 2 };
+
+/* Of the paper (2015, section 11), but for "very diagonally dominant", which it has no number for. */
+static const double PAPER_THETA = 0.48, PAPER_DOMINANCE = 0.1;
+enum { PAPER_MODES = 6, PAPER_LANCZOS = 10 };
 
 /* amg.modes stays 0: "auto" may choose it. */
 drape_solve_settings drape_solve_defaults(void) {
@@ -19,9 +23,22 @@ drape_solve_settings drape_solve_defaults(void) {
                                   .amg = {.theta = THETA, .levels = DRAPE_I_AMG_LEVELS, .degree = DEGREE}};
 }
 
+/* Fields at their defaults become the recipe's. */
+static void follow_recipe(drape_amg_settings *s) {
+    if (s->recipe != DRAPE_RECIPE_TAMSTORF) return;
+    if (s->theta == 0 || s->theta == THETA) s->theta = PAPER_THETA;
+    if (s->modes == 0) s->modes = PAPER_MODES;
+    if (s->lanczos == 0) s->lanczos = PAPER_LANCZOS;
+    if (s->dominance == 0) s->dominance = PAPER_DOMINANCE;
+    if (s->reuse == DRAPE_REUSE_EVERYTHING) s->reuse = DRAPE_REUSE_NOTHING;
+    s->smoother = DRAPE_SMOOTHER_CHEBYSHEV;
+    s->unfiltered = s->relax_kernel = true;
+}
+
 /* Zeros become the default. */
 static void fill_in(drape_solve_settings *s) {
     const drape_solve_settings usual = drape_solve_defaults();
+    follow_recipe(&s->amg);
     if (s->tol == 0) s->tol = usual.tol;
     if (s->max_iterations == 0) s->max_iterations = usual.max_iterations;
     if (s->omega == 0) s->omega = usual.omega;
@@ -75,6 +92,14 @@ const char *drape_cycle_name(drape_cycle cycle) {
     switch (cycle) {
     case DRAPE_CYCLE_V: return "v";
     case DRAPE_CYCLE_W: return "w";
+    }
+    return NULL;
+}
+
+const char *drape_recipe_name(drape_recipe recipe) {
+    switch (recipe) {
+    case DRAPE_RECIPE_DRAPE: return "drape";
+    case DRAPE_RECIPE_TAMSTORF: return "tamstorf";
     }
     return NULL;
 }
@@ -167,7 +192,7 @@ static drape_status check_tune(const drape_solver *solver, const drape_solve_set
 
 drape_status drape_i_settings_resolve(drape_context *ctx, drape_solve_settings *s) {
     drape_status status = drape_i_check_reserved(ctx, "drape_solve_settings", s->reserved, 8);
-    if (!status) status = drape_i_check_reserved(ctx, "drape_amg_settings", s->amg.reserved, 4);
+    if (!status) status = drape_i_check_reserved(ctx, "drape_amg_settings", s->amg.reserved, 2);
     if (status) return status;
     fill_in(s);
     return check_preconditioners(ctx, s);

@@ -22,7 +22,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_wind_variation, 72);
 FIELDS_ARE_HASHED(drape_wind_key, 32);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 16);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 40);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 256); /* but for max_stretch, which only ends a run */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 64); /* but for those of matrix-free, which no scene takes */
@@ -104,7 +104,10 @@ static uint64_t hash_forces(uint64_t hash, const drape_forces *f, int64_t vertic
 static uint64_t hash_amg(uint64_t hash, const drape_amg_settings *a) {
     hash = whole(whole(reals(hash, &a->theta, 1), a->modes), a->levels);
     hash = whole(whole(whole(hash, a->smoother), a->degree), a->cycle);
-    return whole(whole(hash, a->unfiltered), a->reuse);
+    hash = whole(whole(hash, a->unfiltered), a->reuse);
+    if (!a->lanczos && !a->relax_kernel && !a->recipe && a->dominance == 0)
+        return hash; /* as before there were any */
+    return reals(whole(whole(whole(hash, a->lanczos), a->relax_kernel), a->recipe), &a->dominance, 1);
 }
 
 /* Without what is kept of the history, which is only shown, and without the function that is told of progress. */

@@ -19,7 +19,8 @@ static int64_t blocks_bytes(const drape_i_fblocks *m) {
 static int64_t level_bytes(const drape_i_level *l) {
     int64_t rows = l->A.rows, n = rows * l->A.r;
     int64_t order = BYTES(l->user, rows) + BYTES(l->source, l->A.count);
-    int64_t smoothing = BYTES(l->scale, n * l->A.r) + BYTES(l->vectors, l->numbers);
+    int64_t smoothing = BYTES(l->scale, n * l->A.r) + BYTES(l->vectors, l->numbers) +
+                        BYTES(l->sweep, 2 * rows * DRAPE_I_STRIDE(l->A.r));
     int64_t slots = BYTES(l->row_slot, l->A.count) + BYTES(l->col_slot, l->A.count) + BYTES(l->low_slot, l->A.lowers);
     int64_t gathering = BYTES(l->aggregate, rows) + BYTES(l->member, rows) + BYTES(l->member_first, l->P.cols + 1);
     return half_bytes(&l->A) + blocks_bytes(&l->P) + drape_i_recipe_bytes(l) + order + smoothing + slots + gathering;

@@ -27,6 +27,7 @@ static void coarse_values(drape_context *ctx, const drape_i_amg_input *in, drape
     double since = drape_i_seconds();
     drape_i_tentative_parts parts = {fine->vectors, coarse->kernel,
                                      coarse->scale}; /* memory that is not yet in use */
+    if (fine->sweep && fine->kernel) drape_i_relax_kernel(ctx, fine, SMOOTHING / fine->rho);
     drape_i_tentative(ctx, in, fine, fine->vectors, coarse->kernel, coarse->scale);
     drape_i_interpolation_values(ctx, fine, &parts, SMOOTHING / fine->rho);
     drape_i_level_lap(fine, DRAPE_AMG_INTERPOLATE, &since);
@@ -63,6 +64,7 @@ drape_status drape_i_level_allocate(drape_context *ctx, drape_i_level *l, const 
     l->scale = drape_i_fvector(ctx, n * l->A.r);
     l->vectors = drape_i_fvector(ctx, l->numbers);
     if (!l->scale || !l->vectors) return DRAPE_ERROR_MEMORY;
+    if (want->relax && !finest && !(l->sweep = drape_i_fvector(ctx, 2 * length))) return DRAPE_ERROR_MEMORY;
     l->x = l->vectors;
     l->b = l->x + length;
     l->t = l->b + length;
@@ -81,6 +83,7 @@ static void free_level(drape_context *ctx, drape_i_level *l) {
     DRAPE_FREE(ctx, l->kept_kernel, n * l->modes);
     drape_i_fvector_free(ctx, l->scale, n * l->A.r);
     drape_i_fvector_free(ctx, l->vectors, l->numbers);
+    if (l->sweep) drape_i_fvector_free(ctx, l->sweep, 2 * (int64_t)l->A.rows * DRAPE_I_STRIDE(l->A.r));
     DRAPE_FREE(ctx, l->user, l->A.rows);
     DRAPE_FREE(ctx, l->source, l->A.count);
     DRAPE_FREE(ctx, l->aggregate, l->A.rows);
@@ -126,7 +129,8 @@ static drape_status make_interpolation(drape_context *ctx, const drape_i_amg_inp
     bool finest = !fine->kernel;
     drape_status status = drape_i_strength(ctx, &fine->A, want->theta, &graph);
     if (status) return status;
-    status = drape_i_aggregate(ctx, fine, &graph, finest ? in->near.set : NULL, &aggregates);
+    if (want->dominance > 0) status = drape_i_drop_dominant(ctx, &fine->A, want->dominance, &graph);
+    if (!status) status = drape_i_aggregate(ctx, fine, &graph, finest ? in->near.set : NULL, &aggregates);
     if (!status && want->unfiltered) { /* now that the aggregates are made, all connections count */
         drape_i_graph_free(ctx, &graph);
         status = drape_i_strength(ctx, &fine->A, 0, &graph);

@@ -6,13 +6,15 @@
 #include "linear/amg/setup.h"
 
 typedef struct drape_i_amg_settings {
-    double theta;    /* strength of connection */
-    int32_t modes;   /* 3: translations, 6: rotations too; with vectors of the caller's room for so many: 3, 6, 12 */
-    int32_t levels;  /* most */
-    int32_t degree;  /* of Chebyshev's smoother; 0: Gauss and Seidel's */
-    bool twice;      /* a W-cycle */
-    bool unfiltered; /* weak connections spread P too, as in the paper */
-    int32_t lanczos; /* iterations */
+    double theta;     /* strength of connection */
+    int32_t modes;    /* 3: translations, 6: rotations too; with vectors of the caller's room for so many: 3, 6, 12 */
+    int32_t levels;   /* most */
+    int32_t degree;   /* of Chebyshev's smoother; 0: Gauss and Seidel's */
+    bool twice;       /* a W-cycle */
+    bool unfiltered;  /* weak connections spread P too, as in the paper */
+    int32_t lanczos;  /* iterations */
+    double dominance; /* rows whose other blocks have no larger share than this are special; 0: none */
+    bool relax;       /* the near-kernel of coarse levels */
 } drape_i_amg_settings;
 
 drape_status drape_i_hierarchy_build(drape_context *ctx, const drape_i_amg_input *in,

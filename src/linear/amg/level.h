@@ -146,6 +146,7 @@ typedef struct drape_i_level {
     drape_i_recipe recipe;
     drape_i_terms terms; /* finest level only */
     float *kept_kernel;  /* the level next to it: a copy of kernel, whose memory is used for other things, too */
+    float *sweep;        /* two vectors, where the near-kernel is relaxed; else NULL */
     double rho;          /* of the scaled matrix, as estimated */
     double seconds[DRAPE_AMG_PARTS]; /* of the last set-up, of all cycles since; for reports alone */
 } drape_i_level;

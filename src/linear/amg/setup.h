@@ -37,6 +37,11 @@ typedef struct drape_i_graph {
 drape_status drape_i_strength(drape_context *ctx, const drape_i_upper *A, double theta, drape_i_graph *graph);
 void drape_i_graph_free(drape_context *ctx, drape_i_graph *graph);
 
+/* dominance.c: takes the connections of rows out of the graph whose blocks beside the diagonal have no more than this
+ * share of it together, so that they become special. */
+drape_status drape_i_drop_dominant(drape_context *ctx, const drape_i_upper *A, double dominance,
+                                   drape_i_graph *graph);
+
 /* aggregate.c: makes level->aggregate; vertices that are held in all directions stay out. */
 drape_status drape_i_aggregate(drape_context *ctx, drape_i_level *level, const drape_i_graph *graph,
                                const drape_constraints *set, int32_t *aggregates);
@@ -51,6 +56,9 @@ drape_status drape_i_interpolation_pattern(drape_context *ctx, drape_i_level *le
  * which may be level->kernel; R, the coarse near-kernel, in `coarse`, and its inverse in `inverse`. */
 void drape_i_tentative(drape_context *ctx, const drape_i_amg_input *in, const drape_i_level *level, float *tentative,
                        float *coarse, float *inverse);
+/* relax.c: one sweep of damped Jacobi on the near-kernel of a coarse level, K <- (I - omega A) K; level->sweep is
+ * used for it. */
+void drape_i_relax_kernel(drape_context *ctx, drape_i_level *level, double omega);
 /* P = (I - omega A_F) Q; parts: Q, R and its inverse. */
 void drape_i_interpolation_values(drape_context *ctx, drape_i_level *level, const drape_i_tentative_parts *parts,
                                   double omega);

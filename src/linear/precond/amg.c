@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, MOST_DEGREE = 8, LOOKED_AT = 256 };
+enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, MOST_DEGREE = 8, MOST_LANCZOS = 16, LOOKED_AT = 256 };
 static const double REFRESH_COST = 4; /* in iterations; six modes: half as much again */
 static const double CHANGED = 0.1;    /* mean relative change of diagonal blocks that is too much to keep */
 static const double WORSE = 1.5;      /* iterations after a refresh over those after a build that ask for a rebuild */
@@ -111,6 +111,15 @@ static drape_status check(drape_context *ctx, const drape_solve_settings *settin
     if (s->degree < 0 || s->degree > MOST_DEGREE)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.degree is %d; it must lie in 1..%d", s->degree,
                             MOST_DEGREE);
+    if (s->lanczos < 0 || s->lanczos > MOST_LANCZOS)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.lanczos is %d; it must lie in 1..%d", s->lanczos,
+                            MOST_LANCZOS);
+    if (!(s->dominance >= 0 && s->dominance < 1))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.dominance is %g; it must be 0 or more and below 1",
+                            s->dominance);
+    if (!drape_recipe_name(s->recipe))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.recipe is %d; there is no such thing",
+                            (int)s->recipe);
     return DRAPE_OK;
 }
 
@@ -125,7 +134,9 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
     s->want.modes = amg->modes == 6 ? 6 : 3;
     s->want.levels = amg->levels;
     s->want.degree = amg->smoother == DRAPE_SMOOTHER_CHEBYSHEV ? amg->degree : 0;
-    s->want.lanczos = s->want.degree > 0 ? CHEBYSHEV_LANCZOS : LANCZOS;
+    s->want.lanczos = amg->lanczos > 0 ? amg->lanczos : s->want.degree > 0 ? CHEBYSHEV_LANCZOS : LANCZOS;
+    s->want.dominance = amg->dominance;
+    s->want.relax = amg->relax_kernel;
     s->want.twice = amg->cycle == DRAPE_CYCLE_W;
     s->want.unfiltered = amg->unfiltered;
     s->reuse = amg->reuse;

@@ -1,0 +1,187 @@
+/* step.c: whole time steps by stage, and how they grow: assembly, set-up of the preconditioner, linear solves,
+ * contact, everything else, and writing a frame; seconds per frame of 1/25 s, and memory. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WARM = 5, STAGES = 6, VALUES = STAGES + 2 };
+static const char *const stage_name[STAGES] = {"assemble", "set-up", "solve", "contact", "other", "write"};
+static const char *const scenes[] = {"drooping", "drop-horizontal"};
+enum { SCENES = 2 };
+
+/* Bytes of memory that the process has now. */
+static double memory_now(void) {
+    long pages = 0, all;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file) return NAN;
+    if (fscanf(file, "%ld %ld", &all, &pages) != 2) pages = 0;
+    fclose(file);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double contact_of(const drape_certificate *c) {
+    return c->contact.broad + c->contact.narrow + c->contact.response + c->contact.touch + c->contact.gate;
+}
+
+static double time_writing(drape_context *ctx, drape_sim *sim, const drape_scene *scene) {
+    char path[64];
+    const drape_piece *piece = &scene->pieces[0];
+    snprintf(path, sizeof path, "/tmp/drape-bench-%ld.raw", (long)getpid());
+    double began = bench_seconds();
+    FILE *out = fopen(path, "wb");
+    if (!out) return NAN;
+    for (int64_t i = 0; i < 3 * (int64_t)piece->vertices; i++) {
+        float number = (float)drape_sim_positions(sim)[i];
+        fwrite(&number, sizeof number, 1, out);
+    }
+    fclose(out);
+    unlink(path);
+    (void)ctx;
+    return bench_seconds() - began;
+}
+
+/* value: stages in s a step, then bytes a vertex, then steps that were measured. */
+static void measure(const char *name, int32_t side, int32_t threads, int32_t steps, double value[VALUES]) {
+    drape_scene_options options = {.resolution = side};
+    drape_context *ctx = bench_context(threads);
+    drape_loaded_scene *loaded;
+    drape_sim *sim;
+    double before = memory_now(), times[STAGES] = {0};
+    bench_check(ctx, drape_scene_load(ctx, name, &options, &loaded));
+    drape_scene *scene = drape_loaded_scene_edit(loaded);
+    scene->integration.ode.method = DRAPE_LINEARISED_EULER;
+    bench_check(ctx, drape_sim_create(ctx, scene, &sim));
+    for (int32_t i = 0; i < WARM + steps; i++) {
+        drape_certificate c;
+        bench_check(ctx, drape_sim_step(sim, &c));
+        if (i < WARM) continue;
+        times[0] += c.seconds.assemble, times[1] += c.seconds.precondition, times[2] += c.seconds.solve;
+        times[3] += contact_of(&c), times[4] += fmax(0, c.seconds.update - contact_of(&c));
+    }
+    for (int32_t k = 0; k < STAGES - 1; k++) value[k] = times[k] / steps;
+    value[STAGES - 1] = time_writing(ctx, sim, scene);
+    value[STAGES] = (memory_now() - before) / scene->pieces[0].vertices;
+    value[STAGES + 1] = steps;
+    drape_sim_destroy(sim);
+    drape_loaded_scene_destroy(loaded);
+    drape_context_destroy(ctx);
+}
+
+/* In a process of its own, whose memory nothing else has been in. */
+static void measure_apart(const char *scene, int32_t side, int32_t threads, int32_t steps, double value[VALUES]) {
+    int ends[2], status = 0;
+    const size_t bytes = VALUES * sizeof *value;
+    for (int32_t k = 0; k < VALUES; k++) value[k] = NAN;
+    fflush(stdout);
+    if (pipe(ends) != 0) return;
+    pid_t child = fork();
+    if (child == 0) {
+        measure(scene, side, threads, steps, value);
+        _exit(write(ends[1], value, bytes) == (ssize_t)bytes ? 0 : 1);
+    }
+    close(ends[1]);
+    if (child > 0 && read(ends[0], value, bytes) != (ssize_t)bytes) value[0] = NAN;
+    close(ends[0]);
+    if (child > 0) waitpid(child, &status, 0);
+}
+
+static void measure_cell(const char *scene, int32_t side, int32_t threads, int32_t steps, double value[VALUES]) {
+    char key[BENCH_LONGEST_KEY];
+    snprintf(key, sizeof key, "step %s %d, %d threads, %d steps", scene, side, threads, steps);
+    bool kept = bench_cell_find(key, value, VALUES);
+    if (!kept) {
+        measure_apart(scene, side, threads, steps, value);
+        bench_cell_keep(key, value, VALUES);
+    }
+    bench_progress((double)side * side, kept);
+}
+
+static void print_cell(const char *scene, int32_t side, int32_t threads, const double value[VALUES]) {
+    double step = 0;
+    bench_row();
+    bench_text("scene", "  %-16s", scene);
+    bench_count("vertices", " %8d", (int64_t)side * side);
+    bench_count("threads", " %2d", threads);
+    for (int32_t k = 0; k < STAGES - 1; k++) step += value[k];
+    for (int32_t k = 0; k < STAGES; k++) {
+        char column[32];
+        snprintf(column, sizeof column, "stage, %s", stage_name[k]);
+        bench_number(column, "ms", " %9.3f", 1e3 * value[k]);
+    }
+    bench_number("step", "ms", " %9.3f", 1e3 * step);
+    bench_number("frame of 20 steps", "s", " %9.3f", 20 * step + value[STAGES - 1]);
+    bench_number("memory per vertex", "kB", " %7.2f", value[STAGES] / 1e3);
+    bench_end("\n");
+}
+
+typedef struct grid {
+    int32_t side[BENCH_MOST_SIZES], sizes, threads[2];
+    double value[SCENES][BENCH_MOST_SIZES][2][VALUES];
+} grid;
+
+static double step_of(const double value[VALUES]) {
+    double sum = 0;
+    for (int32_t k = 0; k < STAGES - 1; k++) sum += value[k];
+    return sum;
+}
+
+static void draw_stages(const grid *g, int32_t scene) {
+    char name[48], title[96];
+    snprintf(name, sizeof name, "stages-%s", scenes[scene]);
+    snprintf(title, sizeof title, "Stages of a step, %s, %d threads", scenes[scene], g->threads[1]);
+    bench_plot(name, title);
+    bench_plot_axis('x', "vertices", "", BENCH_LOG);
+    bench_plot_axis('y', "time per step", "ms", BENCH_LOG);
+    for (int32_t k = 0; k < STAGES; k++) {
+        bench_curve(stage_name[k], k, BENCH_OURS);
+        for (int32_t i = 0; i < g->sizes; i++) {
+            double value = g->value[scene][i][1][k];
+            bench_point((double)g->side[i] * g->side[i], value > 0 ? 1e3 * value : NAN);
+        }
+    }
+}
+
+static void draw_threads(const grid *g) {
+    bench_plot("threads", "A step with one thread over a step with more");
+    bench_plot_axis('x', "vertices", "", BENCH_LOG);
+    bench_plot_axis('y', "times as fast", "", BENCH_LINEAR);
+    for (int32_t s = 0; s < SCENES; s++) {
+        bench_curve(scenes[s], s, BENCH_OURS);
+        for (int32_t i = 0; i < g->sizes; i++)
+            bench_point((double)g->side[i] * g->side[i], step_of(g->value[s][i][0]) / step_of(g->value[s][i][1]));
+    }
+}
+
+void bench_step(const bench_options *o) {
+    static const int32_t usual[] = {31, 61, 101, 201}, quick[] = {21, 31},
+                         full[] = {31, 61, 101, 201, 301, 601, 1001};
+    grid *g = calloc(1, sizeof *g);
+    if (!g) abort();
+    g->sizes = bench_sizes(o, o->quick ? quick : o->full ? full : usual, o->quick ? 2 : o->full ? 7 : 4, g->side);
+    g->threads[0] = 1, g->threads[1] = o->threads;
+    double work = 0;
+    for (int32_t i = 0; i < g->sizes; i++) work += 2 * SCENES * (double)g->side[i] * g->side[i];
+    bench_progress_begin("step", work);
+    bench_note("Means over the steps after the first five, from the start of the scene, by linearised Euler in steps "
+               "of 2 ms. "
+               "Writing is one frame of single-precision positions, memory what the process has grown by.");
+    bench_table("Stages of a step");
+    printf("  %-16s %8s  T", "scene", "vertices");
+    for (int32_t k = 0; k < STAGES; k++) printf(" %9s", stage_name[k]);
+    printf(" %9s %9s %7s\n", "step, ms", "frame, s", "kB/v");
+    for (int32_t s = 0; s < SCENES; s++)
+        for (int32_t i = 0; i < g->sizes; i++)
+            for (int32_t t = 0; t < 2; t++) {
+                measure_cell(scenes[s], g->side[i], g->threads[t], o->quick ? 5 : 20, g->value[s][i][t]);
+                print_cell(scenes[s], g->side[i], g->threads[t], g->value[s][i][t]);
+            }
+    bench_progress_end();
+    for (int32_t s = 0; s < SCENES; s++) draw_stages(g, s);
+    draw_threads(g);
+    free(g);
+}
