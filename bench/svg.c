@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { WIDTH = 720, LEFT = 78, TOP = 14, BOTTOM = 54, PLOT_WIDTH = 430, PLOT_HEIGHT = 300, LEGEND = 14, COLORS = 8 };
+enum { WIDTH = 770, LEFT = 78, TOP = 14, BOTTOM = 54, PLOT_WIDTH = 430, PLOT_HEIGHT = 300, LEGEND = 14, COLORS = 8 };
 
 typedef struct axis {
     const char *label, *unit;
