@@ -84,10 +84,10 @@ alone_it_lists_them() {
     needs_bench
     local name
     "$bench" >"$scratch/out"
-    for name in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact blender all; do
+    for name in notes chen hauth tamstorf kernels sheets solvers amg auto peers ascher-boxerman step newton ccd contact blender all; do
         grep -qE "^  $name +[0-9]+ (min|h)  " "$scratch/out" || fail "no $name, or not how long it takes: $(cat "$scratch/out")"
     done
-    [ "$(grep -c '\[--quick\]' "$scratch/out")" -eq 11 ] || fail "not all take --quick: $(cat "$scratch/out")"
+    [ "$(grep -c '\[--quick\]' "$scratch/out")" -eq 16 ] || fail "not all take --quick: $(cat "$scratch/out")"
     refuses "which benchmark?" "$bench" --quick
 }
 
@@ -129,6 +129,29 @@ tables_of_solvers_are_whole() {
 }
 
 # Before anything is measured; what stands there stays.
+# The benchmarks of the papers, as one page: every table and every plot with its curves.
+pages_have_tables_and_plots() {
+    needs_bench
+    local name
+    "$bench" notes chen hauth tamstorf --quick -o "$scratch/page" >"$scratch/out" 2>&1 || fail "$(tail -n 5 "$scratch/out")"
+    for name in notes chen hauth tamstorf; do
+        grep -q "<h2[^>]*>$name" "$scratch/page/index.html" || fail "no section about $name"
+    done
+    [ "$(grep -c '<svg ' "$scratch/page/index.html")" -ge 20 ] || fail "$(grep -c '<svg ' "$scratch/page/index.html") plots"
+    [ "$(grep -c 'class="curve' "$scratch/page/index.html")" -ge 60 ] || fail "$(grep -c 'class="curve' "$scratch/page/index.html") curves"
+    [ "$(grep -c '<table' "$scratch/page/index.html")" -ge 8 ] || fail "$(grep -c '<table' "$scratch/page/index.html") tables"
+    ! grep -qE '(src|href)="?https?:' "$scratch/page/index.html" || fail "the page asks other hosts"
+}
+
+# What is in DIR already is not measured again: times would differ.
+runs_go_on_where_they_were() {
+    needs_bench
+    "$bench" notes --quick -o "$scratch/kept" >/dev/null 2>&1
+    cp "$scratch/kept/results.csv" "$scratch/first.csv"
+    "$bench" notes --quick -o "$scratch/kept" >/dev/null 2>&1
+    cmp "$scratch/first.csv" "$scratch/kept/results.csv"
+}
+
 files_that_cannot_be_written_are_refused() {
     needs_bench
     local option
@@ -272,7 +295,7 @@ table_of_blender_is_whole() {
 
 for test in without_benchmarks_it_says_so each_place_is_looked_at a_build_folder_builds_them_first help_lists_benchmarks_and_options \
     alone_it_lists_them quick_ones_are_quick bad_command_lines_are_refused files_that_cannot_be_written_are_refused \
-    files_are_whole_or_absent tables_of_solvers_are_whole tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
+    files_are_whole_or_absent pages_have_tables_and_plots runs_go_on_where_they_were tables_of_solvers_are_whole tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
     tables_of_peers_are_whole table_of_contact_is_whole table_of_blender_is_whole; do
     run_test $test $test
 done
