@@ -51,7 +51,7 @@ refuses_in_lines() {
 commands() { "$program" --help | sed -n '/^commands:/,/^$/p' | awk 'NR > 1 && NF {print $1}'; }
 scenes() { "$program" scenes | awk '{print $1}'; }
 
-# Words of the standard input that look like options, once each.
+# Words of standard input that look like options, once each.
 options() { grep -oE -- '(^|[^[:alnum:]_-])--?[a-z][a-z-]*' | grep -oE -- '--?[a-z].*' | sort -u; }
 
 # ---- Help ----
@@ -308,7 +308,7 @@ a_run_leaves_something_to_look_at() {
     lists scene.html scenes
     rm scene.html
     cp scenes/my.sheet.yaml big.yaml
-    refuses 'big.yaml: do you mean that?' run big
+    refuses 'big.yaml; did you mean that?' run big
     refuses --no-output run drooping --no-output -o x.html
 }
 

@@ -120,7 +120,7 @@ full_standard_output() {
     for words in --help --version scenes "scenes --show flag" "run --help" fabrics; do
         # shellcheck disable=SC2086
         if "$program" $words >/dev/full 2>"$scratch/said"; then fail "drape $words: good, and nothing arrived"; fi
-        grep -q 'cannot write to the standard output' "$scratch/said"
+        grep -q 'cannot write to standard output' "$scratch/said"
     done
 }
 

@@ -155,7 +155,7 @@ static void fails(drape_context *ctx, const drape_collider jaws[2], const char *
     }
     assert_int_equal(status, DRAPE_ERROR_NUMBER);
     const char *message = drape_message(ctx);
-    if (!strstr(message, "no room") || !strstr(message, "(upper)") || !strstr(message, "(lower)"))
+    if (!strstr(message, "no space") || !strstr(message, "(upper)") || !strstr(message, "(lower)"))
         fail_msg("\"%s\" does not name both", message);
     assert_memory_equal(before, drape_sim_positions(d.sim), sizeof before);
     test_drop_destroy(&d);
