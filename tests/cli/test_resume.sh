@@ -51,7 +51,7 @@ stop_at() {
     wait $pid || code=$?
     [ $code -eq 130 ] || fail "exit code $code: $(cat "$scratch/err")"
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line: $(cat "$scratch/err")"
-    grep -q 'go on with: drape run .*--resume$' "$scratch/err" || fail "it says: $(cat "$scratch/err")"
+    grep -q 'resume with: drape run .*--resume$' "$scratch/err" || fail "it says: $(cat "$scratch/err")"
     reached=$(sed -n 's/.*interrupted after frame \([0-9]*\) of.*/\1/p' "$scratch/err")
 }
 
@@ -74,7 +74,7 @@ interrupted_runs_go_on_with_the_same_files() {
 what_it_says_can_be_typed() {
     local command
     stop_at 3 -o "it's a \$page.html" --checkpoint 2
-    command=$(sed 's/.*go on with: drape //' "$scratch/err")
+    command=$(sed 's/.*resume with: drape //' "$scratch/err")
     expect_failure "it's a \$page.html.ckpt: is at frame" bash -c "'$program' $command --frames 1"
     bash -c "'$program' $command --quiet --frames $((reached + 1))"
     [ "$(ls)" = "it's a \$page.html" ] || fail "there is: $(ls)"

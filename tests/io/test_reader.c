@@ -109,7 +109,7 @@ static void sequences_that_do_not_fit(void **state) {
     refused(t, "both.obj", NULL, DRAPE_ERROR_ARGUMENT, "this file and a sequence of 1 numbered files");
     write_file(t, "more_0.obj", mesh);
     write_file(t, "more_1.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 1 1\nf 1 2 3\n");
-    refused(t, "more.obj", NULL, DRAPE_ERROR_FORMAT, "more_1.obj: 4 vertices and 1 triangles, but");
+    refused(t, "more.obj", NULL, DRAPE_ERROR_FORMAT, "more_1.obj has 4 vertices and 1 triangles, but");
     write_file(t, "turned_0.obj", mesh);
     write_file(t, "turned_1.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 3 2\n");
     refused(t, "turned.obj", NULL, DRAPE_ERROR_FORMAT, "turned_1.obj: triangle 0 is not that of");

@@ -1038,7 +1038,7 @@ static void test_uv_scale(void **state) {
     refuse(f, "drape: 1\ncloth: [{mesh: square.obj, uv_scale: 20}]", NULL, "slack");
     refuse(f, "drape: 1\ncloth: [{mesh: square.obj}]", NULL, "stretched");
     write_mesh(f, "flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n");
-    refuse(f, "drape: 1\ncloth: [{mesh: flat.obj}]", NULL, "uv: false does without them");
+    refuse(f, "drape: 1\ncloth: [{mesh: flat.obj}]", NULL, "ignore them with uv: false");
 }
 
 static void test_mesh_units(void **state) {

@@ -107,7 +107,7 @@ static const refusal refusals[] = {
     {BANNER "real general\n2000000000 2000000000 1\n1 1 1\n", "test.mtx:2: 2000000000 rows, but at most 65"},
     {BANNER "real general\n99999999999999999999999999 99999999999999999999999999 1\n1 1 1\n",
      "test.mtx:2: 9223372036854775807 rows"},
-    {BANNER "real general\n3 3 2000000000\n1 1 1\n", "2000000000 entries, but the rest of the file has room for 2"},
+    {BANNER "real general\n3 3 2000000000\n1 1 1\n", "2000000000 entries, but the rest of the file can hold at most 2"},
     {BANNER "real general\n3 3 99999999999999999999\n1 1 1\n", "test.mtx:2: 9223372036854775807 entries"},
     {BANNER "real general\n3 3 1\n0 1 1\n", "test.mtx:3: entry (0, 1) is outside a matrix of 3"},
     {BANNER "real general\n3 3 1\n1 4 1\n", "test.mtx:3: entry (1, 4) is outside a matrix of 3"},

@@ -69,7 +69,7 @@ static const refusal refusals[] = {
     {ARRAY "3\n", "b.mtx:2: the line ends before the number of columns"},
     {ARRAY "3 1 3\n", "b.mtx:2: unexpected '3'"},
     {ARRAY "2 1\n1\n2\n", "b.mtx:2: 2 rows and 1 columns; expected 3 rows and one column"},
-    {ARRAY "3 2\n", "b.mtx:2: 3 rows and 2 columns, where 3 rows"},
+    {ARRAY "3 2\n", "b.mtx:2: 3 rows and 2 columns; expected 3 rows"},
     {ARRAY "1 3\n", "b.mtx:2: 1 rows and 3 columns"},
     {ARRAY "99999999999999999999 1\n", "b.mtx:2: 9223372036854775807 rows"},
     {ARRAY "-3 1\n", "b.mtx:2: '-3' is not a number of rows"},
