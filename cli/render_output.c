@@ -99,7 +99,7 @@ static bool make_pipe(int ends[2]) {
 
 enum { MOST_FFMPEG_WORDS = 48 };
 
-/* Raw pixels in, H.264 out, in the colours that players expect. Splits `text`, which must live on. */
+/* Raw pixels in, H.264 out, in the colors that players expect. Splits `text`, which must live on. */
 static void ffmpeg_words(const picture_output *o, char *text, size_t size, char *target, char **words) {
     int count = 0;
     char *rest = text;

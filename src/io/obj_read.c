@@ -1,6 +1,6 @@
 /* obj_read.c: reading Wavefront OBJ files.
  *
- *   v x y z [w] | x y z r g b [a]      a vertex; weight and colour are passed over
+ *   v x y z [w] | x y z r g b [a]      a vertex; weight and color are passed over
  *   vt u [v [w]]                       a material-space vertex; without v it is 0
  *   f corner corner corner ...         a polygon; a corner is v, v/vt, v//vn or v/vt/vn; also called fo
  *   g name ...                         the faces that follow belong to these groups, until the next g

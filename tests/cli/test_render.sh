@@ -163,8 +163,8 @@ bad_words() {
     refuses '--view 0,91: AZIMUTH' a.pc2 a.png --view 0,91
     refuses '5 samples per pixel: 1, 4, 9' a.pc2 a.png --samples 5
     refuses '--samples 65: a whole number from 1 to 64' a.pc2 a.png --samples 65
-    refuses '--background red: a colour RRGGBB' a.pc2 a.png --background red
-    refuses '--background 00ff00,: a colour' a.pc2 a.png --background 00ff00,
+    refuses '--background red: a color RRGGBB' a.pc2 a.png --background red
+    refuses '--background 00ff00,: a color' a.pc2 a.png --background 00ff00,
     refuses '--fps -1: 0.01 to 1000' a.pc2 a.gif --fps -1
     refuses '--frames 2: FIRST:LAST' a.pc2 a.gif --frames 2
     refuses '--frames 2:1: FIRST:LAST' a.pc2 a.gif --frames 2:1
