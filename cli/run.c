@@ -234,8 +234,8 @@ static void warn(void *user, const drape_finding *f) {
     complain("warning: %s; %s", f->message, f->advice ? f->advice : "");
 }
 
-/* Says what can be foreseen to go wrong; the run may still be wanted. */
-static drape_status foresee(run *r) {
+/* Warns of problems that can be predicted; the run goes ahead. */
+static drape_status warn_ahead(run *r) {
     return drape_check_scene(r->ctx, r->scene, &(drape_check_options){.finding = warn}, NULL);
 }
 
@@ -255,7 +255,7 @@ static bool prepare(run *r) {
     bool read = !status;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
     bool no_cloth = read && status == DRAPE_ERROR_ARGUMENT;
-    if (!status) status = foresee(r);
+    if (!status) status = warn_ahead(r);
     if (!status && !o->no_colliders) status = drape_collider_meshes_create(r->ctx, r->scene, &r->colliders);
     watch_signals();
     if (!status) status = open_writers(r);

@@ -131,7 +131,7 @@ DRAPE_API void drape_contact_tree_forget(drape_contact_tree *tree);
 
 /* What a tree has done so far, for reports and tests. */
 typedef struct drape_contact_tree_counts {
-    int64_t updates, builds; /* builds: those of the updates that built the tree anew */
+    int64_t updates, builds; /* builds: the updates that rebuilt the tree */
     /* Of the last query of the tree with itself, or as the second of two: */
     int64_t overlaps;   /* pairs of leaves whose boxes meet */
     int64_t candidates; /* pairs of elements without a common vertex that were looked at one by one */

@@ -309,7 +309,7 @@ typedef struct drape_ode_counts {
     int64_t cuts;        /* corrections halved by the line search */
     int64_t unconverged; /* stages that were kept though Newton's iteration had not converged */
     int64_t projected;   /* steps after which `project` changed the state */
-    int64_t restarts;    /* those of them after which the method began anew */
+    int64_t restarts;    /* events after which the method restarted */
     uint64_t reserved[4];
 } drape_ode_counts;
 

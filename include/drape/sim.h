@@ -438,7 +438,7 @@ DRAPE_API drape_status drape_sim_find_equilibrium(drape_sim *sim, const drape_eq
 
 /* ---- Forces: drape/force.h ---- */
 
-/* Sets gravity, wind and so on anew, between steps; the array behind `vertex` must live on. */
+/* Replaces gravity, wind and the other forces between steps; the array behind `vertex` must live on. */
 DRAPE_API drape_status drape_sim_set_forces(drape_sim *sim, const drape_forces *forces);
 /* Adds a force of your own, before the first step or between steps. The matrix gets a new pattern where the force has
  * elements, and a multistep method restarts. On failure nothing has changed. Checkpoints fit simulations to which

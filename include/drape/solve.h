@@ -358,7 +358,7 @@ DRAPE_API drape_status drape_solver_create(drape_context *ctx, const drape_solve
                                            drape_solver **out);
 DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
 /* x: 3 per vertex; may be the same array as guess. result may be NULL. The first solve, and one with another pattern,
- * checks the pattern and allocates; others do not ("direct" may, "amg" where it builds anew, and "auto" where it
+ * checks the pattern and allocates; others do not ("direct" may, "amg" when it rebuilds, and "auto" where it
  * turns to something it has not used before). A's values, b, the constraints and the couplings may be others every
  * time. What is kept depends on the number of rows (work vectors, and what "auto" has learnt), or on the pattern
  * (preconditioners, the analysis of a direct solver), and goes when that changes. */
@@ -375,7 +375,7 @@ DRAPE_API drape_status drape_solver_solve_many(drape_solver *solver, const drape
  * gives the bits of a new solver's first. Work vectors stay, and what `tune` found fastest. */
 DRAPE_API void drape_solver_forget(drape_solver *solver);
 
-/* What takes time on a level: parts of a set-up, with patterns where they were made anew, and parts of a cycle. */
+/* What takes time on a level: parts of a set-up, with patterns if they were recomputed, and parts of a cycle. */
 typedef enum drape_amg_part {
     DRAPE_AMG_SCALE,       /* the level's matrix from the caller's (finest), or scaled in place */
     DRAPE_AMG_LANCZOS,     /* the estimate of rho */

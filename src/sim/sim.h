@@ -255,7 +255,7 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
 void drape_i_integrator_destroy(drape_sim *sim);
 /* Drops what was found in earlier steps and would be found again, but for the past of multistep methods. */
 void drape_i_integrator_forget(drape_i_integrator *it);
-/* Begins anew from the state of the simulation. */
+/* Restarts from the state of the simulation. */
 drape_status drape_i_integrator_start(drape_sim *sim);
 /* After a step that failed: goes on from the state of the simulation. */
 void drape_i_integrator_take_back(drape_sim *sim, drape_status status);
