@@ -119,8 +119,8 @@ unstable_steps_stop_with_the_limit() {
 
 bad_input_is_refused() {
     refuses 'no example given'
-    refuses 'no example 7' 7
-    refuses '--method rk9: explicit-euler, ' 1a --method rk9
+    refuses 'unknown example 7' 7
+    refuses '--method rk9: expected explicit-euler, ' 1a --method rk9
     refuses '--step 0' 1a --step 0
     refuses '--step -1' 1a --step -1
     refuses 'expected a number' 1a --step nan

@@ -75,7 +75,7 @@ what_it_says_can_be_typed() {
     local command
     stop_at 3 -o "it's a \$page.html" --checkpoint 2
     command=$(sed 's/.*resume with: drape //' "$scratch/err")
-    expect_failure "it's a \$page.html.ckpt: is at frame" bash -c "'$program' $command --frames 1"
+    expect_failure "it's a \$page.html.ckpt: is already at frame" bash -c "'$program' $command --frames 1"
     bash -c "'$program' $command --quiet --frames $((reached + 1))"
     [ "$(ls)" = "it's a \$page.html" ] || fail "there is: $(ls)"
 }
@@ -103,8 +103,8 @@ files_can_lie_elsewhere() {
     [ "$(ls state)" = "s
 s.1
 s.frames" ] || fail "there is: $(ls state)"
-    refuses "state/s: there is a checkpoint already" -o a.html --checkpoint 2 --checkpoint-file state/s
-    refuses "is at frame" -o a.html --resume --checkpoint-file state/s --frames 1
+    refuses "state/s: there is already a checkpoint" -o a.html --checkpoint 2 --checkpoint-file state/s
+    refuses "is already at frame" -o a.html --resume --checkpoint-file state/s --frames 1
     refuses "was written with --checkpoint 2" -o a.html --resume --checkpoint 3 --checkpoint-file state/s
 }
 
@@ -159,7 +159,7 @@ damaged_files() {
     refuses "a.html.ckpt.1: the checkpoint is damaged" -o a.html --resume --frames 100000
     printf 'no checkpoint, this is some other text that somebody wrote' >a.html.ckpt
     cp a.html.ckpt a.html.ckpt.1
-    refuses "a.html.ckpt: no checkpoint" -o a.html --resume --frames 100000
+    refuses "a.html.ckpt: not a checkpoint" -o a.html --resume --frames 100000
     rm a.html.ckpt.frames
     refuses "a.html.ckpt.frames: cannot open" -o a.html --resume --frames 100000
 }
