@@ -148,6 +148,8 @@ double *bench_vector(int64_t length); /* zeros, on a cache line; free() it */
 enum { REPEATS = 15 };
 
 double bench_seconds(void);
+/* The same; with one thread of processor time, which others on the machine hardly disturb. */
+double bench_work_seconds(int32_t threads);
 double bench_median(double *values, int count); /* sorts them, so that values[0] is the least afterwards */
 /* Lets threads of others that still spin go to sleep. */
 void bench_rest(void);
