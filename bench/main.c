@@ -57,7 +57,7 @@ static const struct bench {
 } benches[] = {
     {"notes", "course notes on CG: descent against CG, split preconditioning, matrices as lists", bench_notes,
      BENCH_SIZES | BENCH_QUICK, 0, "1 min"},
-    {"chen", "Chen (2021): sparsity, ways on the plane, the pushed sheet; direct against MPCG", bench_chen,
+    {"chen", "Chen (2021): sparsity, paths on the plane, the pushed sheet; direct against MPCG", bench_chen,
      BENCH_SIZES | BENCH_QUICK, 0, "1 min"},
     {"hauth", "Hauth (2004): work against precision, orders, stability regions, explicit against implicit",
      bench_hauth, BENCH_THREADS | BENCH_QUICK, 0, "1 min"},
