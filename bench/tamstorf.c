@@ -385,6 +385,7 @@ void bench_tamstorf(const bench_options *o) {
     print_speedups(t, 1);
     print_equal(t);
     print_methods(t);
+    tamstorf_memory(t->side, t->sizes);
     claim(t);
     draw(o, t);
     free(t);

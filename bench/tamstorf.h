@@ -81,4 +81,9 @@ enum { T_NUMBERS = sizeof(tamstorf_results) / sizeof(double) };
 /* Kept as a cell (cells.h). *kept: it was there. */
 tamstorf_results tamstorf_measure(const tamstorf_cell *cell, bool *kept);
 
+/* ---- tamstorf_memory.c ---- */
+
+/* A table and a plot of what solvers hold, for sheets of these sizes. */
+void tamstorf_memory(const int32_t *side, int32_t sizes);
+
 #endif
