@@ -143,7 +143,7 @@ static void put_claims(FILE *out, const json_t *claims) {
     size_t i;
     const json_t *claim;
     if (json_array_size(claims) == 0) return;
-    fputs("<figure class=table><figcaption>What must hold</figcaption><div "
+    fputs("<figure class=\"table claims\"><figcaption>What must hold</figcaption><div "
           "class=scroll><table><thead><tr><th>what</th><th>"
           "required</th><th>obtained</th><th></th></tr></thead><tbody>\n",
           out);

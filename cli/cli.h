@@ -197,7 +197,7 @@ void progress_end(const progress *p);
 void print_verdict(const drape_verdict *v, int32_t frames, double seconds);
 
 int command_run(int argc, char **argv);
-int command_settle(int argc, char **argv);
+int command_equilibrium(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_check_frames(int argc, char **argv);
 int command_render(int argc, char **argv);

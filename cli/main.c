@@ -10,7 +10,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "simulate a scene", command_run},
-    {"settle", "move the cloth of a scene to where it comes to rest", command_settle},
+    {"equilibrium", "move the cloth of a scene to where it comes to rest", command_equilibrium},
     {"check", "look at a scene or a mesh and report every problem", command_check},
     {"check-frames", "count what crosses in the frames of a run", command_check_frames},
     {"render", "draw the frames of a run, or of a scene, as pictures or a film", command_render},

@@ -136,8 +136,8 @@ typedef struct drape_check_summary {
     double swing_loss; /* share of its energy that one swing of the largest piece, hung up by an end, loses to the
                           steps (numerical damping); 0 without gravity, with explicit and with controlled steps */
     bool at_rest;      /* residual is known and below 1e-6, and the cloth starts without velocity */
-    double residual; /* of a scene that says where its cloth starts (`start`): drape_settle_result.residual there; -1:
-                        not known, also with contact and limits of strain */
+    double residual;   /* of a scene that says where its cloth starts (`start`): drape_equilibrium_result.residual
+                          there; -1:   not known, also with contact and limits of strain */
     uint64_t reserved[5]; /* zero */
 } drape_check_summary;
 

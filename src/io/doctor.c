@@ -222,8 +222,9 @@ static drape_status try_first_step(examination *h, const drape_scene *scene, dra
 /* Whether cloth that starts elsewhere than at its rest positions is in balance there. */
 static void find_residual(examination *h, const drape_scene *scene, drape_sim *sim) {
     const double least = 1e-6;
-    drape_settle_result found;
-    if (!scene->start || drape_sim_settle(sim, &(drape_settle_settings){.max_iterations = -1}, &found)) return;
+    drape_equilibrium_result found;
+    if (!scene->start || drape_sim_find_equilibrium(sim, &(drape_equilibrium_settings){.max_iterations = -1}, &found))
+        return;
     h->d.summary->residual = found.residual;
     h->d.summary->at_rest = found.residual < least && !scene->velocity;
 }

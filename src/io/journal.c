@@ -460,7 +460,7 @@ static void note(drape_journal *j) {
 }
 
 /* Where only the older one serves it takes the place of the newest, or the next save would put that in its own. */
-static drape_status settle(drape_journal *j, const char *path, int64_t count) {
+static drape_status adopt(drape_journal *j, const char *path, int64_t count) {
     if (path == j->before && rename(j->before, j->newest) != 0)
         return drape_i_fail(j->ctx, DRAPE_ERROR_IO, "%s: cannot rename: %s", j->before, strerror(errno));
     j->log.count = count;
@@ -472,7 +472,7 @@ static drape_status find_checkpoint(drape_journal *j) {
     int64_t count = 0;
     for (size_t i = 0; i < sizeof path / sizeof *path; i++) {
         drape_status status = try_checkpoint(j, path[i], &count);
-        if (!status) return settle(j, path[i], count);
+        if (!status) return adopt(j, path[i], count);
         if (status == DRAPE_ERROR_MEMORY) return status;
         note(j);
     }

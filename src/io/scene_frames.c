@@ -221,7 +221,8 @@ static void velocities(reader_t *r, const drape_i_node *map, const drape_i_frame
     r->out->scene.velocity = v;
 }
 
-/* start: {file: settled.obj, frame: 0, velocity: true, fps: 25}: one frame of all pieces, as drape writes them. */
+/* start: {file: equilibrium.obj, frame: 0, velocity: true, fps: 25}: one frame of all pieces, as drape writes them.
+ */
 void drape_i_read_start(reader_t *r, const drape_i_node *root) {
     static const char *const keys[] = {"file", "frame", "fps", "velocity", "unit", "up", NULL};
     const drape_i_node *map = drape_i_node_find(root, "start");

@@ -1,5 +1,5 @@
-/* settle.c: drape settle: moves the cloth of a scene to where its forces are balanced, and writes it, for another
- * scene to start from. */
+/* equilibrium.c: drape equilibrium: moves the cloth of a scene to where its forces are balanced, and writes it, for
+ * another scene to start from. */
 #include "cli.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 enum { MOST_CORRECTIONS = 1000000 };
 
-typedef struct settle {
+typedef struct equilibrium {
     scene_arguments scene;
     const char *output; /* NULL: made from the name of the scene */
     double tolerance;
@@ -16,11 +16,11 @@ typedef struct settle {
     drape_context *ctx;
     drape_loaded_scene *loaded;
     drape_sim *sim;
-} settle;
+} equilibrium;
 
-/* "scenes/flag.yaml" becomes "flag_settled.obj". */
+/* "scenes/flag.yaml" becomes "flag_equilibrium.obj". */
 static char *name_output(const char *scene) {
-    static const char ending[] = "_settled.obj";
+    static const char ending[] = "_equilibrium.obj";
     const char *slash = strrchr(scene, '/'), *begin = slash ? slash + 1 : scene, *dot = strrchr(begin, '.');
     int length = (int)(dot ? dot - begin : (long)strlen(begin));
     size_t room = (size_t)length + sizeof ending;
@@ -29,7 +29,7 @@ static char *name_output(const char *scene) {
     return name;
 }
 
-static bool prepare(settle *s) {
+static bool prepare(equilibrium *s) {
     if (!drape_writer_knows(s->output)) {
         complain("-o %s: no format is known by that ending (`drape list formats`)", s->output);
         return false;
@@ -49,7 +49,7 @@ static bool prepare(settle *s) {
 }
 
 /* False after a complaint. */
-static bool write_cloth(const settle *s) {
+static bool write_cloth(const equilibrium *s) {
     const drape_scene *scene = drape_loaded_scene_data(s->loaded);
     drape_animation what = {
         .cloth = drape_sim_cloth(s->sim), .title = scene->name, .pieces = scene->pieces, .frames = 1};
@@ -70,20 +70,20 @@ static bool can_be_started_from(const char *path) {
                    strcmp(dot, ".mdd") == 0);
 }
 
-static int run(settle *s) {
-    drape_settle_settings how = {.tolerance = s->tolerance, .max_iterations = s->corrections};
-    drape_settle_result result;
+static int run(equilibrium *s) {
+    drape_equilibrium_settings how = {.tolerance = s->tolerance, .max_iterations = s->corrections};
+    drape_equilibrium_result result;
     double begin = seconds_now();
-    drape_status status = drape_sim_settle(s->sim, &how, &result);
+    drape_status status = drape_sim_find_equilibrium(s->sim, &how, &result);
     if (status) {
         complain("%s", drape_message(s->ctx));
         return status == DRAPE_ERROR_ARGUMENT ? EXIT_BAD_INPUT : EXIT_RUN_FAILED;
     }
     tell(
         "%s after %d correction%s in %.2f s: forces of %.2g of the weight (%.3g N) are left; moved by up to %.3g m\n",
-        result.settled ? "at rest" : "not yet at rest", result.iterations, result.iterations == 1 ? "" : "s",
+        result.at_rest ? "at rest" : "not yet at rest", result.iterations, result.iterations == 1 ? "" : "s",
         seconds_now() - begin, result.residual, result.weight, result.moved);
-    if (!result.settled) {
+    if (!result.at_rest) {
         complain("the forces did not come into balance within %d corrections; allow more (--corrections), or more of "
                  "them to be left (--tolerance)",
                  result.iterations);
@@ -99,23 +99,23 @@ static int run(settle *s) {
     return EXIT_GOOD;
 }
 
-static void release(settle *s) {
+static void release(equilibrium *s) {
     drape_sim_destroy(s->sim);
     drape_loaded_scene_destroy(s->loaded);
     drape_context_destroy(s->ctx);
 }
 
-int command_settle(int argc, char **argv) {
-    settle s = {0};
+int command_equilibrium(int argc, char **argv) {
+    equilibrium s = {0};
     option options[SCENE_OPTIONS + 4] = {
-        {"--output", "-o", "OUT", "where to write the cloth (`drape list formats`); default: NAME_settled.obj",
+        {"--output", "-o", "OUT", "where to write the cloth (`drape list formats`); default: NAME_equilibrium.obj",
          OPTION_TEXT, &s.output, 0, 0},
         {"--tolerance", NULL, "SHARE", "forces of this share of the weight may be left; default: 1e-7", OPTION_REAL,
          &s.tolerance, 0, 0},
         {"--corrections", NULL, "N", "at most so many; default: 1000", OPTION_NUMBER, &s.corrections, 1,
          MOST_CORRECTIONS}};
     scene_option_table(&s.scene, options + 3);
-    command_line line = {.usage = "drape settle SCENE.yaml|NAME [options]",
+    command_line line = {.usage = "drape equilibrium SCENE.yaml|NAME [options]",
                          .about =
                              "Moves the cloth of a scene to where its forces are balanced, as if it had swung "
                              "out, and writes it. A scene starts from\nthere with `start: {file: OUT}`. Pins are "
