@@ -193,11 +193,10 @@ static drape_status refuse_crossing(drape_sim *sim, const drape_crossing *c, int
             snprintf(side[k], sizeof side[k], "%s of collider %d (%s)", what, c->body[k] - 1,
                      colliders->item[c->body[k] - 1].name);
     }
-    return drape_i_fail(
-        sim->ctx, DRAPE_ERROR_ARGUMENT,
-        "contact: at the start %s and %s cross (%lld crossings in all); move them apart, or let them come apart by "
-        "themselves (allow_crossings)",
-        side[0], side[1], (long long)count);
+    return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                        "contact: at the start %s and %s cross (%lld crossings in total); move them apart, or let "
+                        "the simulation separate them (allow_crossings)",
+                        side[0], side[1], (long long)count);
 }
 
 /* ---- Until they are apart ---- */
@@ -298,7 +297,7 @@ static drape_status check_inside(drape_sim *sim) {
     memset(part, 0, (size_t)sim->vertices * sizeof *part);
     if (vertex < 0) return DRAPE_OK;
     return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                        "contact: vertex %d of the cloth and all that is connected with it start inside collider %d "
+                        "contact: vertex %d of the cloth and everything connected with it start inside collider %d "
                         "(%s); move them out, or allow it (allow_crossings)",
                         vertex, collider, all->item[collider].name);
 }
