@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-enum { DEFAULT_STEPS = 100, MOST_SAMPLES = 10000000 };
+enum { DEFAULT_STEPS = 100, MOST_SAMPLES = 10000000, MOST_RUNS = 40, LEAST_POINTS = 2, MOST_POINTS = 2000 };
 
 typedef struct ode_options {
     const char *example, *newton;
     drape_ode_settings settings;
-    double step, until; /* NAN: not given */
-    int32_t dense;
+    double step, until;              /* NAN: not given */
+    int32_t dense, sweep, stability; /* 0: not wanted */
     bool adaptive, by_newton, events, json, list;
 } ode_options;
 
@@ -33,6 +33,10 @@ static parse_result parse(ode_options *o, int argc, char **argv) {
          OPTION_WORD, &newton, 0, 0},
         {"--dense", NULL, "N", "print the solution at the ends of N equal parts of the time", OPTION_NUMBER,
          &o->dense, 1, MOST_SAMPLES},
+        {"--sweep", NULL, "N", "N runs, each with half the step of the one before; print work and error as CSV",
+         OPTION_NUMBER, &o->sweep, 1, MOST_RUNS},
+        {"--stability", NULL, "N", "print |R| of the method at N x N points of h lambda as CSV; needs no example",
+         OPTION_NUMBER, &o->stability, LEAST_POINTS, MOST_POINTS},
         {"--events", NULL, NULL, "find the events of the example or the library, and print them", OPTION_FLAG,
          &o->events, 0, 0},
         {"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &o->json, 0, 0},
@@ -48,7 +52,7 @@ static parse_result parse(ode_options *o, int argc, char **argv) {
         .positional_count = 1,
         .names = WORDS_EXAMPLES};
     parse_result parsed = parse_arguments(&line, argc, argv);
-    if (parsed == PARSE_GOOD && !o->example && !o->list) {
+    if (parsed == PARSE_GOOD && !o->example && !o->list && !o->stability) {
         complain("no example given (usage: %s)", line.usage);
         return PARSE_BAD;
     }
@@ -96,6 +100,12 @@ static bool choose_settings(ode_options *o, const ode_problem *p) {
     double begin = p->table.begin;
     if (o->adaptive && o->by_newton) {
         complain("--adaptive and --adaptive-newton exclude each other");
+        return false;
+    }
+    if (o->sweep && (o->adaptive || o->by_newton || o->dense || o->events || o->json)) {
+        complain(
+            "--sweep: it has fixed steps, and prints a table of its own; leave out --adaptive, --adaptive-newton, "
+            "--dense, --events and --json");
         return false;
     }
     if (isnan(o->until)) o->until = p->table.end;
@@ -182,9 +192,20 @@ static int open_and_run(ode_options *o) {
     int code = EXIT_BAD_INPUT;
     if (!ode_problem_open(o->example, &p)) return code;
     drape_context *ctx = choose_settings(o, &p) ? make_context(1, false) : NULL;
-    if (ctx) code = run_problem(ctx, o, &p);
+    if (ctx) code = o->sweep ? ode_sweep(ctx, &p, &o->settings, o->until, o->sweep) : run_problem(ctx, o, &p);
     drape_context_destroy(ctx);
     ode_problem_close(&p);
+    return code;
+}
+
+static int show_stability(const ode_options *o) {
+    if (o->example || o->sweep || o->dense || o->events || o->json) {
+        complain("--stability is about a method; only --method and --newton go with it");
+        return EXIT_BAD_INPUT;
+    }
+    drape_context *ctx = make_context(1, false);
+    int code = ctx ? ode_stability(ctx, &o->settings, o->stability) : EXIT_BAD_INPUT;
+    drape_context_destroy(ctx);
     return code;
 }
 
@@ -193,6 +214,7 @@ int command_ode(int argc, char **argv) {
     o.settings.method = "bdf2";
     parse_result parsed = parse(&o, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
+    if (o.stability && !o.list) return show_stability(&o);
     if (!o.list) return open_and_run(&o);
     print_list();
     return EXIT_GOOD;

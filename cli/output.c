@@ -82,6 +82,12 @@ bool output_end(output_file *file) {
     return good;
 }
 
+void output_drop(output_file *file) {
+    fclose(file->stream);
+    unlink(file->temporary);
+    free(file->temporary);
+}
+
 /* ---- Progress ---- */
 
 enum { BAR_WIDTH = 24, CONTACTS = 96 };

@@ -15,7 +15,7 @@ enum {
 };
 
 typedef struct solve_options {
-    const char *file, *rhs, *output, *history, *stop;
+    const char *file, *rhs, *start, *iterates, *output, *history, *stop;
     const char *reuse, *smoother, *cycle, *recipe; /* of amg */
     drape_solve_settings settings;
     double theta;             /* NAN: not given */
@@ -29,7 +29,7 @@ typedef struct solving {
     drape_context *ctx;
     drape_solver *solver;
     linear_system system;
-    double *x;                         /* 3 per block row */
+    double *x, *start;                 /* 3 per block row; start NULL: zero */
     double *setup_times, *solve_times; /* one a repeat */
 } solving;
 
@@ -79,8 +79,11 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
         {"--threads", NULL, "T", "number of threads; default: one per processor; results do not depend on it",
          OPTION_NUMBER, &o->threads, 1, MOST_THREADS},
         {"--rhs", NULL, "FILE", "right-hand side: Matrix Market, or raw doubles", OPTION_TEXT, &o->rhs, 0, 0},
+        {"--start", NULL, "FILE", "x to begin with, as --rhs; default zero", OPTION_TEXT, &o->start, 0, 0},
         {"--output", "-o", "X.bin", "write x as raw doubles", OPTION_TEXT, &o->output, 0, 0},
         {"--history", NULL, "FILE.csv", "write the norms of every iteration", OPTION_TEXT, &o->history, 0, 0},
+        {"--iterates", NULL, "FILE.csv", "write x after every iteration, a line each: for small systems", OPTION_TEXT,
+         &o->iterates, 0, 0},
         {"--explain", NULL, NULL, "amg: print its levels, and where time is spent", OPTION_FLAG, &o->explain, 0, 0},
         {"--tune", NULL, NULL, "time all candidates of auto, and use the fastest", OPTION_FLAG, &o->tune, 0, 0},
         {"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &o->json, 0, 0},
@@ -145,6 +148,10 @@ static bool choose_settings(solve_options *o) {
         complain("--omega 0: it must lie between 0 and 2");
         return false;
     }
+    if (o->iterates && strcmp(s->method, "direct") == 0) {
+        complain("--iterates: the method direct has no iterations");
+        return false;
+    }
     s->direct = direct_solver();
     if (o->tune) s->tune = o->repeats > 1 ? DRAPE_TUNE_MANY : DRAPE_TUNE_ONCE;
     if (o->history) s->history = s->max_iterations < MOST_HISTORY ? s->max_iterations + 1 : MOST_HISTORY;
@@ -163,10 +170,21 @@ static bool allocate(solving *s) {
     return false;
 }
 
+static bool read_start(solving *s) {
+    if (!s->options.start) return true;
+    s->start = calloc(3 * (size_t)s->system.A.rows + 1, sizeof *s->start);
+    if (!s->start) complain("out of memory");
+    else if (drape_vector_read(s->ctx, s->options.start, s->system.unknowns, s->start))
+        complain("%s", drape_message(s->ctx));
+    else return true;
+    return false;
+}
+
 /* Everything that can be wrong with what was given, before anything is computed or written. */
 static bool prepare(solving *s) {
     solve_options *o = &s->options;
-    if (!choose_settings(o) || !can_write(o->output) || !can_write(o->history)) return false;
+    if (!choose_settings(o) || !can_write(o->output) || !can_write(o->history) || !can_write(o->iterates))
+        return false;
     s->ctx = make_context(o->threads, false);
     if (!s->ctx) return false;
     if (drape_solver_create(s->ctx, &o->settings, &s->solver)) {
@@ -174,13 +192,14 @@ static bool prepare(solving *s) {
         return false;
     }
     return system_read(s->ctx, o->file, o->rhs, &s->system) &&
-           system_suits(&s->system, o->file, o->settings.method) && allocate(s);
+           system_suits(&s->system, o->file, o->settings.method) && allocate(s) && read_start(s);
 }
 
 static drape_status solve_again_and_again(solving *s, drape_solve_result *result) {
     drape_problem problem = {.A = &s->system.A,
                              .b = s->system.b,
                              .constraints = s->system.held,
+                             .guess = s->start,
                              .positions = s->system.file.cur}; /* NULL for other files */
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < s->options.repeats && !status; i++) {
@@ -223,13 +242,25 @@ static bool is_worth_writing(drape_reason reason) {
     return reason == DRAPE_CONVERGED || reason == DRAPE_ITERATION_LIMIT || reason == DRAPE_INACCURATE;
 }
 
+/* Of the method and preconditioner that were at work in the end. */
+static bool write_all_iterates(const solving *s, const drape_solve_result *result) {
+    drape_solve_settings settings = s->options.settings;
+    settings.method = result->method;
+    settings.precond = result->precond;
+    settings.tune = DRAPE_TUNE_OFF;
+    if (result->modes) settings.amg.modes = result->modes;
+    return write_iterates(s->options.iterates, s->ctx, &s->system, &settings, s->start, result->iterations);
+}
+
 static bool write_files(const solving *s, const drape_solve_result *result) {
     const solve_options *o = &s->options;
     bool x = o->output && is_worth_writing(result->reason);
     if (x && !write_doubles(o->output, s->x, s->system.unknowns)) return false;
     if (o->history && !write_history(o->history, result)) return false;
+    if (o->iterates && !write_all_iterates(s, result)) return false;
     if (x && !o->json) tell("wrote %s\n", o->output);
     if (o->history && !o->json) tell("wrote %s\n", o->history);
+    if (o->iterates && !o->json) tell("wrote %s\n", o->iterates);
     return true;
 }
 
@@ -253,6 +284,7 @@ static int solve(solving *s) {
 
 static void release(solving *s) {
     free(s->x);
+    free(s->start);
     free(s->setup_times);
     free(s->solve_times);
     if (!s->ctx) return;

@@ -141,6 +141,12 @@ static bool is_identity(const double *S) {
     return true;
 }
 
+static bool is_zero(const double S[9]) {
+    for (int32_t k = 0; k < 9; k++)
+        if (S[k] != 0) return false;
+    return true;
+}
+
 /* The prepared set becomes the present one, without vertices that are free; of z the part in the held directions is
  * kept. */
 static drape_status adopt(drape_constraints *set, int32_t count) {
@@ -159,6 +165,7 @@ static drape_status adopt(drape_constraints *set, int32_t count) {
         drape_i_held *h = &set->held[set->count++];
         double Sz[3];
         *h = set->held[i];
+        h->fixed = is_zero(h->S);
         times(h->S, h->z, Sz);
         for (int32_t k = 0; k < 3; k++) {
             h->z[k] -= Sz[k];
@@ -266,6 +273,14 @@ static int32_t first_from(const drape_constraints *set, int64_t vertex) {
 
 void drape_i_filter_rows(const drape_constraints *set, double *v, int64_t begin, int64_t end) {
     if (set && set->count > 0) filter_held(set, v, first_from(set, begin), first_from(set, end));
+}
+
+int64_t drape_i_next_fixed(const drape_constraints *set, int64_t begin, int64_t end, int32_t *at) {
+    if (!set) return end;
+    if (*at < 0) *at = first_from(set, begin);
+    for (; *at < set->count && set->held[*at].vertex < end; ++*at)
+        if (set->held[*at].fixed) return set->held[(*at)++].vertex;
+    return end;
 }
 
 void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, double *v) {

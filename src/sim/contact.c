@@ -412,10 +412,10 @@ void drape_i_contact_destroy(drape_sim *sim) {
     DRAPE_FREE(sim->ctx, c->near, c->near_room);
     DRAPE_FREE(sim->ctx, c->touch, c->touch_room);
     DRAPE_FREE(sim->ctx, c->spring, c->spring_room);
-    DRAPE_FREE(sim->ctx, c->own, c->spring_room);
+    DRAPE_FREE(sim->ctx, c->own, c->own_room);
     DRAPE_FREE(sim->ctx, c->rub, c->rub_room);
     DRAPE_FREE(sim->ctx, c->slot, c->slot_count);
-    DRAPE_FREE(sim->ctx, c->coupling, 3 * (int64_t)c->spring_room);
+    DRAPE_FREE(sim->ctx, c->coupling, c->coupling_room);
     DRAPE_FREE(sim->ctx, sim->contact, 1);
 }
 

@@ -328,6 +328,33 @@ PYTHON
     solve 0 s.sys --history h.csv --max-iterations 2147483647 # does not ask for the memory of all of them
 }
 
+# The plane of Chen's figure 2: CG ends in two steps, steepest descent goes to and fro; the last line is x.
+iterates_are_written() {
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 3\n2 1 2\n2 2 6\n' >plane.mtx
+    printf '%%%%MatrixMarket matrix array real general\n2 1\n2\n-8\n' >b.mtx
+    printf '%%%%MatrixMarket matrix array real general\n2 1\n-2\n-2\n' >x0.mtx
+    local method
+    for method in cg sd; do
+        solve 0 plane.mtx --rhs b.mtx --start x0.mtx --method "$method" --tol 1e-9 --iterates "$method.csv" -o x.bin --json
+        python3 - "$method" "$(json iterations)" <<'PYTHON'
+import csv, struct, sys
+rows = [[float(v) for v in r] for r in list(csv.reader(open(sys.argv[1] + ".csv")))[1:]]
+x = struct.unpack("<2d", open("x.bin", "rb").read())
+energy = [1.5 * a * a + 2 * a * b + 3 * b * b - 2 * a + 8 * b for _, a, b in rows]
+assert [r[0] for r in rows] == list(range(int(sys.argv[2]) + 1)), rows
+assert rows[0][1:] == [-2, -2] and rows[-1][1:] == list(x), (rows[0], rows[-1], x)
+assert all(a >= b - 1e-12 for a, b in zip(energy, energy[1:])) and abs(x[0] - 2) < 1e-6 and abs(x[1] + 2) < 1e-6
+assert len(rows) == 3 if sys.argv[1] == "cg" else len(rows) > 10, rows
+PYTHON
+    done
+    system_file s.sys
+    solve 0 s.sys --iterates i.csv -o x.bin --json
+    [ "$(wc -l <i.csv)" -eq $(($(json iterations) + 2)) ] || fail "$(wc -l <i.csv) lines"
+    refuses "--iterates: the method direct has no iterations" s.sys --method direct --iterates i2.csv
+    refuses "short.mtx" plane.mtx --start short.mtx --iterates i2.csv
+    [ ! -e i2.csv ] || fail "wrote something"
+}
+
 # The levels that the preconditioner amg makes of a sheet of 31 x 31.
 levels_are_explained() {
     local modes
@@ -690,7 +717,7 @@ hostile_files_are_refused() {
 
 for test in every_method_solves every_pair_solves every_stop_holds no_rows_are_solved names_do_not_matter \
     right_hand_sides threads_change_no_bit unsymmetric_matrices_are_solved summary_is_short json_holds_everything \
-    history_is_written levels_are_explained amg_settings_are_used amg_smoothers_and_cycles list_names_everything \
+    history_is_written iterates_are_written levels_are_explained amg_settings_are_used amg_smoothers_and_cycles list_names_everything \
     help_of_solve not_converged no_solution failures_are_explained bad_options bad_files \
     bad_right_hand_sides unsymmetric_matrices_are_refused unwritable_outputs old_files_stay methods_of_a_run \
     choice_is_printed tuning_is_printed \
