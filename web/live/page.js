@@ -1,7 +1,7 @@
 /* page.js: a simulation to touch. The worker (worker.js) steps it; this shows its frames, and sends what one does.
  *
  * For scripts: window.drape = {ready, state(), vertexAt(i), pixelOf(point), load(text), ...}; `ready` is a promise. Address options:
- * #scene=NAME&resolution=31&step=1/60&paused&dark|light&threads=N */
+ * #scene=NAME&resolution=31&paused&dark|light&threads=N&cheap (coarse pictures) */
 "use strict";
 (() => {
 
@@ -132,6 +132,7 @@ async function main() {
     const old = renderer;
     renderer = DrapeRenderer.create(gl, { vertices: n, mesh, edges, index: windTriangles(mesh.corner, flip), thread, pieces, objects });
     if (old) Object.assign(renderer.look, old.look);
+    else if (options.has("cheap")) Object.assign(renderer.look, { cheap: true, sharpness: .3 });
     renderer.look.full = .05;
     if (!went || !box) box = { low: [Infinity, Infinity, Infinity], high: [-Infinity, -Infinity, -Infinity] };
     widen(mesh.x);
@@ -401,7 +402,19 @@ async function main() {
       showNumbers();
       if (!$("plots").hidden) plots.draw();
     }
+    adapt(now);
     if (state.playing || hands.coasting()) redraw();
+  }
+  /* Where pictures take long, they become coarser: the motion matters more. */
+  const pace = { since: 0, pictures: 0 };
+  function adapt(now) {
+    if (++pace.pictures < 20) return;
+    const each = (now - pace.since) / pace.pictures, sharpness = Math.min(devicePixelRatio || 1, renderer.look.sharpness);
+    if (state.playing && each > 40 && each < 2000) {
+      renderer.look.cheap = sharpness <= 1;
+      renderer.look.sharpness = Math.max(.4, .7 * sharpness);
+    }
+    Object.assign(pace, { since: now, pictures: 0 });
   }
 
   const many = (count, word, words = `${word}s`) => `${count.toLocaleString("en")} ${count === 1 ? word : words}`;

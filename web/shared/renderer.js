@@ -317,6 +317,7 @@ const linear = (hex) => [1, 3, 5].map((i) => {
 /* ---- The renderer ---- */
 
 const compiled = new WeakMap(); // programs of a canvas: compiling takes a while
+const CHEAP = 8; // with look.cheap shadows follow in every so many pictures only, and look.sharpness limits pixels per point
 const DEPTH_SIZE = 2048, MASK_SIZE = 512, FIELD = 28 * Math.PI / 180, FLOATS = 7; // per vertex: place, normal, stretch
 
 /* model: vertices, a count; mesh with `corner` and `du1, du2, dv1, dv2` of its `count` triangles; edges and index of findEdges and
@@ -325,7 +326,7 @@ const DEPTH_SIZE = 2048, MASK_SIZE = 512, FIELD = 28 * Math.PI / 180, FLOATS = 7
  * view.free: how many pixels above and below bars cover; view.side: the share of the width that something covers on the right. */
 function create(gl, model) {
   const n = model.vertices, { mesh, edges, index, thread, pieces, objects, images = [], doubles: source = [], st = [], drawIndex = index } = model;
-  const look = { wire: false, stretch: false, full: 0, theme: "light", sharpness: 2.5 };
+  const look = { wire: false, stretch: false, full: 0, theme: "light", sharpness: 2.5, cheap: false };
   const view = { azimuth: -58, elevation: 24, distance: 1, target: [0, 0, 0], fitted: 1, moved: false, along: [0, 0, 0], free: 190, side: 0 };
   const fresh = new Float32Array(FLOATS * (n + source.length)), weight = new Float32Array(n);
   let middle = [0, 0, 0], radius = 1, ground = 0, largest = 1, light, wideLight;
@@ -774,6 +775,7 @@ function create(gl, model) {
     drawPieces(first, true);
     gl.disable(gl.BLEND);
   }
+  let drawn = 0;
   /* What is in the slot `first`, moved towards the other slot by the share `between`. */
   function draw(first, between) {
     const tone = THEMES[look.theme], scale = Math.min(devicePixelRatio || 1, look.sharpness), { width, height, aspect } = shape();
@@ -781,8 +783,10 @@ function create(gl, model) {
       gl.canvas.width = Math.round(width * scale);
       gl.canvas.height = Math.round(height * scale);
     }
-    drawDepth(first, between);
-    drawMask(first, between);
+    if (!look.cheap || drawn++ % CHEAP === 0) {
+      drawDepth(first, between);
+      drawMask(first, between);
+    }
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.viewport(0, 0, gl.canvas.width, gl.canvas.height);
     gl.clear(gl.DEPTH_BUFFER_BIT);
