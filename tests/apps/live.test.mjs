@@ -160,25 +160,24 @@ describe("the page", { concurrency: 2 }, () => {
 
   test("solver, fabric and the rest change while it runs", LIMIT, async (t) => {
     const { page, wrong } = await open(t, "#resolution=21&cheap", { viewport: { width: 1000, height: 700 } });
-    const choose = async (id, value) => {
-      const { time } = await runs(page);
+    /* goes: time does not begin anew. Another mesh or model may not be able to go on from where the cloth is. */
+    const choose = async (id, value, goes = true) => {
+      const { time, frames } = await runs(page);
       await page.selectOption(`#${id}`, value);
-      const now = await until(page, (s) => String(s.choices[id]) === value && s.time > time, `${id} ${value}`);
-      assert.ok(now.time < time + 20, "time goes on from where it was");
-      return now;
+      return until(page, (s) => String(s.choices[id]) === value && s.frames > frames + 1 && (!goes || s.time > time), `${id} ${value}`);
     };
     await choose("method", "mpcg");
     await choose("precond", "diagonal");
     const used = (await until(page, (s) => s.used.precond === "diagonal", "diagonal is used")).used;
     assert.deepEqual(used, { method: "mpcg", precond: "diagonal" });
     await choose("fabric", "silk");
-    await choose("model", "choi_ko");
-    await choose("model", "");
+    await choose("model", "choi_ko", false);
+    await choose("model", "", false);
     await choose("integrator", "implicit-euler");
     await choose("step", "0.004");
     await choose("tolerance", "0.000001");
     await choose("self", "1");
-    assert.equal((await choose("resolution", "11")).vertices, 11 * 11);
+    assert.equal((await choose("resolution", "11", false)).vertices, 11 * 11);
     await page.evaluate(() => { const w = document.getElementById("wind"); w.value = 6; w.dispatchEvent(new Event("input")); });
     assert.ok((await runs(page)).choices.wind[1] > 5);
     // What cannot be: an explicit method at this step. It is told, and the simulation goes on as it was.
@@ -282,6 +281,7 @@ describe("the page", { concurrency: 2 }, () => {
       await page.click(`#${id}`);
       await shot(page, `phone-${id}`);
       const box = await page.locator(id === "show-panel" ? "#panel" : "#plots").boundingBox();
+      assert.ok(id === "show-panel" || await page.evaluate(() => [...document.querySelectorAll("#plots canvas")].every((c) => c.getBoundingClientRect().right < document.getElementById("tools").getBoundingClientRect().left)));
       assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844);
     }
     assert.deepEqual(wrong, []);

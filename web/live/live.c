@@ -119,14 +119,13 @@ static void replace(drape_loaded_scene *loaded, drape_sim *sim, drape_collider_m
     live.numbers[LIVE_TIME] = drape_sim_time(sim);
 }
 
-/* Goes on from the present state, and tries a step: what cannot go on is not taken. */
 static drape_status go_on(drape_sim *sim) {
     drape_status status = live_transfer(live.sim, sim);
-    if (!status) status = drape_sim_set_time(sim, drape_sim_time(live.sim));
-    return status ? status : drape_sim_step(sim, NULL);
+    return status ? status : drape_sim_set_time(sim, drape_sim_time(live.sim));
 }
 
-/* Takes a scene with the choices of live_choose. go: 1 from the present state on, 0 from its start. */
+/* Takes a scene with the choices of live_choose. go: 0 from its start; 1 from the present state on; 2 from its start.
+ * With 1 and 2 a step is tried: what cannot go on is not taken. */
 EMSCRIPTEN_KEEPALIVE int live_load(const char *name, const char *text, int go) {
     const live_choices *c = &live.choices;
     drape_scene_options options = {.resolution = c->resolution,
@@ -138,7 +137,8 @@ EMSCRIPTEN_KEEPALIVE int live_load(const char *name, const char *text, int go) {
     if (!status) status = apply_choices(drape_loaded_scene_edit(loaded));
     if (!status) status = drape_sim_create(live.ctx, drape_loaded_scene_data(loaded), &sim);
     if (!status) status = drape_collider_meshes_create(live.ctx, drape_loaded_scene_data(loaded), &objects);
-    if (!status && go && live.sim) status = go_on(sim);
+    if (!status && go == 1 && live.sim) status = go_on(sim);
+    if (!status && go) status = drape_sim_step(sim, NULL);
     if (live_good(status)) {
         replace(loaded, sim, objects);
         return 0;
@@ -247,13 +247,14 @@ static bool make_room(int64_t size) {
     return live.x != NULL;
 }
 
-/* Solves it from zero with solver `which`, 0 or 1. */
+/* Solves it with solver `which`, 0 or 1, from zero and with a set-up of its own: nothing of earlier systems counts. */
 EMSCRIPTEN_KEEPALIVE int live_compare(int which, const char *method, const char *precond) {
     live_solver *s = &live.compared[which];
     drape_problem problem;
     drape_status status = drape_sim_system(live.sim, &problem);
     if (!status) status = make_solver(s, method, precond);
     if (!status && !make_room(3 * (int64_t)problem.A->rows)) return 1;
+    drape_solver_forget(s->solver);
     if (!status) status = drape_solver_solve(s->solver, &problem, live.x, &s->result);
     return !live_good(status);
 }

@@ -178,7 +178,8 @@ async function main() {
       take(data.mesh, data.went);
       state.time = data.went ? state.time : 0;
       showFacts();
-      if (data.warning) tell(data.warning);
+      if (data.why) tell(`It starts over, because it could not go on: ${data.why}`);
+      else if (data.warning) tell(data.warning);
       answers.get(data.id)?.kept({ ok: true, went: data.went });
       answers.delete(data.id);
     },
@@ -239,12 +240,12 @@ async function main() {
 
   /* ---- asking for another scene, or the same one in another way ---- */
 
-  function load({ go, restart = false, quiet = false, text = state.text, name = "scene.yaml" }) {
+  function load({ go, quiet = false, text = state.text, name = "scene.yaml" }) {
     const id = ++next;
     return new Promise((kept) => {
       answers.set(id, { kept, quiet });
       pull = null;
-      send("load", { id, name, text, choices: { ...choices }, go, restart });
+      send("load", { id, name, text, choices: { ...choices }, go });
     }).then((answer) => {
       if (answer.ok) {
         state.text = text;
@@ -275,7 +276,7 @@ async function main() {
     choices[id] = NUMERIC.includes(id) ? +value : value;
     if (id === "method" && choices.precond && !takes(value).includes(choices.precond)) choices.precond = "";
     showChoices();
-    return load({ go: true, restart: id === "resolution" });
+    return load({ go: true });
   }
   const takes = (method) => tables.takes[method || "ppcg"] ?? tables.preconds;
 
@@ -636,7 +637,8 @@ solver: {tolerance: 1e-3}
   for (const id of ["wind", "direction"]) $(id).addEventListener("input", blow);
   for (const id of ["other-method", "other-precond"]) $(id).addEventListener("change", compare);
   if (options.get("resolution")) choices.resolution = parseInt(options.get("resolution"), 10) || 0;
-  if (small()) { showPlots(false); showPanel(false); } else showPanel(true);
+  showPlots(innerWidth >= 1100 && !small());
+  showPanel(!small());
   const scene = scenes.find((s) => s.name === options.get("scene")) ?? OWN;
   const answer = await openScene(scene);
   if (!answer.ok) throw new Error(answer.message);
@@ -645,7 +647,7 @@ solver: {tolerance: 1e-3}
 
   Object.assign(window.drape, {
     tables, scenes: scenes.map((s) => s.name), plots,
-    state: () => ({ ...state, choices: { ...choices }, pull: pull && { target: pull.target, point: pull.point, vertices: pull.vertices.length }, vertices: cloth.vertices, triangles: cloth.count, size: cloth.size,
+    state: () => ({ ...state, choices: { ...good }, pull: pull && { target: pull.target, point: pull.point, vertices: pull.vertices.length }, vertices: cloth.vertices, triangles: cloth.count, size: cloth.size,
       finite: cloth.x.every(Number.isFinite), objects: cloth.objects.length }),
     vertexAt: (i) => [...cloth.x.subarray(3 * i, 3 * i + 3)],
     pixelOf: (p) => renderer.pixelOf(p), patch: () => pull && { vertices: [...pull.vertices], targets: [...pull.from].map((c, i) => c + pull.target[i % 3] - pull.point[i % 3]) },

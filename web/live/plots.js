@@ -65,15 +65,15 @@ function create(canvases) {
     c.stroke();
   }
 
-  /* Names in their colours, from the right, where there is room. */
+  /* Names in their colours. */
   function names(p, list) {
     const { c } = p;
     c.textAlign = "left";
     let at = p.left + 4;
     for (const [name, colour] of list) {
       c.fillStyle = p.colour(colour);
-      c.fillText(name, at, p.top + 6);
-      at += c.measureText(name).width + 7;
+      c.fillText(name, at, p.top - 7);
+      at += c.measureText(name).width + 6;
     }
   }
 
@@ -83,7 +83,7 @@ function create(canvases) {
   }
 
   function drawStages() {
-    const p = begin(canvases.stages), { c } = p;
+    const p = { ...begin(canvases.stages), top: 17 }, { c } = p; // names stand above
     const shown = STAGES.filter(([name]) => rows.some((r) => r[name] > 0));
     const totals = rows.map((r) => 1000 * shown.reduce((sum, [name]) => sum + r[name], 0));
     const high = Math.max(1e-3, totals.slice().sort((a, b) => a - b)[Math.floor(.98 * (totals.length - 1))] * 1.15); // one late step does not flatten all others
@@ -99,11 +99,11 @@ function create(canvases) {
       c.fill();
       c.globalAlpha = 1;
     }
-    names(p, shown.map(([name, colour]) => [name === "precondition" ? "set-up" : name, colour]));
+    names(p, shown.map(([name, colour]) => [{ precondition: "set-up", update: "rest" }[name] ?? name, colour]));
   }
 
   function drawEnergy() {
-    const p = begin(canvases.energy);
+    const p = { ...begin(canvases.energy), top: 17 };
     let low = 0, high = 0;
     for (const r of rows) for (const [name] of ENERGIES) { low = Math.min(low, r[name]); high = Math.max(high, r[name]); }
     const up = axis(p, low, high || (low ? 0 : 1));

@@ -94,14 +94,14 @@ function choose(c) {
   number("live_wind", ...(c.wind ?? [NaN, NaN, NaN]));
 }
 
-/* go: from the present state on. Where another mesh cannot, it begins anew: restart. The choices of before hold where it is refused. */
+/* go: from the present state on; where that does not work, from the start. The choices of before hold where it is refused. */
 let chosen = null;
-function load({ id, name, text: scene, choices, go, restart }) {
+function load({ id, name, text: scene, choices, go }) {
   choose(choices);
-  let from = go ? 1 : 0, wrong = number("live_load", name, scene, from);
-  if (wrong && from && restart) wrong = number("live_load", name, scene, from = 0);
+  let from = go ? 1 : 0, wrong = number("live_load", name, scene, from), why = wrong ? message() : "";
+  if (wrong && go) wrong = number("live_load", name, scene, from = 2);
   if (wrong) {
-    const why = message();
+    why = message();
     if (chosen) choose(chosen);
     return say("refused", { id, message: why });
   }
@@ -110,11 +110,11 @@ function load({ id, name, text: scene, choices, go, restart }) {
   held = 0;
   owed = 0;
   samples = [];
-  if (!from) film = [];
+  if (from !== 1) film = [];
   else if (film.length && film[0].x.length !== 3 * number("live_vertices")) film = [];
   clock = { since: performance.now(), simulated: 0, rate: clock.rate };
   const wind = drape.HEAPF64.subarray(number("live_scene_wind") >> 3, (number("live_scene_wind") >> 3) + 3);
-  say("loaded", { id, mesh: mesh(), went: from === 1, step: h, wind: [...wind], warning: text("live_warning") });
+  say("loaded", { id, mesh: mesh(), went: from === 1, why, step: h, wind: [...wind], warning: text("live_warning") });
 }
 
 /* ---- running ---- */
