@@ -180,7 +180,9 @@ describe("the page", { concurrency: 2 }, () => {
     assert.equal((await choose("resolution", "11", false)).vertices, 11 * 11);
     await page.evaluate(() => { const w = document.getElementById("wind"); w.value = 6; w.dispatchEvent(new Event("input")); });
     assert.ok((await runs(page)).choices.wind[1] > 5);
-    // What cannot be: an explicit method at this step. It is told, and the simulation goes on as it was.
+    // What cannot be: an explicit method at a step of 1/30 s. It is told, and the simulation goes on as it was.
+    await choose("resolution", "31", false);
+    await choose("step", String(1 / 30), false);
     await page.selectOption("#integrator", "explicit-euler");
     await page.waitForSelector("#told.wrong:not([hidden])");
     assert.equal((await runs(page)).choices.integrator, "implicit-euler");

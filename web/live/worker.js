@@ -44,7 +44,8 @@ async function begin({ script, wasm, threads }) {
   if (script) Object.assign(options, { mainScriptUrlOrBlob: script, locateFile: (name) => new URL(name, script).href });
   drape = await createDrape(options);
   if (number("live_begin", threads)) throw new Error("there is not enough memory to begin");
-  const methods = list("drape_method_name"), preconds = list("drape_precond_name");
+  // "direct" wants the library of somebody else.
+  const methods = list("drape_method_name").filter((name) => name !== "direct"), preconds = list("drape_precond_name");
   say("ready", {
     version: text("drape_version"), threads,
     scenes: list("drape_scene_name").map((name, i) => ({ name, about: text("drape_scene_description", i), text: text("drape_scene_text", i) })),
