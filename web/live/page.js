@@ -36,12 +36,14 @@ function stop(words) {
 }
 
 let toldUntil = 0;
+/* What went wrong stays until its time is over, or something else goes wrong. */
 function tell(words, wrong = false) {
+  if (!wrong && !$("told").hidden && $("told").classList.contains("wrong")) return;
   $("told").textContent = words;
   $("told").className = wrong ? "glass wrong" : "glass";
   $("told").hidden = false;
   clearTimeout(toldUntil);
-  toldUntil = setTimeout(() => { $("told").hidden = true; }, wrong ? 9000 : 4000);
+  toldUntil = setTimeout(() => { $("told").hidden = true; }, wrong ? 12000 : 4000);
 }
 
 /* ---- the worker ---- */
@@ -173,6 +175,7 @@ async function main() {
     ready: (data) => { tables = data; answers.get("begin").kept(data); },
     loaded: (data) => {
       good = { ...choices };
+      $("told").hidden = true;
       state.h = data.step;
       if (!choices.wind) showWind(data.wind);
       take(data.mesh, data.went);
