@@ -382,6 +382,12 @@ DRAPE_API const char *drape_sim_stuck(const drape_sim *sim);
  * a control finds its step length again. DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */
 DRAPE_API drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v);
 
+/* The time from now on, s, >= 0; rounded to a whole number of steps. For a simulation that goes on where another one
+ * of the same cloth has got to, with another solver, fabric, step or mesh: create it, then set state and time. Pins
+ * and colliders are where their motion has them at that time; a pin that takes hold after time 0 and holds by then
+ * does so where its vertices are now. The state stays; multistep methods restart. */
+DRAPE_API drape_status drape_sim_set_time(drape_sim *sim, double time);
+
 /* ---- Holding: vertices that follow a pointer or a hand ---- */
 
 #define DRAPE_HOLD_SPEED 4.0 /* m/s */
@@ -467,6 +473,11 @@ DRAPE_API drape_status drape_sim_check_energy(drape_sim *sim, bool on);
 /* The linear system of the last step, as a system file (drape/sparse.h): the last one that was solved. The unknown is
  * the change of velocities or positions; in steps that are not linearised, Newton's correction of it. */
 DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path);
+
+/* The same system as drape_sim_export_system writes, in memory and with the couplings of contact: A, b, constraints,
+ * positions and couplings, for another solver to solve. All of it belongs to the simulation and lives until its next
+ * step. DRAPE_ERROR_ARGUMENT where there is none: before the first step, and with explicit integrators. */
+DRAPE_API drape_status drape_sim_system(drape_sim *sim, drape_problem *out);
 
 /* ---- Checkpoints: docs/checkpoints.md ---- */
 

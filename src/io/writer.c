@@ -10,7 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order in which they are listed. */
+/* In the order in which they are listed. A page that simulates is downloaded first, and does with few (web/). */
+#ifdef DRAPE_FEW_FORMATS
+#define FORMATS(ROW)                                                                                                 \
+    ROW(obj)                                                                                                         \
+    ROW(glb)
+#else
 #define FORMATS(ROW)                                                                                                 \
     ROW(obj)                                                                                                         \
     ROW(html)                                                                                                        \
@@ -20,6 +25,7 @@
     ROW(abc)                                                                                                         \
     ROW(usda)                                                                                                        \
     ROW(glb)
+#endif
 
 #define DECLARE(name) extern const drape_i_format drape_i_format_##name;
 #define LIST(name)    &drape_i_format_##name,

@@ -26,7 +26,6 @@
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};
 enum { VERSION = 5, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 10 };
-static const int64_t MOST_STEPS = INT64_C(1) << 53; /* beyond it the time steps * h is no longer exact */
 
 typedef struct header {
     char magic[8];
@@ -132,7 +131,7 @@ void drape_i_checkpoint_make(drape_sim *sim, char *out) {
     drape_i_checkpoint_seal(out, head.size);
 }
 
-static void forget(drape_sim *sim) {
+void drape_i_sim_forget(drape_sim *sim) {
     drape_solver_forget(sim->solver);
     if (sim->contact) drape_i_contact_forget(sim->contact);
     if (sim->integrator) drape_i_integrator_forget(sim->integrator);
@@ -145,7 +144,7 @@ drape_status drape_sim_save(drape_sim *sim, const char *path) {
     int64_t size = drape_i_checkpoint_size(sim);
     drape_i_file file;
     char *data;
-    forget(sim);
+    drape_i_sim_forget(sim);
     if (!DRAPE_NEW_RAW(ctx, data, size)) return DRAPE_ERROR_MEMORY;
     drape_i_checkpoint_make(sim, data);
     drape_status status = drape_i_file_create(ctx, path, &file);
@@ -203,8 +202,9 @@ static drape_status check_header(const source *from, const drape_sim *sim, const
             from->ctx, DRAPE_ERROR_FORMAT,
             "%s: a checkpoint of another scene: its mesh, material, pins, forces, solver or time step differs",
             from->name);
-    return head->steps >= 0 && head->steps <= MOST_STEPS ? DRAPE_OK
-                                                         : damaged(from, "the number of steps is out of range");
+    return head->steps >= 0 && head->steps <= DRAPE_I_MOST_STEPS
+               ? DRAPE_OK
+               : damaged(from, "the number of steps is out of range");
 }
 
 static bool all_finite(const char *values, int64_t count) {
@@ -300,7 +300,7 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     sim->constraint_force = NULL;
     sim->balance_checked = false;
     drape_i_sim_restore_active_pins(sim);
-    forget(sim);
+    drape_i_sim_forget(sim);
     return sim->integrator && !stands_here(sim) ? drape_i_integrator_start(sim) : DRAPE_OK;
 }
 

@@ -45,9 +45,8 @@ bool drape_i_pin_holds(const drape_pin *pin, double t, double h) {
 
 static bool holds(const drape_sim *sim, const drape_pin *pin, double t) { return drape_i_pin_holds(pin, t, sim->h); }
 
-/* Pins whose time begins with this step take hold of their vertices where these are. */
-static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, double t) {
-    if (pin->from <= 0 || holds(sim, pin, t)) return;
+/* The motion of its vertices leads through where these are at t. */
+static void anchor_here(drape_sim *sim, const drape_pin *pin, int32_t first, double t) {
     for (int32_t i = first; i < first + pin->count; i++) {
         const double *x = sim->x + 3 * (int64_t)sim->pinned[i].vertex;
         double *anchor = sim->anchor + 3 * (int64_t)i, d[3];
@@ -55,6 +54,11 @@ static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, doubl
         displacement(sim, pin, i - first, sim->pinned[i].vertex, t, x, d);
         for (int32_t k = 0; k < 3; k++) anchor[k] = x[k] - d[k];
     }
+}
+
+/* Pins whose time begins with this step take hold of their vertices where these are. */
+static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, double t) {
+    if (pin->from > 0 && !holds(sim, pin, t)) anchor_here(sim, pin, first, t);
 }
 
 /* Whether other pins hold in the step that ends at t than in the one before. */
@@ -86,6 +90,12 @@ bool drape_i_sim_update_active_pins(drape_sim *sim) {
 void drape_i_sim_restore_active_pins(drape_sim *sim) {
     double now = (double)sim->steps * sim->h;
     for (int32_t p = 0; p < sim->pin_count; p++) sim->holding[p] = sim->steps > 0 && holds(sim, &sim->pins[p], now);
+}
+
+void drape_i_sim_take_hold_again(drape_sim *sim) {
+    for (int32_t p = 0, first = 0; p < sim->pin_count; first += sim->pins[p++].count)
+        if (sim->pins[p].from > 0 && sim->holding[p])
+            anchor_here(sim, &sim->pins[p], first, (double)sim->steps * sim->h);
 }
 
 /* What one pin asks of its vertex number i of all pinned ones. */
