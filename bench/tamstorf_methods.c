@@ -221,7 +221,7 @@ static void measure_step(void *user, drape_context *ctx, const tamstorf_system *
     int64_t length = 3 * (int64_t)system->file.A.rows;
     run_kept(m, ctx, system, left);
     if (left > 0) return;
-    /* A refined sheet is begun anew for each sample. */
+    /* A refined sheet starts again for each sample. */
     if (m->cell->side > T_LARGEST_RUN || m->sample + 1 == m->cell->samples) end_kept(m);
     double *exact = bench_vector(length), *x = bench_vector(length), *w = bench_vector(length);
     m->out->vertices = system->file.A.rows;

@@ -142,7 +142,7 @@ DRAPE_API drape_status drape_vector_parse(drape_context *ctx, const char *name, 
 /* ---- System files: a linear system with its constraints, as the step made it ----
  *
  * S A x = S b with (I - S) x = (I - S) z. Every diagonal block is in the pattern, every number is finite, every
- * block of S is an orthogonal projection (S = S' = S S to 1e-9 an entry).
+ * block of S is an orthogonal projection (S = S' = S S to 1e-9 per entry).
  *
  * Little-endian: char magic[8] = "DRAPESY1"; int64 n, nnzb, nconstrained; double h; int64 rowptr[n+1];
  * int32 col[nnzb], zero-padded to 8 bytes; double val[9 nnzb], S[9 n], b[3 n], z[3 n], rest[3 n], cur[3 n]. */

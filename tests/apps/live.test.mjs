@@ -160,7 +160,7 @@ describe("the page", { concurrency: 2 }, () => {
 
   test("solver, fabric and the rest change while it runs", LIMIT, async (t) => {
     const { page, wrong } = await open(t, "#resolution=21&cheap", { viewport: { width: 1000, height: 700 } });
-    /* goes: time does not begin anew. Another mesh or model may not be able to go on from where the cloth is. */
+    /* goes: time does not restart. Another mesh or model may not be able to go on from where the cloth is. */
     const choose = async (id, value, goes = true) => {
       const { time, frames } = await runs(page);
       await page.selectOption(`#${id}`, value);
