@@ -72,7 +72,7 @@ static double time_writing(drape_context *ctx, drape_sim *sim, const drape_scene
     return bench_seconds() - began;
 }
 
-/* value: stages in s a step, then bytes a vertex, then steps that were measured. */
+/* value: stages in s per step, then bytes per vertex, then steps that were measured. */
 static void measure(const char *name, int32_t side, int32_t threads, int32_t steps, double value[VALUES]) {
     drape_scene_options options = {.resolution = side};
     counted memory = {.lock = PTHREAD_MUTEX_INITIALIZER};

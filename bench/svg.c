@@ -1,5 +1,5 @@
 /* svg.c: see svg.h. Axes with ticks at round numbers, a grid, curves, and a legend below. Everything that has
- * a colour has a class, so that the page decides on light and dark. */
+ * a color has a class, so that the page decides on light and dark. */
 #include "svg.h"
 
 #include <math.h>

@@ -31,7 +31,7 @@ static char *name_output(const char *scene) {
 
 static bool prepare(equilibrium *s) {
     if (!drape_writer_knows(s->output)) {
-        complain("-o %s: no format is known by that ending (`drape list formats`)", s->output);
+        complain("-o %s: unknown file extension (`drape list formats`)", s->output);
         return false;
     }
     s->ctx = make_context(s->scene.threads, true);
@@ -79,13 +79,13 @@ static int run(equilibrium *s) {
         complain("%s", drape_message(s->ctx));
         return status == DRAPE_ERROR_ARGUMENT ? EXIT_BAD_INPUT : EXIT_RUN_FAILED;
     }
-    tell(
-        "%s after %d correction%s in %.2f s: forces of %.2g of the weight (%.3g N) are left; moved by up to %.3g m\n",
-        result.at_rest ? "at rest" : "not yet at rest", result.iterations, result.iterations == 1 ? "" : "s",
-        seconds_now() - begin, result.residual, result.weight, result.moved);
+    tell("%s after %d correction%s in %.2f s: the remaining forces are %.2g of the weight (%.3g N); moved by up to "
+         "%.3g m\n",
+         result.at_rest ? "at rest" : "not yet at rest", result.iterations, result.iterations == 1 ? "" : "s",
+         seconds_now() - begin, result.residual, result.weight, result.moved);
     if (!result.at_rest) {
-        complain("the forces did not come into balance within %d corrections; allow more (--corrections), or more of "
-                 "them to be left (--tolerance)",
+        complain("no equilibrium after %d corrections; allow more of them (--corrections), or a larger remaining "
+                 "force (--tolerance)",
                  result.iterations);
         return EXIT_RUN_FAILED;
     }
@@ -95,7 +95,7 @@ static int run(equilibrium *s) {
     char *star = strrchr(made, '*');
     if (star) tell("wrote %.*s0000%s\n", (int)(star - made), made, star + 1);
     else tell("wrote %s\n", made);
-    if (can_be_started_from(s->output)) tell("a scene starts from there with `start: {file: %s}`\n", s->output);
+    if (can_be_started_from(s->output)) tell("to start a scene from there, write `start: {file: %s}`\n", s->output);
     return EXIT_GOOD;
 }
 
@@ -110,25 +110,25 @@ int command_equilibrium(int argc, char **argv) {
     option options[SCENE_OPTIONS + 4] = {
         {"--output", "-o", "OUT", "where to write the cloth (`drape list formats`); default: NAME_equilibrium.obj",
          OPTION_TEXT, &s.output, 0, 0},
-        {"--tolerance", NULL, "SHARE", "forces of this share of the weight may be left; default: 1e-7", OPTION_REAL,
+        {"--tolerance", NULL, "SHARE", "largest remaining force, relative to the weight; default: 1e-7", OPTION_REAL,
          &s.tolerance, 0, 0},
-        {"--corrections", NULL, "N", "at most so many; default: 1000", OPTION_NUMBER, &s.corrections, 1,
+        {"--corrections", NULL, "N", "largest number of corrections; default: 1000", OPTION_NUMBER, &s.corrections, 1,
          MOST_CORRECTIONS}};
     scene_option_table(&s.scene, options + 3);
-    command_line line = {.usage = "drape equilibrium SCENE.yaml|NAME [options]",
-                         .about =
-                             "Moves the cloth of a scene to where its forces are balanced, as if it had swung "
-                             "out, and writes it. A scene starts from\nthere with `start: {file: OUT}`. Pins are "
-                             "where they are at the beginning. Scenes with contact are refused.\nExit code 0: at "
-                             "rest, 1: not reached, 2: bad input.",
-                         .options = options,
-                         .positional = &s.scene.name,
-                         .positional_count = 1,
-                         .names = WORDS_SCENES};
+    command_line line = {
+        .usage = "drape equilibrium SCENE.yaml|NAME [options]",
+        .about =
+            "Finds the static equilibrium of the cloth of a scene, where it hangs once it has stopped swinging, and "
+            "writes it.\nTo start a scene from there, write `start: {file: OUT}`. Pins stay at their places of the "
+            "beginning.\nScenes with contact are refused. Exit code 0: at rest, 1: not reached, 2: bad input.",
+        .options = options,
+        .positional = &s.scene.name,
+        .positional_count = 1,
+        .names = WORDS_SCENES};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     if (!s.scene.name) {
-        complain("which scene? (usage: %s; `drape scenes` lists them)", line.usage);
+        complain("no scene given (usage: %s; `drape scenes` lists them)", line.usage);
         return EXIT_BAD_INPUT;
     }
     char *own = s.output ? NULL : name_output(s.scene.name);

@@ -144,10 +144,10 @@ static drape_status find_twins(drape_context *ctx, mesh *m, const int32_t *link)
             if (origin(m, next_half(g)) == a) m->twin[h] = g;
         for (int32_t g = link[h]; g >= 0; g = link[g])
             if (origin(m, next_half(g)) == b)
-                return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                                    "triangles %d and %d have the edge from vertex %d to %d "
-                                    "the same way round",
-                                    h / 3, g / 3, a, b);
+                return drape_i_fail(
+                    ctx, DRAPE_ERROR_ARGUMENT,
+                    "triangles %d and %d run in the same direction along the edge from vertex %d to %d", h / 3, g / 3,
+                    a, b);
     }
     return DRAPE_OK;
 }

@@ -95,21 +95,23 @@ static double foreseen_plain(const drape_i_choice *c, double start) {
     return effort(c, start) * SPEED / sqrt(fmax(soft, DBL_MIN));
 }
 
-typedef struct foresight {
+typedef struct iteration_estimate {
     double share, fixed; /* iterations */
-} foresight;
+} iteration_estimate;
 
 /* What k would take if all were as foreseen: a part that grows with how hard the problem is, and one that grows with
  * the square root of that. */
-static foresight foreseen(const drape_i_choice *c, int32_t k, double start) {
+static iteration_estimate foreseen(const drape_i_choice *c, int32_t k, double start) {
     const drape_i_variant *v = costs_of(c, k);
-    return (foresight){v->share * foreseen_plain(c, start), v->fixed * effort(c, start) / USUAL_EFFORT};
+    return (iteration_estimate){v->share * foreseen_plain(c, start), v->fixed * effort(c, start) / USUAL_EFFORT};
 }
 
-static double at_hardness(foresight f, double hardness) { return f.share * hardness + f.fixed * sqrt(hardness); }
+static double at_hardness(iteration_estimate f, double hardness) {
+    return f.share * hardness + f.fixed * sqrt(hardness);
+}
 
 /* The inverse. */
-static double hardness_of(foresight f, double iterations) {
+static double hardness_of(iteration_estimate f, double iterations) {
     double root = 2 * iterations / (f.fixed + sqrt(f.fixed * f.fixed + 4 * f.share * iterations));
     return root * root;
 }
@@ -265,7 +267,7 @@ static void remember(double *mean, double now) { *mean += FORGET * (now - *mean)
 /* A candidate's first solve tells how it compares with the others, the later ones how hard the problems are by now.
  */
 static void compare(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
-    foresight f = foreseen(c, k, o->start);
+    iteration_estimate f = foreseen(c, k, o->start);
     if (o->iterations == 0) return;
     if (c->relation[k] > 0) remember(&c->hardness, hardness_of(f, o->iterations / c->relation[k]));
     else if (c->hardness > 0) c->relation[k] = o->iterations / at_hardness(f, c->hardness);
@@ -295,7 +297,7 @@ void drape_i_choice_learn_slow(drape_i_choice *c, int32_t k, const drape_i_outco
 /* Whether its iterations hardly depend on how hard the problems are: those of multigrid, which stay the same where
  * the block diagonal's have become a third of what they were. */
 static bool tells_little(const drape_i_choice *c, int32_t k) {
-    foresight f = foreseen(c, k, c->start);
+    iteration_estimate f = foreseen(c, k, c->start);
     return f.fixed > f.share;
 }
 

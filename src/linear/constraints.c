@@ -125,7 +125,7 @@ static void times(const double *S, const double *v, double out[3]) {
 }
 
 static drape_status named_twice(drape_constraints *set, int32_t vertex) {
-    return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT, "constraints: vertex %d is named twice", vertex);
+    return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT, "constraints: vertex %d is listed twice", vertex);
 }
 
 static drape_status sort_next(drape_constraints *set, int32_t count) {
@@ -183,7 +183,7 @@ drape_status drape_constraints_set(drape_constraints *set, const drape_constrain
         const drape_constraint *c = &list[i];
         if (c->vertex < 0 || c->vertex >= set->vertices || c->directions < 0 || c->directions > 3)
             return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT,
-                                "constraints: vertex %d of %d with %d directions (0 to 3 wanted)", c->vertex,
+                                "constraints: vertex %d of %d with %d directions; expected 0 to 3", c->vertex,
                                 set->vertices, c->directions);
         if (i == set->vertices) { /* one is there twice already, or this one is */
             drape_status status = sort_next(set, i);
@@ -213,7 +213,8 @@ drape_status drape_constraints_set_filter(drape_constraints *set, const double *
         if (is_identity(S + 9 * i)) continue;
         if (!is_projection(S + 9 * i) || !isfinite(z[3 * i]) || !isfinite(z[3 * i + 1]) || !isfinite(z[3 * i + 2]))
             return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT,
-                                "constraints: vertex %d: S is no orthogonal projection, or z is not finite", (int)i);
+                                "constraints: vertex %d: S is not an orthogonal projection, or z is not finite",
+                                (int)i);
         drape_i_held *h = &set->next[used++];
         h->vertex = (int32_t)i;
         memcpy(h->S, S + 9 * i, sizeof h->S);

@@ -175,7 +175,7 @@ static drape_status unknown_method(drape_context *ctx, const char *method) {
     for (int32_t i = 0; drape_ode_method_name(i) && used < sizeof known; i++)
         used +=
             (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", drape_ode_method_name(i));
-    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: there is no method \"%s\"; known: %s", method, known);
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: unknown method \"%s\"; known: %s", method, known);
 }
 
 static drape_status choose_method(drape_context *ctx, const drape_ode_settings *s, drape_i_ode_method *out) {

@@ -105,10 +105,11 @@ typedef struct drape_i_contact {
     int32_t *first; /* one per vertex: its first touch, -1: none */
     int32_t *stamp; /* one per vertex: scratch */
     drape_i_contact_spring *spring;
+    int32_t springs, spring_room;
     drape_coupling *coupling; /* of those that push: up to three each */
-    int32_t springs, spring_room, couplings;
-    drape_i_own_block *own; /* spring_room: what sim->A had where springs are added to it */
-    int32_t owns;
+    int32_t couplings, coupling_room;
+    drape_i_own_block *own; /* what sim->A had where springs are added to it */
+    int32_t owns, own_room;
     drape_i_rub *rub; /* of pairs, after the last step */
     int32_t rubs, rub_room;
     int32_t *slot; /* where to find them, by hashing; -1: none */

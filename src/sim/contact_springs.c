@@ -53,22 +53,36 @@ static drape_status make_room(drape_i_contact *c) {
     if (c->springs < c->spring_room) return DRAPE_OK;
     int32_t room = c->spring_room + c->spring_room / 2 + 64;
     drape_i_contact_spring *spring;
-    drape_coupling *coupling = NULL;
-    drape_i_own_block *own = NULL;
-    if (!DRAPE_NEW(ctx, spring, room) || !DRAPE_NEW(ctx, coupling, 3 * (int64_t)room) || !DRAPE_NEW(ctx, own, room)) {
-        DRAPE_FREE(ctx, spring, room);
-        DRAPE_FREE(ctx, coupling, 3 * (int64_t)room);
-        return DRAPE_ERROR_MEMORY;
-    }
+    if (!DRAPE_NEW(ctx, spring, room)) return DRAPE_ERROR_MEMORY;
     if (c->springs > 0) memcpy(spring, c->spring, (size_t)c->springs * sizeof *spring);
     DRAPE_FREE(ctx, c->spring, c->spring_room);
-    DRAPE_FREE(ctx, c->coupling, 3 * (int64_t)c->spring_room);
-    DRAPE_FREE(ctx, c->own, c->spring_room);
     c->spring = spring;
-    c->coupling = coupling;
-    c->own = own;
     c->spring_room = room;
     return DRAPE_OK;
+}
+
+/* A coupling along n, and two across it where there is friction; of a single vertex a block of A in their place. Most
+ * springs of folded cloth need fewer than three: each has 96 bytes. */
+static drape_status make_couplings(drape_i_contact *c) {
+    drape_context *ctx = c->world->ctx;
+    int32_t couplings = 0, owns = 0;
+    for (int32_t i = 0; i < c->springs; i++) {
+        const drape_i_contact_spring *s = &c->spring[i];
+        couplings += s->k > 0 || s->c > 0;
+        if (s->limit > 0 && s->count > 1) couplings += 2;
+        owns += s->limit > 0 && s->count == 1;
+    }
+    if (couplings > c->coupling_room) {
+        DRAPE_FREE(ctx, c->coupling, c->coupling_room);
+        c->coupling_room = couplings + couplings / 4;
+        if (!DRAPE_NEW(ctx, c->coupling, c->coupling_room)) c->coupling_room = 0;
+    }
+    if (owns > c->own_room) {
+        DRAPE_FREE(ctx, c->own, c->own_room);
+        c->own_room = owns + owns / 4;
+        if (!DRAPE_NEW(ctx, c->own, c->own_room)) c->own_room = 0;
+    }
+    return couplings <= c->coupling_room && owns <= c->own_room ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
 
 /* A pair as it is at the start of the step: closest points, and gaps then and at the end as it moves now. */
@@ -392,6 +406,7 @@ drape_status drape_i_contact_find_springs(drape_sim *sim) {
         for (int64_t i = 0; i < count && !status; i++)
             if (c->near[i]) status = add_pair(sim, kind, i);
     }
+    if (!status) status = make_couplings(c);
     return status ? status : drape_i_contact_grow_rubs(c, c->springs);
 }
 

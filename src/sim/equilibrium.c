@@ -191,14 +191,13 @@ static drape_status check_settings(drape_sim *sim, drape_equilibrium_settings *s
         return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "equilibrium: tolerance is %g; it must be in (0, 1)",
                             s->tolerance);
     if (sim->contact)
-        return drape_i_fail(
-            sim->ctx, DRAPE_ERROR_ARGUMENT,
-            "equilibrium: the scene has contact, whose rest is not found by balancing forces; run it until "
-            "it lies still, and start from its last frame");
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                            "equilibrium: the scene has contact, which the search does not support; run it until it "
+                            "lies still, and start from its last frame");
     if (drape_cloth_limits_strain(sim->cloth))
         return drape_i_fail(
             sim->ctx, DRAPE_ERROR_ARGUMENT,
-            "equilibrium: a material has a strain_limit, which is no force; leave it out, or run the scene");
+            "equilibrium: a material has a strain_limit, which is not a force; leave it out, or run the scene");
     return DRAPE_OK;
 }
 

@@ -113,7 +113,7 @@ static drape_status assemble(drape_sim *sim) {
     drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
     const char *force = status == DRAPE_ERROR_NUMBER ? drape_i_assembler_explain(sim->forces) : NULL;
     if (force)
-        return drape_i_fail(sim->ctx, status, "step %lld (t = %g s): %s; the state is that of before this step",
+        return drape_i_fail(sim->ctx, status, "step %lld (t = %g s): %s; the state is that before this step",
                             (long long)sim->steps + 1, what.time, force);
     if (status) return status;
     double assembled = drape_i_seconds();
@@ -224,11 +224,11 @@ static drape_status take_back(drape_sim *sim, drape_status status) {
 /* A step that failed for want of room, although it was cut, says between what. */
 static drape_status explain_contact(drape_sim *sim, drape_status status) {
     if (status != DRAPE_ERROR_NUMBER || !sim->contact || !sim->contact->no_room) return status;
-    return drape_i_fail(
-        sim->ctx, status,
-        "step %lld (t = %g s): contact leaves no room between %s, not even in steps of 1/%d; the state "
-        "is that of before this step",
-        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, sim->contact->stuck, 1 << DRAPE_I_HALVINGS);
+    return drape_i_fail(sim->ctx, status,
+                        "step %lld (t = %g s): contact leaves no space between %s, even in steps of 1/%d; the state "
+                        "is that before this step",
+                        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, sim->contact->stuck,
+                        1 << DRAPE_I_HALVINGS);
 }
 
 /* ---- certify ---- */

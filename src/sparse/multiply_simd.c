@@ -1,7 +1,7 @@
 /* multiply_simd.c: y = A x for 3x3 block rows (row_sum.h). One thread sums one row in order, so the bits do not
  * depend on the number of threads either.
  *
- * Cost: 18 flops for 76 bytes a block, so memory bandwidth is the limit. */
+ * Cost: 18 flops for 76 bytes per block, so memory bandwidth is the limit. */
 #include "sparse/bounds_lanes.h"
 #include "sparse/multiply.h"
 #include "sparse/row_sum.h"

@@ -55,7 +55,7 @@ EOF
 failures_are_told() {
     fresh_folder
     drape 1 equilibrium drooping --resolution 11 --corrections 2
-    grep -q '^drape: the forces did not come into balance within 2 corrections' "$scratch/err" || fail "$(cat "$scratch/err")"
+    grep -q '^drape: no equilibrium after 2 corrections' "$scratch/err" || fail "$(cat "$scratch/err")"
     drape 2 equilibrium sphere --resolution 11
     grep -q '^drape: equilibrium: the scene has contact' "$scratch/err" || fail "$(cat "$scratch/err")"
     printf 'drape: 1\ncloth: [{name: loose, grid: {resolution: 5}}]\n' >loose.yaml

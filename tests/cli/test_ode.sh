@@ -155,12 +155,12 @@ PYTHON
 }
 
 bad_input_is_refused() {
-    refuses 'which example?'
-    refuses 'no example 7' 7
-    refuses '--method rk9: explicit-euler, ' 1a --method rk9
+    refuses 'no example given'
+    refuses 'unknown example 7' 7
+    refuses '--method rk9: expected explicit-euler, ' 1a --method rk9
     refuses '--step 0' 1a --step 0
     refuses '--step -1' 1a --step -1
-    refuses 'a number is wanted' 1a --step nan
+    refuses 'expected a number' 1a --step nan
     refuses '--until 0' 1a --until 0
     refuses '--newton fast' 1a --newton fast
     refuses 'rtol -1' 1a --adaptive --rtol -1
@@ -168,7 +168,7 @@ bad_input_is_refused() {
     refuses 'second order' 1a --method verlet
     refuses 'no Newton iterations' 1a --method rk4 --adaptive-newton
     refuses 'exclude each other' 1a --adaptive --adaptive-newton
-    refuses 'one word too many' 1a 1b
+    refuses 'unexpected argument' 1a 1b
     refuses '--dense' 1a --dense 0
     refuses '--dense' 1a --dense many
     ode 1 1a --step 1e-9

@@ -460,7 +460,7 @@ static void test_wrong_pins(void **state) {
     REFUSE(s->pins[0].motion.frequency = NAN, "pin 0");
     REFUSE(s->pins[0].motion.kind = DRAPE_MOTION_CALLBACK, "pin 0: a motion by callback without a function");
     REFUSE(s->pins[0].motion.centre[2] = NAN, "pin 0");
-    REFUSE(s->pins[0].motion.kind = (drape_motion_kind)9, "pin 0: there is no kind of motion 9");
+    REFUSE(s->pins[0].motion.kind = (drape_motion_kind)9, "pin 0: unknown kind of motion 9");
     s->scene.pin_count = 2;
     REFUSE((s->pins[1] = good, s->pins[1].count = -1), "pin 1"); /* the sum alone would look right */
 #undef REFUSE

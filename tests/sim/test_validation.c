@@ -265,7 +265,7 @@ static void put_triangle(FILE *file, int32_t a, int32_t b, int32_t c) {
     fprintf(file, "f %d/%d %d/%d %d/%d\n", a, a, b, b, c, c);
 }
 
-/* Square cells whose diagonals turn from cell to cell as the colours of a chessboard do; pulled out along x. */
+/* Square cells whose diagonals turn from cell to cell as the colors of a chessboard do; pulled out along x. */
 static void write_chessboard(const char *folder, int32_t cells, int32_t rows, double stretch) {
     FILE *file = strip_open(folder);
     for (int32_t j = 0; j <= rows; j++)
