@@ -21,7 +21,7 @@
 #ifndef DRAPE_PETSC_H
 #define DRAPE_PETSC_H
 
-#include "drape/sim.h"
+#include "drape/io.h"
 
 #include <mpi.h>
 
@@ -90,6 +90,55 @@ DRAPE_API int64_t drape_petsc_system_bytes(const drape_petsc_system *system);
 /* Writes x, 3 doubles per vertex of the part, to a file in the order of the system file: each process its own
  * vertices. The file is complete, or as it was before. */
 DRAPE_API drape_status drape_petsc_system_write(const drape_petsc_system *system, const char *path, const double *x);
+
+/* ---- Simulating ---- */
+
+typedef struct drape_petsc_sim drape_petsc_sim;
+
+/* Reads a scene as drape_scene_load does, divides its vertices over the processes by PT-Scotch, and keeps the part of
+ * this one: its own vertices and two rings of copies around them. The description of the whole mesh is held only
+ * while it is divided: some 70 bytes per vertex. Pins, wind, loads, all models and fabrics; the integrators
+ * "linearised-euler", "implicit-euler" and "bdf2", the default. Everything else that the scene asks for is refused by
+ * name (DRAPE_ERROR_ARGUMENT): contact, limits of strain, other integrators, solvers and mass matrices. The energies
+ * of certificates are zero, and Newton's method searches by slopes, not by a potential. options may be NULL. */
+DRAPE_API drape_status drape_petsc_sim_load(drape_context *ctx, MPI_Comm comm, const char *name,
+                                            const drape_scene_options *options, drape_petsc_sim **out);
+DRAPE_API void drape_petsc_sim_destroy(drape_petsc_sim *sim); /* NULL is fine */
+/* drape_sim_step. In the certificate all numbers are those of all processes. */
+DRAPE_API drape_status drape_petsc_sim_step(drape_petsc_sim *sim, drape_certificate *certificate);
+/* The part: frames, steps_per_frame, step and outputs are those of the whole scene. */
+DRAPE_API const drape_scene *drape_petsc_sim_scene(const drape_petsc_sim *sim);
+DRAPE_API const drape_petsc_part *drape_petsc_sim_part(const drape_petsc_sim *sim);
+DRAPE_API int64_t drape_petsc_sim_vertices(const drape_petsc_sim *sim); /* of the whole scene */
+DRAPE_API int64_t drape_petsc_sim_steps(const drape_petsc_sim *sim);    /* done so far */
+DRAPE_API double drape_petsc_sim_time(const drape_petsc_sim *sim);      /* s */
+/* m, 3 doubles per vertex of the part; and each one's number in the whole scene. */
+DRAPE_API const double *drape_petsc_sim_positions(const drape_petsc_sim *sim);
+DRAPE_API const int32_t *drape_petsc_sim_numbers(const drape_petsc_sim *sim);
+/* Bytes that this process holds of mesh, state and matrix (drape's own; PETSc's are not in it). */
+DRAPE_API int64_t drape_petsc_sim_bytes(const drape_petsc_sim *sim);
+
+/* A checkpoint: the state of all processes in one file, complete or as it was before. It can be restored on any
+ * number of processes. What solvers remember is dropped on both sides: on the same number of processes both go on
+ * with the same bits, on another one to the tolerances of the solvers. */
+DRAPE_API drape_status drape_petsc_sim_save(drape_petsc_sim *sim, const char *path);
+DRAPE_API drape_status drape_petsc_sim_restore(drape_petsc_sim *sim, const char *path);
+
+/* ---- Frames: a point cache (PC2), each process writing its own vertices at their place ---- */
+
+typedef struct drape_petsc_cache drape_petsc_cache;
+
+/* For so many frames. The file gets its name when it is closed. With `resumable` it is called path.unfinished until
+ * then, and stays where the run is cut off; with `again` that file is continued. */
+DRAPE_API drape_status drape_petsc_cache_open(drape_petsc_sim *sim, const char *path, int32_t frames, bool resumable,
+                                              bool again, drape_petsc_cache **out);
+/* Frame `index`, from 0: the present positions. Frames may be written again. */
+DRAPE_API drape_status drape_petsc_cache_frame(drape_petsc_cache *cache, int32_t index);
+/* Finishes the file and frees the cache, whatever it returns. */
+DRAPE_API drape_status drape_petsc_cache_close(drape_petsc_cache *cache);
+DRAPE_API void drape_petsc_cache_abandon(drape_petsc_cache *cache); /* without a file; NULL is fine */
+/* The temporary name, which should go where the program is ended from outside; NULL: it should stay. */
+DRAPE_API const char *drape_petsc_cache_temporary(const drape_petsc_cache *cache);
 
 /* ---- Failing together ---- */
 

@@ -57,11 +57,16 @@ typedef struct drape_i_shared_file {
     int descriptor;
     int64_t size; /* when it was opened to be read */
     int error;    /* errno of the first write that failed here */
+    bool stays;   /* what was written stays where it is not committed */
 } drape_i_shared_file;
 
 drape_status drape_i_shared_open(drape_context *ctx, MPI_Comm comm, const char *path, drape_i_shared_file *out);
 /* Under a temporary name, which the first process makes and all others open. */
 drape_status drape_i_shared_create(drape_context *ctx, MPI_Comm comm, const char *path, drape_i_shared_file *out);
+/* The same under the name path.unfinished, which stays where the file is not committed, and with `again` must be
+ * there from the time before. */
+drape_status drape_i_shared_continue(drape_context *ctx, MPI_Comm comm, const char *path, bool again,
+                                     drape_i_shared_file *out);
 /* These two are not collective. What is missing of a file that was cut short meanwhile is an error. */
 drape_status drape_i_shared_read(drape_i_shared_file *file, int64_t at, void *data, int64_t bytes);
 void drape_i_shared_write(drape_i_shared_file *file, int64_t at, const void *data, int64_t bytes);

@@ -54,21 +54,26 @@ drape_status drape_i_shared_open(drape_context *ctx, MPI_Comm comm, const char *
     return status;
 }
 
-/* The first process makes the file, under a name that no other run has, and tells it the others. */
-static drape_status make_temporary(drape_i_shared_file *f, int rank) {
+/* The first process makes the file, under a name that no other run has unless it is to be found again, and tells it
+ * the others. */
+static drape_status make_temporary(drape_i_shared_file *f, int rank, bool again) {
     const int64_t room = (int64_t)strlen(f->path) + SUFFIX;
+    int how = f->stays ? again ? O_WRONLY : O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY | O_CREAT | O_EXCL;
     if (!DRAPE_NEW(f->ctx, f->temporary, room)) return DRAPE_ERROR_MEMORY;
     if (rank > 0) return DRAPE_OK;
-    snprintf(f->temporary, (size_t)room, "%s.part-%ld", f->path, (long)getpid());
-    f->descriptor = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (f->stays) snprintf(f->temporary, (size_t)room, "%s.unfinished", f->path);
+    else snprintf(f->temporary, (size_t)room, "%s.part-%ld", f->path, (long)getpid());
+    f->descriptor = open(f->temporary, how | O_CLOEXEC, 0666);
     return f->descriptor < 0 ? refuse(f, "write", errno) : DRAPE_OK;
 }
 
-drape_status drape_i_shared_create(drape_context *ctx, MPI_Comm comm, const char *path, drape_i_shared_file *f) {
+static drape_status begin(drape_context *ctx, MPI_Comm comm, const char *path, bool stays, bool again,
+                          drape_i_shared_file *f) {
     int rank;
     MPI_Comm_rank(comm, &rank);
     drape_status status = start(ctx, comm, path, f);
-    if (!status) status = make_temporary(f, rank);
+    f->stays = stays;
+    if (!status) status = make_temporary(f, rank, again);
     status = drape_petsc_agree(ctx, comm, status);
     if (!status) {
         MPI_Bcast(f->temporary, (int)strlen(path) + SUFFIX, MPI_CHAR, 0, comm);
@@ -78,6 +83,15 @@ drape_status drape_i_shared_create(drape_context *ctx, MPI_Comm comm, const char
     }
     if (status) drape_i_shared_close(f);
     return status;
+}
+
+drape_status drape_i_shared_create(drape_context *ctx, MPI_Comm comm, const char *path, drape_i_shared_file *f) {
+    return begin(ctx, comm, path, false, false, f);
+}
+
+drape_status drape_i_shared_continue(drape_context *ctx, MPI_Comm comm, const char *path, bool again,
+                                     drape_i_shared_file *f) {
+    return begin(ctx, comm, path, true, again, f);
 }
 
 drape_status drape_i_shared_read(drape_i_shared_file *f, int64_t at, void *data, int64_t bytes) {
@@ -126,7 +140,7 @@ void drape_i_shared_close(drape_i_shared_file *f) {
     int rank;
     if (!f || !f->path) return;
     MPI_Comm_rank(f->comm, &rank);
-    if (f->temporary && f->descriptor >= 0 && rank == 0) unlink(f->temporary);
+    if (f->temporary && f->descriptor >= 0 && rank == 0 && !f->stays) unlink(f->temporary);
     if (f->descriptor >= 0) close(f->descriptor);
     if (f->temporary) DRAPE_FREE(f->ctx, f->temporary, (int64_t)strlen(f->path) + SUFFIX);
     DRAPE_FREE(f->ctx, f->path, (int64_t)strlen(f->path) + 1);
