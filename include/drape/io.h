@@ -136,8 +136,8 @@ typedef struct drape_check_summary {
     double swing_loss; /* share of its energy that one swing of the largest piece, hung up by an end, loses to the
                           steps (numerical damping); 0 without gravity, with explicit and with controlled steps */
     bool at_rest;      /* residual is known and below 1e-6, and the cloth starts without velocity */
-    double residual; /* of a scene that says where its cloth starts (`start`): drape_settle_result.residual there; -1:
-                        not known, also with contact and limits of strain */
+    double residual;   /* of a scene that says where its cloth starts (`start`): drape_equilibrium_result.residual
+                          there; -1:   not known, also with contact and limits of strain */
     uint64_t reserved[5]; /* zero */
 } drape_check_summary;
 
@@ -369,7 +369,7 @@ DRAPE_API void drape_reader_close(drape_reader *reader); /* NULL is fine */
  *
  * The same frame gives the same bytes, whatever the number of threads. */
 
-/* How pictures are drawn. Zero means the default in every field. Colours are sRGB: red, green, blue in 0..1. */
+/* How pictures are drawn. Zero means the default in every field. Colors are sRGB: red, green, blue in 0..1. */
 typedef struct drape_render_settings {
     int32_t width, height; /* pixels, 1..16384 each; default 960 and 540 */
     int32_t samples;       /* per pixel, against jagged edges: 1, 4, 9, 16, 25, 36, 49 or 64; default 9 */
@@ -377,7 +377,7 @@ typedef struct drape_render_settings {
     double azimuth;      /* degrees, in which direction from the cloth the camera is: 0 along x, 90 along y, z is up;
                             default -58 */
     double elevation;    /* degrees, how far above the horizon, -90..90; default 24 */
-    bool has_background; /* the colours of it are given */
+    bool has_background; /* the colors of it are given */
     double background[2][3]; /* at the top of the picture, and at its bottom and of the floor; default a warm white */
     bool no_floor;
     bool has_floor;       /* its height is given */
@@ -432,14 +432,14 @@ DRAPE_API void drape_renderer_destroy(drape_renderer *renderer); /* NULL is fine
 DRAPE_API drape_status drape_png_write(drape_context *ctx, const char *path, int32_t width, int32_t height,
                                        const uint8_t *rgb);
 
-/* A film that repeats forever, of 255 colours. */
+/* A film that repeats forever, of 255 colors. */
 typedef struct drape_gif drape_gif;
 
 /* fps: frames per second, 0.01..50. The format counts hundredths of a second: delays are rounded so that the film
  * keeps its length. The context must outlive it. */
 DRAPE_API drape_status drape_gif_open(drape_context *ctx, const char *path, int32_t width, int32_t height, double fps,
                                       drape_gif **out);
-/* Before the first frame: colours are chosen so that they suit these pictures. Without this, the first frame. */
+/* Before the first frame: colors are chosen so that they suit these pictures. Without this, the first frame. */
 DRAPE_API drape_status drape_gif_sample(drape_gif *gif, const uint8_t *rgb);
 DRAPE_API drape_status drape_gif_frame(drape_gif *gif, const uint8_t *rgb);
 /* Puts the file in its place; DRAPE_ERROR_ARGUMENT where there is no frame. Destroy comes after it all the same. */

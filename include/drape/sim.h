@@ -404,17 +404,17 @@ typedef struct drape_hold {
 DRAPE_API drape_status drape_sim_hold(drape_sim *sim, const drape_hold *hold);
 DRAPE_API int32_t drape_sim_held(const drape_sim *sim); /* how many vertices are held so; 0 of NULL */
 
-/* ---- Settling ---- */
+/* ---- Equilibrium ---- */
 
 /* Zero means the default in every field. */
-typedef struct drape_settle_settings {
-    double tolerance;       /* in (0, 1): the largest residual of a cloth that is settled; default 1e-7 */
+typedef struct drape_equilibrium_settings {
+    double tolerance;       /* in (0, 1): the largest residual of a cloth at rest; default 1e-7 */
     int32_t max_iterations; /* most corrections; default 1000; negative: none, the residual is found and told */
     uint64_t reserved[8];   /* zero: room for later fields */
-} drape_settle_settings;
+} drape_equilibrium_settings;
 
-typedef struct drape_settle_result {
-    bool settled;              /* the residual is within the tolerance */
+typedef struct drape_equilibrium_result {
+    bool at_rest;              /* the residual is within the tolerance */
     double residual;           /* what is left of forces in directions that are free, summed up over the vertices (N),
                                   over `weight` */
     double weight;             /* N: of the cloth, and the sizes of loads; 1 where both are zero */
@@ -422,19 +422,19 @@ typedef struct drape_settle_result {
     int32_t iterations;        /* corrections */
     int32_t linear_iterations; /* of the solver, in all of them */
     uint64_t reserved[8];      /* zero */
-} drape_settle_result;
+} drape_equilibrium_result;
 
 /* Every field at its default, written out. */
-DRAPE_API drape_settle_settings drape_settle_defaults(void);
+DRAPE_API drape_equilibrium_settings drape_equilibrium_defaults(void);
 
 /* Moves the cloth to where its forces are balanced, and stops it: velocities become zero, and the time stays. Pins
  * hold as they do in the next step, where their motion has them now, and what drape_sim_hold holds stays; wind is
  * that of now, and blows on cloth that stands still. Much faster than steps until it has swung out
- * (docs/integrators.md). Where max_iterations are not enough, result->settled is false, and the cloth is where it got
+ * (docs/integrators.md). Where max_iterations are not enough, result->at_rest is false, and the cloth is where it got
  * to. settings and result may be NULL. DRAPE_ERROR_ARGUMENT, and nothing has changed: the scene has contact or a
  * limit of strain, which are no forces; or a piece has weight and no pin. */
-DRAPE_API drape_status drape_sim_settle(drape_sim *sim, const drape_settle_settings *settings,
-                                        drape_settle_result *result);
+DRAPE_API drape_status drape_sim_find_equilibrium(drape_sim *sim, const drape_equilibrium_settings *settings,
+                                                  drape_equilibrium_result *result);
 
 /* ---- Forces: drape/force.h ---- */
 

@@ -200,7 +200,7 @@ typedef struct drape_direct {
 
 typedef enum drape_smoother {
     DRAPE_SMOOTHER_GAUSS_SEIDEL, /* forward before, backward after the coarse correction: two passes over A */
-    DRAPE_SMOOTHER_CHEBYSHEV     /* as in the paper: two passes a degree */
+    DRAPE_SMOOTHER_CHEBYSHEV     /* as in the paper: two passes per degree */
 } drape_smoother;
 
 typedef enum drape_cycle {

@@ -33,7 +33,7 @@ static drape_status refuse_solver(drape_context *ctx, const drape_scene *scene) 
     if (!is_one_of(s->precond, preconds))
         return drape_i_fail(
             ctx, DRAPE_ERROR_ARGUMENT,
-            "solver.preconditioner %s: over several processes there is amg; take auto, or PETSc's own "
+            "solver.precond %s: over several processes there is amg; take auto, or PETSc's own "
             "by -pc_type",
             s->precond);
     if (scene->cloth.damping_jacobian == DRAPE_DAMPING_FULL)

@@ -100,7 +100,7 @@ static drape_status ask(drape_sim *sim, int32_t p, int32_t first, int32_t i, con
         if (!isfinite(target) && sim->pins[p].motion.kind == DRAPE_MOTION_CALLBACK)
             return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
                                 "pin %d: its callback moves vertex %d to a place that is not finite at t = %g s%s", p,
-                                c.vertex, aim->t, isfinite(d[k]) ? ", from where it took hold" : "");
+                                c.vertex, aim->t, isfinite(d[k]) ? ", from where it took effect" : "");
         c.z[k] = aim->factor * ((target - aim->x[at + k]) / aim->c - (aim->v ? aim->v[at + k] : 0));
     }
     return drape_constraint_builder_add(sim->builder, p, &c);
@@ -112,11 +112,10 @@ static void tell_contradiction(drape_sim *sim, const drape_i_aim *aim) {
     int32_t count = drape_constraint_builder_contradictions(sim->builder);
     if (count == 0 || sim->contradiction_told || drape_constraint_builder_contradiction(sim->builder, 0, &c)) return;
     sim->contradiction_told = true;
-    drape_i_log(
-        sim->ctx, DRAPE_LOG_WARNING,
-        "t = %g s: pins %d and %d want vertex %d in different places (%d such vertices); it goes to the mean of "
-        "them, %g m off",
-        aim->t, c.source, c.other_source, c.vertex, count, c.size * aim->c / aim->factor);
+    drape_i_log(sim->ctx, DRAPE_LOG_WARNING,
+                "t = %g s: pins %d and %d hold vertex %d at different places (%d such vertices); it goes to their "
+                "mean, %g m away",
+                aim->t, c.source, c.other_source, c.vertex, count, c.size * aim->c / aim->factor);
 }
 
 /* The merged constraints become those of the simulation and of its solver. */

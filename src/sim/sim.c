@@ -50,7 +50,7 @@ static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
     if (s->pin_count < 0 || (s->pin_count > 0 && !s->pins))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "no list of %d pins", s->pin_count);
     if (s->steps_per_frame < 1 || s->frames < 0)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%d steps a frame and %d frames: at least 1 and 0 wanted",
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%d steps per frame and %d frames; expected at least 1 and 0",
                             s->steps_per_frame, s->frames);
     return DRAPE_OK;
 }

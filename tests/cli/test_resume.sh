@@ -51,7 +51,7 @@ stop_at() {
     wait $pid || code=$?
     [ $code -eq 130 ] || fail "exit code $code: $(cat "$scratch/err")"
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line: $(cat "$scratch/err")"
-    grep -q 'go on with: drape run .*--resume$' "$scratch/err" || fail "it says: $(cat "$scratch/err")"
+    grep -q 'resume with: drape run .*--resume$' "$scratch/err" || fail "it says: $(cat "$scratch/err")"
     reached=$(sed -n 's/.*interrupted after frame \([0-9]*\) of.*/\1/p' "$scratch/err")
 }
 
@@ -64,7 +64,7 @@ interrupted_runs_go_on_with_the_same_files() {
     [ -s a.html ] || fail "the frames that there are were not written"
     rm a_*.obj
     drape 0 -o a.html -o a.glb -o a.obj --resume --threads 1 --frames $((reached + 5))
-    grep -q "^going on after frame $((reached / 2 * 2)) of" "$scratch/out" || fail "it says: $(cat "$scratch/out")"
+    grep -q "^resuming after frame $((reached / 2 * 2)) of" "$scratch/out" || fail "it says: $(cat "$scratch/out")"
     cd ../whole || return
     drape 0 -o a.html -o a.glb -o a.obj --checkpoint 2 --threads 2 --frames $((reached + 5))
     diff -r . ../cut
@@ -74,7 +74,7 @@ interrupted_runs_go_on_with_the_same_files() {
 what_it_says_can_be_typed() {
     local command
     stop_at 3 -o "it's a \$page.html" --checkpoint 2
-    command=$(sed 's/.*go on with: drape //' "$scratch/err")
+    command=$(sed 's/.*resume with: drape //' "$scratch/err")
     expect_failure "it's a \$page.html.ckpt: is at frame" bash -c "'$program' $command --frames 1"
     bash -c "'$program' $command --quiet --frames $((reached + 1))"
     [ "$(ls)" = "it's a \$page.html" ] || fail "there is: $(ls)"
@@ -118,7 +118,7 @@ nothing_to_resume() {
 
 what_cannot_be_meant() {
     refuses "--checkpoint-file" --no-output --checkpoint 3
-    refuses "--checkpoint-file is of use" -o a.html --checkpoint-file b
+    refuses "--checkpoint-file needs" -o a.html --checkpoint-file b
     refuses "--tune" -o a.html --checkpoint 3 --tune
     refuses "--checkpoint" -o a.html --checkpoint 0
     refuses "cannot write" -o a.html --checkpoint 3 --checkpoint-file no/such/folder
@@ -146,7 +146,7 @@ the_one_before_serves() {
     stop_at 5 -o a.html --checkpoint 2
     spoil a.html.ckpt
     drape 0 -o a.html --resume --frames $((reached + 1))
-    grep -q 'a.html.ckpt: the checkpoint is damaged.*going on from the one before' "$scratch/err"
+    grep -q 'a.html.ckpt: the checkpoint is damaged.*resuming from the checkpoint before it' "$scratch/err"
     cp a.html resumed.html
     drape 0 -o a.html --checkpoint 2 --frames $((reached + 1))
     cmp a.html resumed.html

@@ -66,7 +66,7 @@ static void test_converged_euler_has_the_digits(void **state) {
         }
 }
 
-/* One linearised iteration by way of the ode room is the step of step.c, whatever is solved for. */
+/* One linearised iteration through the ode module is the step of step.c, whatever is solved for. */
 static void test_linearised_steps_are_one(void **state) {
     drape_context *ctx = *state;
     const double want[] = {-0.040497894, -0.089729484};
