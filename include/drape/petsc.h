@@ -15,9 +15,8 @@
  * PETSc and MPI are the exception: one process alone may have them, and the others wait for it. So set an error
  * handler for both that ends all processes (PetscPushErrorHandler, MPI_Abort), as the program drape-mpi does.
  *
- * What the arithmetic promises here (docs/scale-out.md): the same input on the same number of processes, with the
- * same builds of PETSc and MPI, gives the same numbers of iterations and the same bits. Another number of processes
- * gives other rounding: results agree to the tolerance of the solver. */
+ * What the arithmetic promises here (docs/scale-out.md): results agree to the tolerances of the solvers, whatever the
+ * number of processes. The promise of the same bits is drape's alone, not PETSc's. */
 #ifndef DRAPE_PETSC_H
 #define DRAPE_PETSC_H
 

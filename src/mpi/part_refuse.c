@@ -31,11 +31,10 @@ static drape_status refuse_solver(drape_context *ctx, const drape_scene *scene) 
             ctx, DRAPE_ERROR_ARGUMENT,
             "solver.method %s: over several processes there are PETSc's conjugate gradients; take auto", s->method);
     if (!is_one_of(s->precond, preconds))
-        return drape_i_fail(
-            ctx, DRAPE_ERROR_ARGUMENT,
-            "solver.precond %s: over several processes there is amg; take auto, or PETSc's own "
-            "by -pc_type",
-            s->precond);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "solver.precond %s: over several processes there is amg; take auto, or PETSc's own "
+                            "by -pc_type",
+                            s->precond);
     if (scene->cloth.damping_jacobian == DRAPE_DAMPING_FULL)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                             "damping_jacobian: full is not symmetric, as conjugate gradients over several processes "
