@@ -7,7 +7,7 @@ DESTDIR ?=
 # That of Debian, whose packages have NumPy and SciPy; another may stand before it on the PATH.
 PYTHON ?= /usr/bin/python3
 
-.PHONY: all demo gallery python web test test-unit test-release test-long test-apps bench docs install uninstall format clean help
+.PHONY: all demo gallery python web test test-unit test-release test-long test-apps test-mpi bench docs install uninstall format clean help
 
 all: ## build the program: build/drape
 	@$(SETUP)
@@ -50,6 +50,10 @@ test-long: ## sanitizers, hostile input, fuzzers: twenty minutes on two cores
 test-apps: all ## try the results in a browser and in Blender
 	@$(SETUP) --apps
 	@scripts/test-apps
+
+test-mpi: ## try drape-mpi, which runs on PETSc and MPI: two minutes on two cores
+	@$(SETUP) --mpi
+	@scripts/test-mpi
 
 bench: ## build and run the benchmarks, some thirty minutes
 	@$(SETUP) --bench

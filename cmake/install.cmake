@@ -50,7 +50,7 @@ drape_install_library(drape-solve solve-static drape-solve-targets)
 drape_install_export(drape-solve-targets)
 drape_install_pkgconfig(drape-solve)
 file(GLOB headers CONFIGURE_DEPENDS include/drape/*.h include/drape/*.hpp)
-list(FILTER headers EXCLUDE REGEX "/cholmod\\.h$")
+list(FILTER headers EXCLUDE REGEX "/(cholmod|petsc)\\.h$")
 
 if(DRAPE_PROGRAM)
   drape_shared_library(drape-shared drape ${all_objects})
@@ -70,6 +70,14 @@ endif()
 if(DRAPE_CHOLMOD AND NOT DRAPE_CHOLMOD STREQUAL "AUTO")
   install(TARGETS drape-cholmod ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   list(APPEND headers include/drape/cholmod.h)
+endif()
+# ---- PETSc: likewise, because who installs drape does not want MPI by chance (cmake/petsc.cmake) ----
+
+if(TARGET drape-petsc AND NOT DRAPE_PETSC STREQUAL "AUTO")
+  install(TARGETS drape-petsc ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS drape-mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES docs/man/drape-mpi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  list(APPEND headers include/drape/petsc.h)
 endif()
 install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/drape)
 

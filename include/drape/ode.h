@@ -94,6 +94,22 @@ typedef struct drape_ode_projection {
     bool past_changed;
 } drape_ode_projection;
 
+/* A system whose numbers are spread over several processes, each of which runs an integrator of the same settings on
+ * its own ones, and on copies of those of others that its functions need. Integrators decide by norms and sums, which
+ * are those of all processes then. The functions of the system must see to the rest: what they write to x, v and d is
+ * the same in a copy as in what it is a copy of, and each returns the same status everywhere. What f, mass_times and
+ * filter write to copies does not matter. For implicit multistep methods that are not DRAPE_ODE_MATRIX_FREE. */
+typedef struct drape_ode_spread {
+    int32_t range_count;
+    const int64_t *range; /* two per range: the first number of x that counts here, and the end; ascending */
+    int64_t size;         /* how many count, of all processes */
+    void *user;
+    /* Over all processes, with the same bits everywhere; the largest is NaN where one is. */
+    void (*sum)(void *user, double *value);
+    void (*largest)(void *user, double *value);
+    uint64_t reserved[4]; /* zero: reserved for later fields */
+} drape_ode_spread;
+
 typedef struct drape_ode_system {
     int32_t order; /* 1 or 2 */
     int64_t size;  /* n >= 1: numbers in y; in x and in v each */
@@ -156,7 +172,8 @@ typedef struct drape_ode_system {
      * for all calls of a linear solve; `moved` is true in the first of them, when P may be made. With constraints d
      * keeps them. NULL: the identity. */
     drape_status (*precondition)(void *user, const drape_ode_point *at, bool moved, const double *r, double *d);
-    uint64_t reserved[4]; /* zero: reserved for later fields */
+    const drape_ode_spread *spread; /* must outlive the integrator; NULL: all of the system is here */
+    uint64_t reserved[3];           /* zero: reserved for later fields */
 } drape_ode_system;
 
 /* ---- Methods ---- */
@@ -456,6 +473,10 @@ DRAPE_API drape_status drape_ode_watch(drape_ode *ode, const drape_ode_events *e
 
 /* Bytes that drape_ode_save fills: the same all the time. A multiple of 8. */
 DRAPE_API int64_t drape_ode_save_size(const drape_ode *ode);
+/* How many of them are a head, which is the same on all processes of a system that is spread. Vectors of `size`
+ * doubles follow, as many as there are: what each process saved of them may be divided otherwise before it is
+ * restored. */
+DRAPE_API int64_t drape_ode_save_head(const drape_ode *ode);
 /* State, past, control and counts. DRAPE_ODE_SIMPLIFIED drops its matrix here, so that this integrator and one that
  * restores the bytes go on with the same bits; other kinds of Newton's method keep none. */
 DRAPE_API void drape_ode_save(drape_ode *ode, void *out);

@@ -462,6 +462,49 @@ DRAPE_API drape_status drape_precond_refresh(drape_precond *precond, const drape
 DRAPE_API drape_status drape_precond_apply(drape_precond *precond, const double *r, double *z);
 DRAPE_API void drape_precond_destroy(drape_precond *precond); /* NULL is fine */
 
+/* What drape's own solver would do with a preconditioner of earlier values before it solves. */
+typedef enum drape_precond_work {
+    DRAPE_PRECOND_KEEP,    /* use it as it is */
+    DRAPE_PRECOND_REFRESH, /* call drape_precond_refresh */
+    DRAPE_PRECOND_REBUILD  /* destroy it, create it again, refresh that one */
+} drape_precond_work;
+
+/* The solver's own rule for this problem, without couplings; it does nothing. For "amg" it goes by the iterations
+ * that drape_precond_learn was told, and by how much the constraints and the diagonal blocks have changed; any other
+ * preconditioner is to be refreshed for every matrix. Programs that follow it give settings of amg.reuse
+ * DRAPE_REUSE_PATTERNS, the default here. */
+DRAPE_API drape_status drape_precond_due(drape_precond *precond, const drape_problem *problem,
+                                         drape_precond_work *out);
+/* How many iterations a solve with it took. NULL is fine. */
+DRAPE_API void drape_precond_learn(drape_precond *precond, int32_t iterations);
+
+/* ---- Its levels, for a multigrid of your own: only "amg" has any ---- */
+
+/* How many there are, 0 before the first refresh; and each, 0 the finest, as drape_solver_level. */
+DRAPE_API int32_t drape_precond_levels(const drape_precond *precond);
+DRAPE_API drape_status drape_precond_level(const drape_precond *precond, int32_t index, drape_amg_level *out);
+
+/* P, which leads from the unknowns of the next coarser level to those of a level: x = P y, in block rows. Block k of
+ * row i, rowptr[i] <= k < rowptr[i+1], stands in column col[k], its row_size x column_size numbers row by row at
+ * val + row_size column_size k. Memory is the caller's. Zero means NULL: not wanted. */
+typedef struct drape_interpolation {
+    int32_t rows, columns;         /* set: blocks of the level, of the next */
+    int32_t row_size, column_size; /* set: of a block; 3 on the finest level, then as many as there are modes */
+    int64_t blocks;                /* set */
+    int64_t *rowptr;               /* room for rows + 1, or NULL; so below */
+    int32_t *col;                  /* blocks; ascending in a row */
+    double *val;                   /* row_size column_size per block; single precision in double */
+    int32_t *aggregate;            /* rows: the row's column before P was smoothed; -1: none, and the row is empty */
+    uint64_t reserved[4];          /* zero: reserved for later fields */
+} drape_interpolation;
+
+/* The interpolation to level `level`, 0 .. levels - 2, of the last refresh. Call it with all pointers NULL for the
+ * sizes, then with memory. Level 0 has the caller's rows and unknowns; vertices that are held in all directions have
+ * no blocks. Unknowns of coarse levels are P's own, scaled so that diagonal blocks of P'A P are multiples of I. Where
+ * an aggregate has too few free vertices for all modes, P has columns of zeros. */
+DRAPE_API drape_status drape_precond_interpolation(const drape_precond *precond, int32_t level,
+                                                   drape_interpolation *io);
+
 /* ---- The prefiltered system, for solvers of other libraries ---- */
 
 /* Writes the values of S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7) to val and b^ to rhs. Solve it for

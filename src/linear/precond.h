@@ -73,6 +73,11 @@ typedef struct drape_i_precond {
     /* Where it has levels: their number; what level `index` is like, where out is not NULL and there is such a level;
      * may be NULL */
     int32_t (*describe)(const void *state, int32_t index, drape_amg_level *out);
+    /* Where it has levels: the interpolation to this one from the next, as drape_precond_interpolation has it; and
+     * what the solver would do before a solve of this problem. May be NULL */
+    drape_status (*interpolation)(drape_context *ctx, const void *state, int32_t level, drape_interpolation *io);
+    drape_i_prepared (*due)(drape_context *ctx, void *state, const drape_problem *problem,
+                            const drape_constraints *set);
     /* Where P^-1 is one symmetric 3x3 block a vertex: those, for kernels that do it along with other work (see
      * block_diagonal.h); may be NULL */
     const double *(*blocks)(const void *state);

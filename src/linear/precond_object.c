@@ -95,3 +95,46 @@ drape_status drape_precond_apply(drape_precond *p, const double *r, double *z) {
     if (p->pattern.rows > 0) p->is->apply(p->ctx, p->state, r, z);
     return DRAPE_OK;
 }
+
+/* ---- What others make of its levels ---- */
+
+int32_t drape_precond_levels(const drape_precond *p) {
+    return p && p->ready && p->is->describe ? p->is->describe(p->state, -1, NULL) : 0;
+}
+
+drape_status drape_precond_level(const drape_precond *p, int32_t index, drape_amg_level *out) {
+    if (!p || !out) return drape_i_missing(p ? p->ctx : NULL, "precond", "out");
+    if (index < 0 || index >= drape_precond_levels(p))
+        return drape_i_fail(p->ctx, DRAPE_ERROR_ARGUMENT, "precond: there is no level %d; there are %d", index,
+                            drape_precond_levels(p));
+    p->is->describe(p->state, index, out);
+    return DRAPE_OK;
+}
+
+drape_status drape_precond_interpolation(const drape_precond *p, int32_t level, drape_interpolation *io) {
+    if (!p || !io) return drape_i_missing(p ? p->ctx : NULL, "precond", "io");
+    drape_status status = drape_i_check_reserved(p->ctx, "drape_interpolation", io->reserved, 4);
+    if (status) return status;
+    if (!p->is->interpolation)
+        return drape_i_fail(p->ctx, DRAPE_ERROR_ARGUMENT, "precond: %s has no levels, and no interpolations",
+                            p->is->name);
+    if (!p->ready)
+        return drape_i_fail(p->ctx, DRAPE_ERROR_ARGUMENT,
+                            "precond: %s has no values yet: call drape_precond_refresh first", p->is->name);
+    return p->is->interpolation(p->ctx, p->state, level, io);
+}
+
+drape_status drape_precond_due(drape_precond *p, const drape_problem *problem, drape_precond_work *out) {
+    if (!p || !problem || !out) return drape_i_missing(p ? p->ctx : NULL, "precond", problem ? "out" : "problem");
+    drape_status status = drape_i_check_problem(p->ctx, "precond", problem);
+    if (status) return status;
+    *out = DRAPE_PRECOND_REBUILD;
+    if (!p->ready || !drape_i_pattern_is(p->ctx, problem->A, &p->pattern)) return DRAPE_OK;
+    *out = DRAPE_PRECOND_REFRESH;
+    if (p->is->due) *out = (drape_precond_work)p->is->due(p->ctx, p->state, problem, problem->constraints);
+    return DRAPE_OK;
+}
+
+void drape_precond_learn(drape_precond *p, int32_t iterations) {
+    if (p && p->ready && p->is->learn) p->is->learn(p->state, iterations);
+}

@@ -35,13 +35,11 @@ double drape_i_ode_root(double x, int32_t degree) {
 static int32_t growth(const drape_ode *ode, int32_t order) { return ode->settings.per > 0 ? order : order + 1; }
 
 double drape_i_ode_norm(drape_ode *ode, const drape_i_ode_gauge *g, const drape_i_ode_measured *e) {
-    int64_t n = ode->size, count = n;
-    double (*measure)(drape_context *, int64_t, double, const double *, const double *, double, double) =
-        g->largest ? drape_i_ode_weighted_largest : drape_i_ode_weighted;
-    double x = measure(ode->ctx, n, e->factor, e->x, e->Y, g->rtol, g->atol), v = 0;
+    int64_t all = ode->system.spread ? ode->system.spread->size : ode->size, count = all;
+    double x = drape_i_ode_weigh(ode, g->largest, e->factor, e->x, e->Y, g->rtol, g->atol), v = 0;
     if (drape_i_ode_is_second(ode) && !isinf(g->atol_v)) {
-        v = measure(ode->ctx, n, 1, e->v, e->Y + n, g->rtol, g->atol_v);
-        count = ode->length;
+        v = drape_i_ode_weigh(ode, g->largest, 1, e->v, e->Y + ode->size, g->rtol, g->atol_v);
+        count = 2 * all;
     }
     if (g->largest) return isnan(x) || x > v ? x : v;
     return sqrt((x + v) / (double)count);

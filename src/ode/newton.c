@@ -99,7 +99,7 @@ static drape_status whole_residual(drape_ode *ode, const drape_i_ode_stage *stag
     }
     if (said) return drape_i_ode_take(ode, said, "f", stage->t, reason);
     if (with_potential) {
-        m->E = 0.5 * drape_i_dot(ode->ctx, n, m->product, system->mass_times ? m->r : m->product) + P;
+        m->E = 0.5 * drape_i_ode_dot(ode, n, m->product, system->mass_times ? m->r : m->product) + P;
         m->E_known = true;
     }
     drape_i_ode_sum_add(&r, stage->c, m->force);
@@ -191,9 +191,9 @@ static double largest_move(drape_ode *ode, const drape_i_ode_stage *stage) {
     drape_i_ode_sum_add(&unexpected, stage->c, m->s);
     drape_i_ode_sum_add(&unexpected, -1, m->extrapolated);
     drape_i_ode_sum_form(ode->ctx, &unexpected, ode->size, m->product);
-    double share = SHARE_OF_SURPRISE * drape_i_ode_largest(ode->ctx, ode->size, m->product, &where);
+    double share = SHARE_OF_SURPRISE * drape_i_ode_most(ode, m->product, &where);
     tolerance = fmin(tolerance, fmax(share, LEAST_TOLERANCE * tolerance));
-    return stage->c * drape_i_ode_largest(ode->ctx, ode->size, m->s, &where) / tolerance;
+    return stage->c * drape_i_ode_most(ode, m->s, &where) / tolerance;
 }
 
 /* |s| over the tolerance: the largest change of x where newton.tolerance is set; under the control of the error, as
@@ -217,9 +217,9 @@ static double correction_norm(drape_ode *ode, const drape_i_ode_stage *stage) {
 static bool is_rounding(drape_ode *ode) {
     const drape_i_ode_newton_memory *m = &ode->newton;
     int64_t n = ode->size, skip = ode->length - n;
-    double ss = drape_i_dot(ode->ctx, n, m->s, m->s);
+    double ss = drape_i_ode_dot(ode, n, m->s, m->s);
     double scale =
-        drape_i_dot(ode->ctx, n, m->psi + skip, m->psi + skip) + drape_i_dot(ode->ctx, n, m->Y + skip, m->Y + skip);
+        drape_i_ode_dot(ode, n, m->psi + skip, m->psi + skip) + drape_i_ode_dot(ode, n, m->Y + skip, m->Y + skip);
     return ss <= ROUNDING * ROUNDING * scale;
 }
 
@@ -228,8 +228,8 @@ static bool is_rounding(drape_ode *ode) {
 static bool moves_nothing(drape_ode *ode, const drape_i_ode_stage *stage) {
     const drape_i_ode_newton_memory *m = &ode->newton;
     if (!drape_i_ode_is_second(ode)) return false;
-    double move = stage->c * sqrt(drape_i_dot(ode->ctx, ode->size, m->s, m->s));
-    return move <= ROUNDING * sqrt(drape_i_dot(ode->ctx, ode->size, m->Y, m->Y));
+    double move = stage->c * sqrt(drape_i_ode_dot(ode, ode->size, m->s, m->s));
+    return move <= ROUNDING * sqrt(drape_i_ode_dot(ode, ode->size, m->Y, m->Y));
 }
 
 static double forcing(const drape_ode *ode, const iteration *it) {
@@ -301,7 +301,7 @@ static drape_status residual_as_correction(drape_ode *ode, const drape_i_ode_sta
                                            double *size, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     const drape_ode_system *system = &ode->system;
-    double G = sqrt(drape_i_dot(ode->ctx, ode->size, m->r, m->r));
+    double G = sqrt(drape_i_ode_dot(ode, ode->size, m->r, m->r));
     *size = it->G > 0 ? G / it->G * it->s : 0;
     if (system->mass_times && !system->mass_solve) return DRAPE_OK;
     drape_i_vector_copy(ode->ctx, ode->size, m->r, m->s);
@@ -332,7 +332,7 @@ static drape_status iterate(drape_ode *ode, const drape_i_ode_stage *stage, drap
     drape_status status = drape_i_ode_residual(ode, stage, reason);
     while (!status && !*reason && it.count < most) {
         it.G_before = it.G;
-        it.G = sqrt(drape_i_dot(ode->ctx, ode->size, m->r, m->r));
+        it.G = sqrt(drape_i_ode_dot(ode, ode->size, m->r, m->r));
         it.eta = forcing(ode, &it);
         status = prepare(ode, stage, reason);
         if (!status && !*reason) status = correct(ode, stage, it.eta, reason);
@@ -352,7 +352,7 @@ static drape_status iterate(drape_ode *ode, const drape_i_ode_stage *stage, drap
         }
     }
     if (it.count > 0) note_left(ode, it.s);
-    if (it.count > 0) drape_i_ode_largest(ode->ctx, ode->size, m->s, &m->worst);
+    if (it.count > 0) drape_i_ode_most(ode, m->s, &m->worst);
     if (!status && !*reason)
         *reason =
             drape_i_ode_stop(ode, DRAPE_ODE_NEWTON_LIMIT,

@@ -247,7 +247,7 @@ static drape_status allocate(drape_ode *ode) {
 
 static drape_status check_reserved_fields(drape_context *ctx, const drape_ode_system *system,
                                           const drape_ode_settings *s) {
-    drape_status status = drape_i_check_reserved(ctx, "drape_ode_system", system->reserved, 4);
+    drape_status status = drape_i_check_reserved(ctx, "drape_ode_system", system->reserved, 3);
     if (!status) status = drape_i_check_reserved(ctx, "drape_ode_settings", s->reserved, 6);
     return status ? status : drape_i_check_reserved(ctx, "drape_ode_newton", s->newton.reserved, 2);
 }

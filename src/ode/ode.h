@@ -36,6 +36,16 @@ typedef struct drape_i_ode_method {
     drape_i_ode_stepper *step;
 } drape_i_ode_method;
 
+/* ---- spread.c: sums and norms, of all processes where the system is spread ---- */
+
+/* a'b; n is the size, or the length, of the state. */
+double drape_i_ode_dot(const drape_ode *ode, int64_t n, const double *a, const double *b);
+/* The largest |e_i| of `size` numbers, NaN where one is; *where: the first such i here. */
+double drape_i_ode_most(const drape_ode *ode, const double *e, int64_t *where);
+/* drape_i_ode_weighted, or drape_i_ode_weighted_largest. */
+double drape_i_ode_weigh(const drape_ode *ode, bool largest, double factor, const double *e, const double *y,
+                         double rtol, double atol);
+
 const drape_i_ode_method *drape_i_ode_method_find(const char *name);
 
 drape_i_ode_stepper drape_i_ode_explicit_step, drape_i_ode_verlet_step, drape_i_ode_midpoint_step,

@@ -31,6 +31,13 @@ int64_t drape_ode_save_size(const drape_ode *ode) {
     return (int64_t)sizeof(saved_head) + numbers * (int64_t)sizeof(double);
 }
 
+int64_t drape_ode_save_head(const drape_ode *ode) {
+    return ode ? (int64_t)sizeof(saved_head) + ode->past_room * (int64_t)sizeof(double) : 0;
+}
+
+/* Of a system that is spread the parts may be others when it is restored. */
+static int64_t saved_length(const drape_ode *ode) { return ode->system.spread ? 0 : ode->length; }
+
 static void name_method(const drape_ode *ode, char name[NAME]) {
     memset(name, 0, NAME);
     for (int32_t i = 0; i + 1 < NAME && ode->method.name[i]; i++) name[i] = ode->method.name[i];
@@ -43,7 +50,7 @@ static char *put(char *to, const double *from, int64_t count) {
 
 void drape_ode_save(drape_ode *ode, void *out) {
     if (!ode || !out) return;
-    saved_head head = {.length = ode->length,
+    saved_head head = {.length = saved_length(ode),
                        .room = ode->past_room,
                        .count = ode->past_count,
                        .slope_known = ode->slope_known,
@@ -81,15 +88,15 @@ static drape_status check(drape_ode *ode, const saved_head *h, int64_t bytes) {
     name_method(ode, own);
     if (bytes != drape_ode_save_size(ode)) return bad(ode, "is of another size");
     if (memcmp(h->method, own, NAME) != 0) return bad(ode, "is of another method");
-    if (h->length != ode->length || h->room != ode->past_room) return bad(ode, "is of another system");
+    if (h->length != saved_length(ode) || h->room != ode->past_room) return bad(ode, "is of another system");
     if (h->count < 0 || h->count > h->room || (h->slope_known != 0 && h->slope_known != 1) || !sound_numbers(h))
         return bad(ode, "is damaged");
     return DRAPE_OK;
 }
 
 /* Steps must be positive, states finite. */
-static bool sound_past(const saved_head *h, const char *data) {
-    int64_t states = (int64_t)h->room + (h->count + h->slope_known) * h->length;
+static bool sound_past(const drape_ode *ode, const saved_head *h, const char *data) {
+    int64_t states = (int64_t)h->room + (h->count + h->slope_known) * ode->length;
     double value;
     for (int64_t i = 0; i < states; i++) {
         memcpy(&value, data + i * (int64_t)sizeof value, sizeof value);
@@ -110,7 +117,7 @@ drape_status drape_ode_restore(drape_ode *ode, const void *data, int64_t bytes) 
     if (bytes < (int64_t)sizeof head) return bad(ode, "is of another size");
     memcpy(&head, data, sizeof head);
     drape_status status = check(ode, &head, bytes);
-    if (!status && !sound_past(&head, from)) status = bad(ode, "is damaged");
+    if (!status && !sound_past(ode, &head, from)) status = bad(ode, "is damaged");
     if (status) return status;
     from = get(from, ode->past_step, head.room);
     for (int32_t j = 0; j < head.count; j++) from = get(from, ode->past[j], ode->length);

@@ -53,7 +53,7 @@ drape_status drape_i_ode_potential(drape_ode *ode, const drape_i_ode_stage *stag
         said = system->mass_times(system->user, m->product, m->force);
         product = m->force;
     }
-    *E = 0.5 * drape_i_dot(ode->ctx, n, m->product, product) + P;
+    *E = 0.5 * drape_i_ode_dot(ode, n, m->product, product) + P;
     return said ? drape_i_ode_take(ode, said, "the potential", stage->t, reason) : DRAPE_OK;
 }
 
@@ -70,12 +70,12 @@ static bool is_rounding(drape_ode *ode, double difference, double E) {
     int64_t n = ode->size, skip = ode->length - n;
     const double *v = m->Y + skip, *Mv = v;
     if (ode->system.mass_times && ode->system.mass_times(ode->system.user, v, m->force) == DRAPE_OK) Mv = m->force;
-    return fabs(difference) <= UNCLEAR * (fabs(E) + drape_i_dot(ode->ctx, n, v, Mv));
+    return fabs(difference) <= UNCLEAR * (fabs(E) + drape_i_ode_dot(ode, n, v, Mv));
 }
 
 /* The lowest place along s is behind by far, going by r. */
 static bool has_passed_lowest(drape_ode *ode, const merit *start) {
-    return -drape_i_dot(ode->ctx, ode->size, ode->newton.r, ode->newton.s) > -SLOPE * start->slope;
+    return -drape_i_ode_dot(ode, ode->size, ode->newton.r, ode->newton.s) > -SLOPE * start->slope;
 }
 
 /* Whether the place in newton.Y, a share alpha along s, is low enough; *E is the potential there, where the search
@@ -104,7 +104,7 @@ static drape_status is_lower(drape_ode *ode, const drape_i_ode_stage *stage, con
         *lower = !has_passed_lowest(ode, start);
         return DRAPE_OK;
     }
-    double G = sqrt(drape_i_dot(ode->ctx, ode->size, m->r, m->r));
+    double G = sqrt(drape_i_ode_dot(ode, ode->size, m->r, m->r));
     *lower = G <= (1 - ARMIJO * alpha) * start->G;
     return DRAPE_OK;
 }
@@ -112,8 +112,8 @@ static drape_status is_lower(drape_ode *ode, const drape_i_ode_stage *stage, con
 static drape_status begin(drape_ode *ode, const drape_i_ode_stage *stage, merit *start, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     drape_status status = DRAPE_OK;
-    start->G = sqrt(drape_i_dot(ode->ctx, ode->size, m->r, m->r));
-    start->slope = -drape_i_dot(ode->ctx, ode->size, m->r, m->s);
+    start->G = sqrt(drape_i_ode_dot(ode, ode->size, m->r, m->r));
+    start->slope = -drape_i_ode_dot(ode, ode->size, m->r, m->s);
     start->by_potential = drape_i_ode_has_potential(ode) && start->slope < 0;
     start->by_slope = ode->settings.newton.line_search == DRAPE_ODE_SEARCH_SLOPE && start->slope < 0;
     if (start->by_potential && !m->E_known) status = drape_i_ode_potential(ode, stage, &m->E, reason);

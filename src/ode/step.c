@@ -11,7 +11,7 @@ static const double HARDLY_MORE = 1e-9;    /* a share of a step that is no step 
 static const double AFTER_FAILURE = 0.25, GROW = 1.25, SHRINK = 0.5;
 
 static bool is_finite(drape_ode *ode, const double *Y) {
-    return isfinite(drape_i_dot(ode->ctx, ode->length, Y, Y)); /* also where a square overflows */
+    return isfinite(drape_i_ode_dot(ode, ode->length, Y, Y)); /* also where a square overflows */
 }
 
 static drape_status check_step(drape_ode *ode, double h) {
@@ -71,9 +71,9 @@ static bool is_within_error(drape_ode *ode, const double change[2]) {
     double *e = ode->error;
     if (!ode->error_known) return false;
     if (!ode->wants_error) drape_i_ode_filter_error(ode);
-    return change[0] <= sqrt(drape_i_dot(ode->ctx, ode->size, e, e)) &&
+    return change[0] <= sqrt(drape_i_ode_dot(ode, ode->size, e, e)) &&
            (!drape_i_ode_is_second(ode) ||
-            change[1] <= sqrt(drape_i_dot(ode->ctx, ode->size, e + ode->size, e + ode->size)));
+            change[1] <= sqrt(drape_i_ode_dot(ode, ode->size, e + ode->size, e + ode->size)));
 }
 
 static void show_past(drape_ode *ode, double t, drape_ode_projection *state) {

@@ -29,7 +29,8 @@ static const char *name_vertex(const drape_sim *sim, int64_t vertex, char *out) 
     for (int32_t i = 0; i < drape_cloth_pieces(sim->cloth); i++) {
         const drape_piece_range *p = drape_cloth_piece(sim->cloth, i);
         if (vertex < p->first_vertex || vertex >= (int64_t)p->first_vertex + p->vertices) continue;
-        snprintf(out, WHERE, "vertex %lld of %s", (long long)(vertex - p->first_vertex), p->name);
+        snprintf(out, WHERE, "vertex %lld of %s",
+                 (long long)(sim->spread ? sim->spread->original[vertex] : vertex - p->first_vertex), p->name);
         return out;
     }
     snprintf(out, WHERE, "vertex %lld", (long long)vertex);

@@ -260,7 +260,7 @@ static drape_status solve_clamped(drape_sim *sim, const drape_ode_request *reque
 
 static void choose_exactness(drape_sim *sim, const drape_ode_request *request, const double *d) {
     drape_i_integrator *it = sim->integrator;
-    double move = sqrt(drape_i_dot(sim->ctx, drape_i_sim_numbers(sim), d, d));
+    double move = sqrt(drape_i_sim_dot(sim, d, d));
     bool slow = ++it->corrections >= SEVERAL && move > SLOW * it->last_move && request->tol <= TIGHT;
     if (slow && !it->indefinite) it->exactness = 1;
     it->last_move = move;
@@ -372,7 +372,7 @@ static drape_status potential(void *user, const drape_ode_point *at, double *out
 
 static bool has_potential(void *user) {
     const drape_sim *sim = user;
-    return drape_i_assembler_has_potential(sim->forces, sim->integrator->lagged_x != NULL);
+    return !sim->spread && drape_i_assembler_has_potential(sim->forces, sim->integrator->lagged_x != NULL);
 }
 
 /* Damping and wind have a potential with their geometry as it is at the extrapolated positions (drape/force.h). */
@@ -456,6 +456,7 @@ drape_ode_system drape_i_cloth_system(drape_sim *sim, bool implicit) {
                               .lag = lag,
                               .filter = filter,
                               .constrain = constrain,
+                              .spread = sim->spread ? &sim->spread->ode : NULL,
                               .project = drape_i_sim_responds(sim) ? project : NULL,
                               .stiffest = implicit ? NULL : drape_i_cloth_stiffest};
 }

@@ -226,7 +226,7 @@ void drape_i_integrator_take_back(drape_sim *sim, drape_status status) {
 static drape_status hold(drape_sim *sim, double begin, double end, bool other_pins) {
     drape_i_aim aim = {.t = end, .c = sim->h / sim->parts, .x = sim->x, .v = sim->v, .factor = 1};
     drape_status status = sim->contact ? drape_i_contact_look(sim, begin, end) : DRAPE_OK;
-    if (!status) status = drape_i_sim_constrain(sim, &aim);
+    if (!status) status = drape_i_sim_agree(sim, drape_i_sim_constrain(sim, &aim));
     if (!status) status = drape_i_sim_hold_still(sim);
     if (sim->contact) sim->integrator->same_matrix = false;
     if (status || !other_pins) return status;

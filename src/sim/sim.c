@@ -1,5 +1,6 @@
 /* sim.c: creating a simulation from a scene, looking at it, exporting its linear system. */
 #include "base/file.h"
+#include "base/vector.h"
 #include "sim/contact.h"
 
 #include <math.h>
@@ -132,12 +133,18 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
 }
 
 drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drape_sim **out) {
+    return drape_i_sim_create_part(ctx, scene, NULL, out);
+}
+
+drape_status drape_i_sim_create_part(drape_context *ctx, const drape_scene *scene, const drape_i_spread *spread,
+                                     drape_sim **out) {
     drape_sim *sim;
     if (out) *out = NULL;
     if (!ctx || !out) return DRAPE_ERROR_ARGUMENT;
     if (!scene) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a simulation needs a scene, not NULL");
     if (!DRAPE_NEW(ctx, sim, 1)) return DRAPE_ERROR_MEMORY;
     sim->ctx = ctx;
+    sim->spread = spread;
     drape_status status = build(sim, scene);
     if (status) drape_sim_destroy(sim);
     else *out = sim;
@@ -162,6 +169,18 @@ void drape_sim_destroy(drape_sim *sim) {
     drape_assembler_destroy(sim->forces);
     drape_cloth_destroy(sim->cloth);
     DRAPE_FREE(ctx, sim, 1);
+}
+
+double drape_i_sim_dot(const drape_sim *sim, const double *x, const double *y) {
+    const drape_ode_spread *s = sim->spread ? &sim->spread->ode : NULL;
+    double sum = 0;
+    if (!s) return drape_i_dot(sim->ctx, drape_i_sim_numbers(sim), x, y);
+    for (int32_t i = 0; i < s->range_count; i++) {
+        const int64_t first = s->range[2 * i];
+        sum += drape_i_dot(sim->ctx, s->range[2 * i + 1] - first, x + first, y + first);
+    }
+    s->sum(s->user, &sum);
+    return sum;
 }
 
 const drape_cloth *drape_sim_cloth(const drape_sim *sim) { return sim ? sim->cloth : NULL; }

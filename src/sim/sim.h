@@ -54,6 +54,19 @@ typedef struct drape_i_integrator {
     double *lanczos[3];        /* 3 doubles per vertex each; explicit methods only */
 } drape_i_integrator;
 
+/* A simulation of a part of a cloth that is spread over several processes (module mpi). Vertices are its own ones and
+ * copies of those of other processes around them; every step moves copies as their own process moves them, because
+ * the linear solve gives their unknowns too. Functions are called by all processes in the same order. Without
+ * contact, limits of strain, energies and potentials. */
+typedef struct drape_i_spread {
+    drape_ode_spread ode;    /* own numbers, sums and maxima over processes */
+    const int32_t *original; /* of each vertex: its number within the whole piece */
+    void *user;
+    drape_status (*solve)(void *user, const drape_problem *problem, double *x, drape_solve_result *result);
+    /* The worst of the statuses of all processes, with its message. */
+    drape_status (*agree)(void *user, drape_status status);
+} drape_i_spread;
+
 /* What the parts of a step add to, for its certificate. */
 typedef struct drape_i_spent {
     int32_t solves, iterations; /* linear ones */
@@ -133,12 +146,26 @@ struct drape_sim {
     drape_constraint_builder *builder; /* merges what pins ask of the same vertex */
     bool contradiction_told;           /* since pins took hold or let go */
     drape_i_hold *hold;                /* hold.h; NULL: drape_sim_hold was never called */
+    const drape_i_spread *spread;      /* NULL: the whole cloth is here */
 };
 
 DRAPE_INLINE int64_t drape_i_sim_numbers(const drape_sim *sim) { return 3 * (int64_t)sim->vertices; }
 DRAPE_INLINE bool drape_i_sim_solves_for_positions(const drape_sim *sim) {
     return sim->unknowns == DRAPE_UNKNOWN_POSITION;
 }
+
+/* sim.c: drape_sim_create for a part; `spread` must outlive the simulation. */
+drape_status drape_i_sim_create_part(drape_context *ctx, const drape_scene *scene, const drape_i_spread *spread,
+                                     drape_sim **out);
+/* The status of all processes, where there are several; x'y and the largest of all. */
+DRAPE_INLINE drape_status drape_i_sim_agree(const drape_sim *sim, drape_status status) {
+    return sim->spread ? sim->spread->agree(sim->spread->user, status) : status;
+}
+DRAPE_INLINE double drape_i_sim_largest(const drape_sim *sim, double value) {
+    if (sim->spread) sim->spread->ode.largest(sim->spread->ode.user, &value);
+    return value;
+}
+double drape_i_sim_dot(const drape_sim *sim, const double *x, const double *y);
 
 /* ---- pins.c: constrain ---- */
 

@@ -61,7 +61,7 @@ drape_status drape_i_sim_assemble(drape_sim *sim, const drape_assembly *what, dr
 drape_status drape_i_sim_assemble_potential(drape_sim *sim, const drape_assembly *what, drape_matrix *A,
                                             drape_i_potential *potential) {
     double began = drape_i_seconds();
-    drape_status status = drape_i_assembler_run_potential(sim->forces, what, A, potential);
+    drape_status status = drape_i_sim_agree(sim, drape_i_assembler_run_potential(sim->forces, what, A, potential));
     if (A == sim->A && sim->contact) sim->contact->owns = 0; /* they are gone with the old matrix */
     if (!status && A) drape_i_sim_mass_correct(sim, what->mass);
     if (!status && sim->contact)
@@ -133,7 +133,8 @@ drape_status drape_i_sim_solve(drape_sim *sim, const drape_problem *posed, doubl
     problem.b = sim->b;
     problem.constraints = sim->constraints;
     if (sim->contact) problem.couplings = drape_i_contact_couplings(sim);
-    drape_status status = drape_solver_solve(sim->solver, &problem, u, &sim->solved);
+    drape_status status = sim->spread ? sim->spread->solve(sim->spread->user, &problem, u, &sim->solved)
+                                      : drape_solver_solve(sim->solver, &problem, u, &sim->solved);
     if (status) return status;
     sim->spent.solves++;
     sim->spent.iterations += sim->solved.iterations;
@@ -236,10 +237,10 @@ static drape_status explain_contact(drape_sim *sim, drape_status status) {
 static void certify(drape_sim *sim, double began, drape_certificate *c) {
     *c = (drape_certificate){.step = sim->steps,
                              .time = drape_sim_time(sim),
-                             .stretch = sim->stretch,
+                             .stretch = drape_i_sim_largest(sim, sim->stretch),
                              .linear = sim->solved,
                              .ode = sim->did,
-                             .energy = drape_i_sim_measure_energy(sim),
+                             .energy = sim->spread ? (drape_certificate_energy){0} : drape_i_sim_measure_energy(sim),
                              .contact = sim->contact ? sim->contact->did : (drape_certificate_contact){0},
                              .seconds = sim->spent.seconds};
     if (sim->contact) c->contact.cuts = sim->contact->cuts;
@@ -254,7 +255,7 @@ static void certify(drape_sim *sim, double began, drape_certificate *c) {
 /* A part of the step, mostly all of it, from where it begins. */
 static drape_status step_part(drape_sim *sim) {
     drape_status status = sim->contact ? drape_i_contact_look(sim, sim->until - sim->dt, sim->until) : DRAPE_OK;
-    if (!status) status = constrain(sim);
+    if (!status) status = drape_i_sim_agree(sim, constrain(sim));
     if (!status) status = assemble(sim);
     if (!status) status = solve(sim);
     if (status) return status;
@@ -295,16 +296,16 @@ static drape_status step_parts(drape_sim *sim) {
 drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
     double began = drape_i_seconds();
-    drape_i_balance_begin(sim);
+    if (!sim->spread) drape_i_balance_begin(sim);
     if (sim->contact) drape_i_contact_start(sim);
-    bool other_pins = begin(sim);
+    bool other_pins = drape_i_sim_largest(sim, begin(sim)) > 0;
     drape_status status = sim->contact ? drape_i_contact_plan(sim) : DRAPE_OK;
     if (!status) status = sim->integrator ? drape_i_integrate(sim, other_pins) : step_parts(sim);
-    if (!status) status = drape_i_sim_check(sim);
+    if (!status) status = drape_i_sim_agree(sim, drape_i_sim_check(sim));
     if (status) return take_back(sim, explain_contact(sim, status));
     drape_i_balance balance = sim->balance;
-    drape_i_balance_step(sim);
-    status = drape_i_sim_check_energy(sim);
+    if (!sim->spread) drape_i_balance_step(sim);
+    status = sim->spread ? DRAPE_OK : drape_i_sim_check_energy(sim);
     if (status) {
         sim->balance = balance;
         return take_back(sim, status);

@@ -16,6 +16,7 @@ allowed_modules() {
     contact) echo base sparse linear cloth ;;
     sim) echo base sparse linear ode crossings cloth contact ;;
     io) echo base sparse linear ode crossings cloth contact sim ;;
+    mpi) echo base sparse linear ode crossings cloth contact sim io ;;
     *) return 1 ;;
     esac
 }
@@ -69,6 +70,7 @@ module_of_header() {
     local target
     case $1 in
     drape/solve.h | drape/cholmod.h) echo linear ;;
+    drape/petsc.h) echo mpi ;;
     drape/ode_plugin.h) echo ode ;;
     drape/force.h) echo cloth ;;
     drape/collider.h) echo contact ;;
@@ -111,6 +113,10 @@ why_not() {
     src/base/*:'<jansson.h>' | src/sparse/*:'<jansson.h>' | src/linear/*:'<jansson.h>')
         echo "libdrape-solve stands on libc alone" ;;
     src/linear/direct/*:'<cholmod.h>') ;;
+    src/mpi/*:'<petsc'* | src/mpi/*:'<mpi.h>' | cli/mpi/session.c:'<petsc'* | bench/petsc/*:'<petsc'*) ;;
+    include/drape/petsc.h:'<mpi.h>') ;;
+    *:'<petsc'* | *:'<mpi.h>') echo "only libdrape-petsc and drape-mpi know PETSc" ;;
+    cli/mpi/*:'"cli.h"') ;; # what both programs share
     *:'<cholmod.h>') echo "only libdrape-cholmod knows CHOLMOD" ;;
     cli/*:?jansson.h?) echo "the faces know the public headers only" ;;
     *:'<'*) ;;
@@ -192,6 +198,7 @@ libraries_have_no_mutable_globals() {
     folder=$(dirname "$program")
     local libraries=("$folder/libdrape.a" "$folder/libdrape-solve.a")
     if [ -e "$folder/libdrape-cholmod.a" ]; then libraries+=("$folder/libdrape-cholmod.a"); fi
+    if [ -e "$folder/libdrape-petsc.a" ]; then libraries+=("$folder/libdrape-petsc.a"); fi
     for library in "${libraries[@]}"; do
         [ -e "$library" ] || fail "$library is not there"
         # (grep reads to the end: a closed pipe would count as a failure of objdump.)
@@ -277,6 +284,9 @@ wrong_includes_are_caught() {
     rejects src/linear/krylov/cg.c '#include <cholmod.h>'
     rejects src/sparse/a.c '#include "drape/cholmod.h"'
     rejects cli/main.c '#include <cholmod.h>'
+    rejects src/sim/step.c '#include <petscksp.h>'
+    rejects src/io/report.c '#include "drape/petsc.h"'
+    rejects cli/main.c '#include <mpi.h>'
     rejects src/cloth/model.c '#include "drape/solve.h"'
     rejects src/cloth/model.c '#include "sim/step.h"'
     rejects src/sim/step.c '#include "drape/io.h"'

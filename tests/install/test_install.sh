@@ -52,7 +52,7 @@ every_header_is_installed_or_cholmod() {
     installed
     local header
     for header in "$source_dir"/include/drape/*.h "$source_dir"/include/drape/*.hpp; do
-        [ "$(basename "$header")" = cholmod.h ] || cmp "$header" "$prefix/include/drape/$(basename "$header")"
+        [[ "$(basename "$header")" =~ ^(cholmod|petsc)\.h$ ]] || cmp "$header" "$prefix/include/drape/$(basename "$header")"
     done
 }
 
@@ -90,7 +90,7 @@ declared() {
 shared_names() {
     installed
     local library=$1 headers
-    mapfile -t headers < <(find "$prefix/include/drape" -name '*.h' ! -name cholmod.h | grep -E "/($2)\.h\$")
+    mapfile -t headers < <(find "$prefix/include/drape" -name '*.h' ! -name cholmod.h ! -name petsc.h | grep -E "/($2)\.h\$")
     declared "${headers[@]}" >"$scratch/declared"
     [ -s "$scratch/declared" ]
     exported "$(library_folder)/$library" >"$scratch/exported"

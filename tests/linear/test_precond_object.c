@@ -225,12 +225,63 @@ static void bad_arguments(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* P of every level: rows as many as the level has, columns as many as the next; vertices in no aggregate have none.
+ */
+static void tells_its_interpolations(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(2);
+    sheet s = sheet_create(ctx, &(sheet_settings){.nx = 40, .ny = 40, .mass = 1e-3, .seed = 7});
+    drape_precond *P;
+    drape_amg_level level;
+    drape_precond_work work;
+    sheet_hold_some(ctx, &s, 0.05);
+    drape_problem problem = {.A = &s.A, .constraints = s.set};
+    ASSERT_OK(ctx, drape_precond_create(ctx, "amg", &s.A, NULL, &P));
+    assert_int_equal(drape_precond_levels(P), 0);
+    ASSERT_OK(ctx, drape_precond_due(P, &problem, &work));
+    assert_int_equal(work, DRAPE_PRECOND_REBUILD);
+    ASSERT_OK(ctx, drape_precond_refresh(P, &problem));
+    assert_true(drape_precond_levels(P) >= 2);
+    for (int32_t l = 0; l + 1 < drape_precond_levels(P); l++) {
+        drape_interpolation I = {0};
+        ASSERT_OK(ctx, drape_precond_interpolation(P, l, &I));
+        ASSERT_OK(ctx, drape_precond_level(P, l, &level));
+        assert_int_equal(I.rows, level.rows);
+        ASSERT_OK(ctx, drape_precond_level(P, l + 1, &level));
+        assert_int_equal(I.columns, level.rows);
+        I.rowptr = calloc((size_t)I.rows + 1, sizeof *I.rowptr);
+        I.col = calloc((size_t)I.blocks + 1, sizeof *I.col);
+        I.val = numbers(I.blocks * I.row_size * I.column_size);
+        I.aggregate = calloc((size_t)I.rows, sizeof *I.aggregate);
+        ASSERT_OK(ctx, drape_precond_interpolation(P, l, &I));
+        assert_int_equal(I.rowptr[I.rows], I.blocks);
+        for (int32_t i = 0; i < I.rows; i++) {
+            assert_int_equal(I.aggregate[i] < 0, I.rowptr[i] == I.rowptr[i + 1]);
+            for (int64_t k = I.rowptr[i]; k < I.rowptr[i + 1]; k++)
+                assert_true(I.col[k] >= 0 && I.col[k] < I.columns);
+        }
+        free(I.rowptr), free(I.col), free(I.val), free(I.aggregate);
+    }
+    assert_int_equal(drape_precond_interpolation(P, drape_precond_levels(P) - 1, &(drape_interpolation){0}),
+                     DRAPE_ERROR_ARGUMENT);
+    drape_precond_learn(P, 10);
+    ASSERT_OK(ctx, drape_precond_due(P, &problem, &work));
+    assert_int_equal(work, DRAPE_PRECOND_KEEP);
+    drape_precond_learn(P, 30); /* much worse than the first: time for new values */
+    ASSERT_OK(ctx, drape_precond_due(P, &problem, &work));
+    assert_int_equal(work, DRAPE_PRECOND_REFRESH);
+    drape_precond_destroy(P);
+    sheet_destroy(&s);
+    drape_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repeats_ppcg),
         cmocka_unit_test(follows_the_values),
         cmocka_unit_test(follows_the_pattern),
         cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(tells_its_interpolations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

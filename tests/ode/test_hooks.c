@@ -407,9 +407,9 @@ static void room_for_later_is_zero(void **state) {
     assert_non_null(strstr(drape_message(ctx), "drape_ode_newton.reserved"));
     s.newton.reserved[1] = 0, s.reserved[0] = 1;
     assert_int_equal(drape_ode_create(ctx, &system, &s, &ode), DRAPE_ERROR_ARGUMENT);
-    s.reserved[0] = 0, system.reserved[3] = 1;
+    s.reserved[0] = 0, system.reserved[2] = 1;
     assert_int_equal(drape_ode_create(ctx, &system, &s, &ode), DRAPE_ERROR_ARGUMENT);
-    system.reserved[3] = 0;
+    system.reserved[2] = 0;
     ASSERT_OK(ctx, drape_ode_create(ctx, &system, &s, &ode));
     drape_ode_destroy(ode);
 }

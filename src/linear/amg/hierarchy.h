@@ -35,6 +35,8 @@ drape_status drape_i_level_allocate(drape_context *ctx, drape_i_level *level, co
 drape_status drape_i_hierarchy_continue(drape_context *ctx, const drape_i_amg_input *in,
                                         const drape_i_amg_settings *want, drape_i_hierarchy *h);
 void drape_i_hierarchy_free(drape_context *ctx, drape_i_hierarchy *h);
+/* export.c: P of a level for others; the finest: in the caller's order and unknowns. */
+void drape_i_level_interpolation(const drape_i_level *level, bool finest, drape_interpolation *io);
 /* explain.c: what level `index` is like. */
 drape_amg_level drape_i_hierarchy_level(const drape_i_hierarchy *h, int32_t index);
 

@@ -360,6 +360,21 @@ static drape_status refresh(drape_context *ctx, void *data, const drape_problem 
     return status ? status : drape_i_hierarchy_couple(ctx, &in, &want, &s->now->h);
 }
 
+/* What the solver would do for a problem without couplings; nothing is done. */
+static drape_i_prepared due(drape_context *ctx, void *data, const drape_problem *problem,
+                            const drape_constraints *set) {
+    state *s = data;
+    const drape_reuse reuse = s->reuse;
+    drape_i_amg_input in = {.A = problem->A};
+    in.near.count = problem->near_kernel ? problem->near_kernel_count : 0;
+    s->now = &s->plain;
+    s->set = set;
+    s->reuse = DRAPE_REUSE_EVERYTHING;
+    decision what = decide(ctx, s, &in, hash_held(set), modes_for(s, problem));
+    s->reuse = reuse;
+    return what == KEEP ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
+}
+
 /* ---- Applying ---- */
 
 typedef struct conversion {
@@ -447,6 +462,15 @@ static int32_t describe(const void *data, int32_t index, drape_amg_level *out) {
     return h->levels;
 }
 
+static drape_status interpolation(drape_context *ctx, const void *data, int32_t level, drape_interpolation *io) {
+    const drape_i_hierarchy *h = &((const state *)data)->now->h;
+    if (level < 0 || level + 1 >= h->levels)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "precond: no interpolation to level %d of %d", level,
+                            h->levels);
+    drape_i_level_interpolation(&h->level[level], level == 0, io);
+    return DRAPE_OK;
+}
+
 static int32_t modes(const void *data) {
     const state *s = data;
     return s->now->own > 0 ? s->now->own : s->now->h.level[0].modes;
@@ -471,4 +495,6 @@ const drape_i_precond drape_i_precond_amg = {.name = "amg",
                                              .traffic = traffic,
                                              .prepared = prepared,
                                              .learn = learn,
-                                             .describe = describe};
+                                             .describe = describe,
+                                             .interpolation = interpolation,
+                                             .due = due};

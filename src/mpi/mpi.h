@@ -1,0 +1,121 @@
+/* mpi.h: what the files of libdrape-petsc share.
+ *
+ * Functions that mostly call PETSc return its error codes and are written in its manner; drape_i_petsc_status turns
+ * one into a status at the border. Everything is collective unless it says otherwise. */
+#ifndef DRAPE_MPI_MPI_H
+#define DRAPE_MPI_MPI_H
+
+#include "base/context.h"
+#include "drape/petsc.h"
+
+#include <petscksp.h>
+
+/* ---- agree.c ---- */
+
+/* Not collective: a PETSc error as a status with a message. */
+drape_status drape_i_petsc_status(drape_context *ctx, PetscErrorCode code);
+
+/* ---- partition.c: vertices by their numbers in a file, and who owns which ---- */
+
+/* Process r of `size` begins with the vertices from here on; r = size gives the end. */
+DRAPE_INLINE int64_t drape_i_chunk(int64_t count, int32_t size, int32_t r) { return count * r / size; }
+
+/* The rows of a graph that this process begins with, as compressed rows with the numbers of neighbours. */
+typedef struct drape_i_graph_chunk {
+    int64_t count;            /* rows of all processes */
+    const int64_t *start;     /* from the chunk's first to its last row, and one more; any offset */
+    const int32_t *neighbour; /* of start[0] on; a row itself may be among them */
+} drape_i_graph_chunk;
+
+/* Who owns what after a partition. */
+typedef struct drape_i_owners {
+    int32_t count;  /* own rows */
+    int32_t *row;   /* their numbers in the file, ascending */
+    int32_t first;  /* the new number of the first; the others follow */
+    int32_t *fresh; /* of each row of this process' chunk: its new number */
+    int64_t chunk;  /* how many those are */
+} drape_i_owners;
+
+/* Divides the graph by PT-Scotch. On one process everything stays as it is. DRAPE_ERROR_ARGUMENT where a process
+ * would be left without rows. */
+drape_status drape_i_partition(drape_context *ctx, MPI_Comm comm, const drape_i_graph_chunk *graph,
+                               drape_i_owners *out);
+void drape_i_owners_free(drape_context *ctx, drape_i_owners *owners);
+/* Looks up entries of an array that lies in chunks over the processes: out[k] = the `unit` numbers of row[k]. `mine`
+ * is this process' chunk of the array. */
+PetscErrorCode drape_i_fetch_ints(MPI_Comm comm, int64_t count, const int32_t *mine, int32_t wanted,
+                                  const int32_t *row, int32_t *out);
+PetscErrorCode drape_i_fetch_reals(MPI_Comm comm, int64_t count, int32_t unit, const double *mine, int32_t wanted,
+                                   const int32_t *row, double *out);
+
+/* ---- shared_file.c: one file that all processes read, or write together ---- */
+
+typedef struct drape_i_shared_file {
+    drape_context *ctx;
+    MPI_Comm comm;
+    char *path, *temporary; /* temporary NULL: it is only read */
+    int descriptor;
+    int64_t size; /* when it was opened to be read */
+    int error;    /* errno of the first write that failed here */
+    bool stays;   /* what was written stays where it is not committed */
+} drape_i_shared_file;
+
+drape_status drape_i_shared_open(drape_context *ctx, MPI_Comm comm, const char *path, drape_i_shared_file *out);
+/* Under a temporary name, which the first process makes and all others open. */
+drape_status drape_i_shared_create(drape_context *ctx, MPI_Comm comm, const char *path, drape_i_shared_file *out);
+/* The same under the name path.unfinished, which stays where the file is not committed, and with `again` must be
+ * there from the time before. */
+drape_status drape_i_shared_continue(drape_context *ctx, MPI_Comm comm, const char *path, bool again,
+                                     drape_i_shared_file *out);
+/* These two are not collective. What is missing of a file that was cut short meanwhile is an error. */
+drape_status drape_i_shared_read(drape_i_shared_file *file, int64_t at, void *data, int64_t bytes);
+void drape_i_shared_write(drape_i_shared_file *file, int64_t at, const void *data, int64_t bytes);
+/* Everything is on the disk, and the file has its name; or it is gone, and so is what was written. */
+drape_status drape_i_shared_commit(drape_i_shared_file *file);
+/* Closes a file that was read, and takes away one that was being written. Not collective; NULL or all zero is fine.
+ */
+void drape_i_shared_close(drape_i_shared_file *file);
+
+/* ---- matrix.c: the prefiltered matrix of all processes in PETSc's form ---- */
+
+/* What is held of the vertices of a part, taken out of the constraints. */
+typedef struct drape_i_filter {
+    double *S, *z; /* 9 and 3 numbers per vertex */
+    bool *held;    /* in any direction */
+} drape_i_filter;
+
+/* A^ = S A S + C (I-S): a new matrix, or the values of one with the same pattern. */
+PetscErrorCode drape_i_matrix_create(MPI_Comm comm, const drape_petsc_part *part, const drape_bsr3 *A, Mat *out);
+PetscErrorCode drape_i_matrix_fill(const drape_petsc_part *part, const drape_bsr3 *A, const drape_i_filter *filter,
+                                   Mat out);
+/* b^ = S (b - A (I-S) z) of the own vertices, and y = S guess; guess NULL: 0. */
+PetscErrorCode drape_i_matrix_vectors(const drape_petsc_part *part, const drape_problem *problem,
+                                      const drape_i_filter *filter, Vec b, Vec y);
+
+/* ---- multigrid.c: drape's interpolations in PETSc's multigrid ---- */
+
+enum { DRAPE_I_MG_LEVELS = 16 };
+
+typedef struct drape_i_multigrid {
+    drape_context *ctx;
+    MPI_Comm comm;
+    drape_petsc_part part; /* borrowed arrays */
+    drape_solve_settings settings;
+    drape_precond *precond;                         /* of the diagonal block */
+    drape_constraints *set;                         /* what is held there: own vertices as they are, and all copies */
+    int32_t levels;                                 /* 0: not made */
+    Mat P[DRAPE_I_MG_LEVELS], A[DRAPE_I_MG_LEVELS]; /* to a level from the next; of a level, 0 not owned */
+    int64_t rows[DRAPE_I_MG_LEVELS];
+} drape_i_multigrid;
+
+/* What drape's own rule says is due before the solve of this problem; the most that any process wants. */
+drape_status drape_i_multigrid_due(drape_i_multigrid *mg, const drape_problem *problem, const drape_i_filter *filter,
+                                   drape_precond_work *out);
+/* Interpolations, new ones or new values, from the problem's diagonal block; then P'A P of all levels. */
+drape_status drape_i_multigrid_refresh(drape_i_multigrid *mg, const drape_problem *problem,
+                                       const drape_i_filter *filter, bool rebuild, Mat A);
+/* Tells PETSc about the levels. */
+PetscErrorCode drape_i_multigrid_attach(const drape_i_multigrid *mg, PC pc);
+void drape_i_multigrid_free(drape_i_multigrid *mg);
+
+#endif

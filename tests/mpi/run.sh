@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# drape-mpi run: the motion of `drape run`, checkpoints that go on elsewhere, what is refused.
+# shellcheck source=tests/mpi/mpi.sh
+source "$1/tests/mpi/mpi.sh"
+cd "$scratch" || exit
+
+tight=(--set solver.tolerance=1e-10)
+
+# motion CHECKPOINT OBJ: the largest difference of positions between a checkpoint of drape-mpi and a frame of drape.
+motion() {
+    local vertices head
+    vertices=$(od -An -j 32 -N 8 -td8 "$1" | tr -d ' ')
+    head=$(od -An -j 64 -N 8 -td8 "$1" | tr -d ' ')
+    paste -d ' ' <(od -An -v -w24 -j $((72 + head)) -N $((24 * vertices)) -tf8 "$1") <(sed -n 's/^v //p' "$2") | awk '
+        NF != 6 { print "no pair: " $0; exit }
+        { for (k = 1; k < 4; k++) { d = $k - $(k + 3); if (d < 0) d = -d; if (d > most) most = d } }
+        END { print most + 0 }'
+}
+
+# moves_alike LIMIT N ARGUMENTS...: after one frame positions differ by no more than the limit, in m.
+moves_alike() {
+    local limit=$1 count=$2
+    shift 2
+    "$drape" run "$@" --frames 1 -o alone.obj --quiet
+    ranks "$count" run "$@" --frames 1 -o many.pc2 --checkpoint 1 --quiet
+    at_most "$(motion many.pc2.ckpt alone_0001.obj)" "$limit"
+}
+
+linearised_steps_are_those_of_one_machine() {
+    local n
+    for n in 1 2 4; do
+        moves_alike 1e-12 "$n" drooping --resolution 31 --integrator linearised-euler "${tight[@]}"
+    done
+}
+
+the_default_integrator_is_the_same() {
+    moves_alike 1e-12 3 drooping --resolution 31 --set integrator.newton.kind=newton --set integrator.newton.tolerance=1e-9
+    moves_alike 1e-3 2 drooping --resolution 31
+}
+
+wind_pieces_and_pins_that_move() {
+    moves_alike 1e-9 3 flag --resolution 25 --set contact.self=false --integrator linearised-euler "${tight[@]}"
+    moves_alike 1e-9 3 hammock --resolution 15 --set contact.self=false --integrator linearised-euler "${tight[@]}"
+    moves_alike 1e-9 2 curtain --resolution 25 --set contact.self=false --integrator linearised-euler "${tight[@]}"
+}
+
+models_of_springs_too() {
+    local model
+    for model in choi_ko provot; do
+        moves_alike 1e-8 3 drooping --resolution 21 --set "model=$model" --integrator linearised-euler "${tight[@]}"
+    done
+}
+
+# A run that is cut off after two frames, here by asking for no more, goes on with another number of processes.
+checkpoints_go_on_elsewhere() {
+    local scene=(drooping --resolution 21 --set time.fps=100 --set integrator.newton.kind=newton
+        --set integrator.newton.tolerance=1e-9)
+    ranks 2 run "${scene[@]}" --frames 4 -o whole.pc2 --checkpoint 4 --quiet
+    ranks 2 run "${scene[@]}" --frames 2 -o first.pc2 --checkpoint 2 --checkpoint-file state --quiet
+    mv first.pc2 rest.pc2.unfinished
+    cp state state.kept
+    ranks 3 run "${scene[@]}" --frames 4 -o rest.pc2 --checkpoint 4 --checkpoint-file state --resume --quiet
+    [ ! -e rest.pc2.unfinished ]
+    [ "$(stat -c %s rest.pc2)" -eq $((32 + 5 * 12 * 441)) ]
+    # Frames 1 and 2 are those of the first part; frame 4 differs by rounding of single precision at most.
+    cmp <(head -c $((32 + 3 * 12 * 441)) whole.pc2) <(head -c $((32 + 3 * 12 * 441)) rest.pc2)
+    ranks 1 run "${scene[@]}" --frames 4 --checkpoint 4 --checkpoint-file state.kept --resume --no-output --quiet
+    at_most "$(differences <(tail -c +1 state | dd bs=8 skip=60 status=none) <(dd if=state.kept bs=8 skip=60 status=none))" 1e-7
+}
+
+damaged_checkpoints_are_refused() {
+    local scene=(drooping --resolution 11 --set time.fps=100)
+    ranks 2 run "${scene[@]}" --frames 1 -o a.pc2 --checkpoint 1 --quiet
+    cp a.pc2.ckpt good
+    printf 'x' | dd of=a.pc2.ckpt bs=1 seek=2000 conv=notrunc status=none
+    touch a.pc2.unfinished
+    rejects 2 'damaged' 2 run "${scene[@]}" --frames 2 -o a.pc2 --resume
+    head -c 3000 good >a.pc2.ckpt
+    rejects 2 'cut short' 3 run "${scene[@]}" --frames 2 -o a.pc2 --resume
+    cp good a.pc2.ckpt
+    rejects 2 'another scene' 2 run drooping --resolution 12 --set time.fps=100 --frames 2 -o a.pc2 --resume
+}
+
+frames_have_the_form_of_one_process() {
+    local scene=(drooping --resolution 11 --set time.fps=100 --integrator linearised-euler "${tight[@]}")
+    "$drape" run "${scene[@]}" --frames 2 -o alone.pc2 --quiet
+    ranks 3 run "${scene[@]}" --frames 2 -o three.pc2 --quiet
+    cmp -n 32 alone.pc2 three.pc2
+    [ "$(stat -c %s alone.pc2)" -eq "$(stat -c %s three.pc2)" ]
+    paste <(od -An -v -w4 -j 32 -tf4 alone.pc2) <(od -An -v -w4 -j 32 -tf4 three.pc2) | awk '
+        { d = $1 - $2; if (d < 0) d = -d; if (d > 1e-6) { print; exit 1 } }'
+}
+
+what_it_does_not_do_is_refused_by_name() {
+    rejects 2 'contact of cloth with itself (contact.self)' 2 run flag -o x.pc2
+    rejects 2 'contact with colliders' 2 run sphere -o x.pc2
+    cat >limited.yaml <<'END'
+drape: 1
+model: provot
+cloth:
+  - {name: sheet, grid: {resolution: 11}, material: {fabric: cotton, strain_limit: 0.1}, pins: [{where: left-edge}]}
+END
+    rejects 2 'the strain limit (strain_limit) of sheet' 2 run limited.yaml -o x.pc2
+    rejects 2 'the integrator rk4 does not run' 2 run drooping --integrator rk4 -o x.pc2
+    rejects 2 'mass: consistent' 2 run drooping --set integrator.mass=consistent -o x.pc2
+    rejects 2 'solver.method bicgstab' 2 run drooping --set solver.method=bicgstab -o x.pc2
+    rejects 2 'point cache only' 2 run drooping --resolution 11 -o x.html
+    rejects 2 'unknown scene' 2 run no-such-scene -o x.pc2
+    rejects 2 'processes for 4 vertices' 6 run drooping --resolution 2 -o x.pc2
+    rejects 2 '-ksp_typo' 2 run drooping --resolution 11 -o x.pc2 -ksp_typo cg
+    ! ls x.pc2* 2>/dev/null || fail "something was left behind"
+}
+
+# The first process is gone: all others end, with an exit code, and leave nothing.
+a_process_that_dies_ends_all() {
+    local code=0 first
+    ranks 2 run drooping --resolution 61 -o died.pc2 --quiet 2>/dev/null &
+    local all=$!
+    for _ in $(seq 300); do
+        [ -e died.pc2.part-* ] 2>/dev/null && break
+        sleep 0.1
+    done
+    first=$(ls died.pc2.part-* 2>/dev/null) || fail "it did not begin"
+    kill -KILL "$(pgrep -P "$(pgrep -P $all -x mpirun || echo $all)" -x drape-mpi | tail -n 1)"
+    wait $all || code=$?
+    [ "$code" -ne 0 ] || fail "exit code 0"
+    [ ! -e died.pc2 ] || fail "a file was written"
+    echo "$first"
+}
+
+for test in linearised_steps_are_those_of_one_machine the_default_integrator_is_the_same wind_pieces_and_pins_that_move \
+    models_of_springs_too checkpoints_go_on_elsewhere damaged_checkpoints_are_refused frames_have_the_form_of_one_process \
+    what_it_does_not_do_is_refused_by_name a_process_that_dies_ends_all; do
+    run_test $test $test
+done
+finish_tests
