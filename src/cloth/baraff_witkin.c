@@ -9,6 +9,7 @@ static const double RIGIDITY_OF_UNIT_HINGE = 2.4;
 
 typedef struct model_state {
     int32_t triangles, hinges;
+    int32_t *hinge_nodes; /* of the hinges that are not covered; NULL: all are there */
     drape_i_bw_data triangle, hinge;
 } model_state;
 
@@ -17,6 +18,7 @@ static void destroy(drape_context *ctx, void *state) {
     if (!s) return;
     DRAPE_FREE(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles);
     DRAPE_FREE(ctx, s->hinge.records, (int64_t)BW_HINGE_SIZE * s->hinges);
+    DRAPE_FREE(ctx, s->hinge_nodes, 4 * (int64_t)s->hinges);
     DRAPE_FREE(ctx, s, 1);
 }
 
@@ -30,11 +32,28 @@ static void fill_triangle(const drape_i_rest_triangle *rest, const drape_materia
 }
 
 static void fill_hinge(const drape_i_rest_hinge *rest, const drape_material *m, double *r) {
-    double k = m->bend / RIGIDITY_OF_UNIT_HINGE * 3 * rest->length2 / rest->area;
+    double k = drape_i_mean_bend(m) / RIGIDITY_OF_UNIT_HINGE * 3 * rest->length2 / rest->area;
     if (m->bend_hinge > 0) k = m->bend_hinge;
     r[BW_BEND] = k;
     r[BW_DAMP_BEND] = m->damping_bend * k;
     r[BW_ANGLE] = rest->angle;
+}
+
+static bool is_covered(const drape_i_model_input *in, int32_t hinge) { return in->covered && in->covered[hinge]; }
+
+static drape_status fill_hinges(drape_context *ctx, const drape_i_model_input *in, model_state *s) {
+    for (int32_t i = 0; i < in->hinges->count; i++) s->hinges += !is_covered(in, i);
+    s->hinge.nodes = in->hinges->node[0];
+    if (!DRAPE_NEW(ctx, s->hinge.records, (int64_t)BW_HINGE_SIZE * s->hinges)) return DRAPE_ERROR_MEMORY;
+    if (in->covered && !DRAPE_NEW(ctx, s->hinge_nodes, 4 * (int64_t)s->hinges)) return DRAPE_ERROR_MEMORY;
+    if (in->covered) s->hinge.nodes = s->hinge_nodes;
+    for (int32_t i = 0, next = 0; i < in->hinges->count; i++) {
+        if (is_covered(in, i)) continue;
+        for (int32_t k = 0; k < 4 && s->hinge_nodes; k++) s->hinge_nodes[4 * (int64_t)next + k] = in->hinges->node[i][k];
+        fill_hinge(&in->rest_hinge[i], &in->pieces[in->piece_of_triangle[in->hinges->triangle[i][0]]].material,
+                   s->hinge.records + (int64_t)BW_HINGE_SIZE * next++);
+    }
+    return DRAPE_OK;
 }
 
 static drape_status create(drape_context *ctx, const drape_i_model_input *in, drape_i_term *terms,
@@ -43,20 +62,14 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
     *state = NULL;
     if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
     s->triangles = in->triangles;
-    s->hinges = in->hinges->count;
     s->triangle = (drape_i_bw_data){in->triangle[0], NULL};
-    s->hinge = (drape_i_bw_data){in->hinges->node[0], NULL};
-    if (!DRAPE_NEW(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles) ||
-        !DRAPE_NEW(ctx, s->hinge.records, (int64_t)BW_HINGE_SIZE * s->hinges)) {
+    if (!DRAPE_NEW(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles) || fill_hinges(ctx, in, s)) {
         destroy(ctx, s);
         return DRAPE_ERROR_MEMORY;
     }
     for (int64_t t = 0; t < s->triangles; t++)
         fill_triangle(&in->rest_triangle[t], &in->pieces[in->piece_of_triangle[t]].material,
                       s->triangle.records + BW_TRIANGLE_SIZE * t);
-    for (int64_t i = 0; i < s->hinges; i++)
-        fill_hinge(&in->rest_hinge[i], &in->pieces[in->piece_of_triangle[in->hinges->triangle[i][0]]].material,
-                   s->hinge.records + BW_HINGE_SIZE * i);
     terms[0] = (drape_i_term){.elements = {3, s->triangles, s->triangle.nodes},
                               .batch = drape_i_bw_triangle_at,
                               .potential = true,
@@ -86,6 +99,7 @@ const drape_i_model drape_i_baraff_witkin = {
     .name = "baraff_witkin",
     .about = "stretch and shear of each triangle, the angle at each interior edge; right on any mesh",
     .fields = fields,
+    .bending = DRAPE_BENDING_HINGE,
     .create = create,
     .destroy = destroy,
 };

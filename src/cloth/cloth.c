@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "cloth/force.h"
+#include "cloth/patch.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,7 +113,16 @@ static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const 
                                  .rest_hinge = rest,
                                  .piece_of_triangle = piece_of,
                                  .pieces = pieces};
-    drape_status status = c->model->create(ctx, &input, c->terms, &c->term_count, &c->model_state);
+    bool *covered = NULL;
+    drape_status status = DRAPE_OK;
+    if (c->settings.bending == DRAPE_BENDING_PATCH) {
+        if (DRAPE_NEW(ctx, covered, c->hinges.count))
+            status = drape_i_patch_create(ctx, &input, covered, &c->bending);
+        else status = DRAPE_ERROR_MEMORY;
+        input.covered = covered;
+    }
+    if (!status) status = c->model->create(ctx, &input, c->terms, &c->term_count, &c->model_state);
+    DRAPE_FREE(ctx, covered, c->hinges.count);
     DRAPE_ASSERT(c->term_count >= 0 && c->term_count <= DRAPE_I_MODEL_TERMS);
     DRAPE_FREE(ctx, rest, c->hinges.count);
     return status;
@@ -159,12 +169,25 @@ static drape_status build(drape_cloth *c, const drape_piece *pieces, int32_t cou
     return status;
 }
 
+static bool has_bending(const drape_i_model *model) { return model->bending != DRAPE_BENDING_OF_MODEL; }
+
+static drape_status resolve_bending(drape_cloth *c) {
+    drape_cloth_settings *s = &c->settings;
+    if (!drape_bending_name(s->bending) || s->reserved_0 != 0)
+        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "cloth: bending is %d; take a value of drape_bending",
+                            (int)s->bending);
+    if (s->bending != DRAPE_BENDING_OF_MODEL && !has_bending(c->model))
+        return refuse_model(c, "choice of bending", has_bending);
+    if (s->bending == DRAPE_BENDING_OF_MODEL) s->bending = c->model->bending;
+    return DRAPE_OK;
+}
+
 static drape_status resolve_settings(drape_cloth *c, const drape_cloth_settings *settings) {
     drape_context *ctx = c->ctx;
     char names[256];
     c->settings = settings ? *settings : drape_cloth_defaults();
     c->model = drape_i_model_find(c->settings.model);
-    drape_status status = drape_i_check_reserved(ctx, "drape_cloth_settings", c->settings.reserved, 8);
+    drape_status status = drape_i_check_reserved(ctx, "drape_cloth_settings", c->settings.reserved, 7);
     if (status) return status;
     if (!drape_jacobian_name(c->settings.jacobian) || !drape_damping_jacobian_name(c->settings.damping_jacobian))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
@@ -173,7 +196,7 @@ static drape_status resolve_settings(drape_cloth *c, const drape_cloth_settings 
                             (int)c->settings.jacobian, (int)c->settings.damping_jacobian);
     if (c->model) {
         c->settings.model = c->model->name;
-        return DRAPE_OK;
+        return resolve_bending(c);
     }
     drape_i_model_list(NULL, names, sizeof names);
     return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no model \"%s\"; there are %s", c->settings.model,
@@ -200,6 +223,7 @@ void drape_cloth_destroy(drape_cloth *c) {
     if (!c) return;
     drape_context *ctx = c->ctx;
     if (c->model) c->model->destroy(ctx, c->model_state);
+    drape_i_quadratic_destroy(ctx, c->bending);
     drape_i_hinges_clear(ctx, &c->hinges);
     DRAPE_FREE(ctx, c->rest, 3 * (int64_t)c->vertices);
     DRAPE_FREE(ctx, c->area, c->vertices);
@@ -266,7 +290,9 @@ double drape_i_terms_energy(drape_context *ctx, const drape_i_term *terms, int32
 
 double drape_cloth_energy(const drape_cloth *c, const double *x) {
     const drape_i_evaluation at = {.x = x};
-    return c && x ? drape_i_terms_energy(c->ctx, c->terms, c->term_count, &at) : 0;
+    if (!c || !x) return 0;
+    double energy = drape_i_terms_energy(c->ctx, c->terms, c->term_count, &at);
+    return c->bending ? energy + drape_i_quadratic_energy(c->ctx, c->bending, x) : energy;
 }
 
 typedef struct stretch_job {

@@ -3,7 +3,7 @@
 #define DRAPE_CLOTH_CLOTH_H
 
 #include "base/arena.h"
-#include "cloth/model.h"
+#include "cloth/quadratic.h"
 
 struct drape_cloth {
     drape_context *ctx;
@@ -21,6 +21,7 @@ struct drape_cloth {
     void *model_state;
     bool limited; /* a material has a limit of strain */
     bool damped;  /* a material is damped: the model's forces have no potential */
+    drape_i_quadratic *bending; /* a part of the model; NULL: all of its forces are those of the terms */
     drape_i_term terms[DRAPE_I_MODEL_TERMS];
     int32_t term_count;
 };

@@ -61,6 +61,11 @@ typedef struct drape_i_term {
 
 enum { DRAPE_I_MODEL_TERMS = 4 };
 
+/* For models that bend alike in all directions. */
+static inline double drape_i_mean_bend(const drape_material *m) {
+    return m->bend_weft > 0 ? 0.5 * (m->bend + m->bend_weft) : m->bend;
+}
+
 /* What a model is made from. The arrays outlive the model, but for `rest_*`, which it copies from. */
 typedef struct drape_i_model_input {
     int32_t triangles, vertices, piece_count;
@@ -70,7 +75,8 @@ typedef struct drape_i_model_input {
     const drape_i_rest_hinge *rest_hinge;
     const int32_t *piece_of_triangle;
     const drape_piece *pieces;
-    const double *area; /* m^2, one per vertex */
+    const double *area;  /* m^2, one per vertex */
+    const bool *covered; /* per hinge: its bending is that of a drape_i_quadratic; NULL: none is */
 } drape_i_model_input;
 
 typedef struct drape_i_springs drape_i_springs; /* springs.h */
@@ -82,6 +88,7 @@ typedef struct drape_i_model {
     const drape_material_field *fields; /* of a material that it looks at, ended by one without a name */
     bool linear_jacobian;               /* takes DRAPE_JACOBIAN_LINEAR; then it has springs() */
     bool strain_limit;                  /* takes a strain_limit; then it has springs() */
+    drape_bending bending; /* its own; DRAPE_BENDING_OF_MODEL: it is not made of triangles and takes no other */
     /* Fills terms and *term_count; *state is handed to destroy. */
     drape_status (*create)(drape_context *ctx, const drape_i_model_input *input, drape_i_term *terms,
                            int32_t *term_count, void **state);

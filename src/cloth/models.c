@@ -60,6 +60,15 @@ const char *drape_jacobian_name(drape_jacobian jacobian) {
     return NULL;
 }
 
+const char *drape_bending_name(drape_bending bending) {
+    switch (bending) {
+    case DRAPE_BENDING_OF_MODEL: return "model";
+    case DRAPE_BENDING_HINGE: return "hinge";
+    case DRAPE_BENDING_PATCH: return "patch";
+    }
+    return NULL;
+}
+
 const char *drape_damping_jacobian_name(drape_damping_jacobian jacobian) {
     switch (jacobian) {
     case DRAPE_DAMPING_SYMMETRIC: return "symmetric";

@@ -263,6 +263,8 @@ static void read_damping_jacobian(reader_t *r, const drape_i_node *root, drape_c
 
 static const char *jacobian_name(int32_t index) { return drape_jacobian_name((drape_jacobian)index); }
 
+static const char *bending_name(int32_t index) { return drape_bending_name((drape_bending)index); }
+
 static void read_model(reader_t *r, const drape_i_node *root) {
     drape_cloth_settings *c = &r->out->scene.cloth;
     drape_i_read_name(r, root, "model", drape_model_name, &c->model);
@@ -270,6 +272,9 @@ static void read_model(reader_t *r, const drape_i_node *root) {
     drape_i_read_index(r, root, "jacobian", jacobian_name, &jacobian);
     c->jacobian = (drape_jacobian)jacobian;
     read_damping_jacobian(r, root, c);
+    int32_t bending = 0;
+    drape_i_read_index(r, root, "bending", bending_name, &bending);
+    c->bending = (drape_bending)bending;
 }
 
 static const char *pinch_name(int32_t i) { return drape_pinch_name((drape_pinch)i); }
@@ -359,6 +364,7 @@ static void read_root(reader_t *r, const drape_i_node *root) {
                                        "model",
                                        "jacobian",
                                        "damping_jacobian",
+                                       "bending",
                                        "integrator",
                                        "colliders",
                                        "contact",
