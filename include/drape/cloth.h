@@ -141,10 +141,10 @@ DRAPE_API const char *drape_damping_jacobian_name(drape_damping_jacobian jacobia
 /* What resists bending. */
 typedef enum drape_bending {
     DRAPE_BENDING_OF_MODEL, /* what the model has; the default */
-    DRAPE_BENDING_HINGE,    /* angles between triangles, as in Baraff and Witkin (1998): rigidity depends on the mesh */
-    DRAPE_BENDING_PATCH     /* second derivatives around each vertex: the same rigidity on every mesh. Pieces that are
-                               curved at rest, edges along seams of the pattern and materials with bend_hinge have
-                               hinges all the same */
+    DRAPE_BENDING_HINGE, /* angles between triangles, as in Baraff and Witkin (1998): rigidity depends on the mesh */
+    DRAPE_BENDING_PATCH  /* second derivatives around each vertex: the same rigidity on every mesh. Pieces that are
+                            curved at rest, edges along seams of the pattern and materials with bend_hinge have
+                            hinges all the same */
 } drape_bending;
 
 /* "model", "hinge", "patch"; NULL for a value that is none of them. */
@@ -155,9 +155,9 @@ typedef struct drape_cloth_settings {
     const char *model;       /* a drape_model_name; docs/models.md says which is for what; NULL: "baraff_witkin" */
     drape_jacobian jacobian; /* default DRAPE_JACOBIAN_PSD */
     drape_damping_jacobian damping_jacobian; /* default DRAPE_DAMPING_SYMMETRIC */
-    drape_bending bending; /* of models of triangles; default DRAPE_BENDING_OF_MODEL */
-    uint32_t reserved_0;   /* zero */
-    uint64_t reserved[7];  /* zero: room for later fields */
+    drape_bending bending;                   /* of models of triangles; default DRAPE_BENDING_OF_MODEL */
+    uint32_t reserved_0;                     /* zero */
+    uint64_t reserved[7];                    /* zero: room for later fields */
 } drape_cloth_settings;
 
 /* Every field at its explicit default. */

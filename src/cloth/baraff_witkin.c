@@ -7,18 +7,31 @@
 
 static const double RIGIDITY_OF_UNIT_HINGE = 2.4;
 
+/* Hinges that do something, with nodes of their own where they are not all of the cloth's. */
+typedef struct hinge_set {
+    int32_t count;
+    int32_t *nodes; /* NULL: those of the cloth */
+    drape_i_bw_data data;
+} hinge_set;
+
 typedef struct model_state {
-    int32_t triangles, hinges;
-    int32_t *hinge_nodes; /* of the hinges that are not covered; NULL: all are there */
-    drape_i_bw_data triangle, hinge;
+    int32_t triangles;
+    drape_i_bw_data triangle;
+    hinge_set hinges;  /* those that bend, and are damped */
+    hinge_set dampers; /* those whose bending is quadratic */
 } model_state;
+
+static void clear_hinges(drape_context *ctx, hinge_set *h) {
+    DRAPE_FREE(ctx, h->data.records, (int64_t)BW_HINGE_SIZE * h->count);
+    DRAPE_FREE(ctx, h->nodes, 4 * (int64_t)h->count);
+}
 
 static void destroy(drape_context *ctx, void *state) {
     model_state *s = state;
     if (!s) return;
     DRAPE_FREE(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles);
-    DRAPE_FREE(ctx, s->hinge.records, (int64_t)BW_HINGE_SIZE * s->hinges);
-    DRAPE_FREE(ctx, s->hinge_nodes, 4 * (int64_t)s->hinges);
+    clear_hinges(ctx, &s->hinges);
+    clear_hinges(ctx, &s->dampers);
     DRAPE_FREE(ctx, s, 1);
 }
 
@@ -39,19 +52,34 @@ static void fill_hinge(const drape_i_rest_hinge *rest, const drape_material *m, 
     r[BW_ANGLE] = rest->angle;
 }
 
+static const drape_material *material_of(const drape_i_model_input *in, int32_t hinge) {
+    return &in->pieces[in->piece_of_triangle[in->hinges->triangle[hinge][0]]].material;
+}
+
 static bool is_covered(const drape_i_model_input *in, int32_t hinge) { return in->covered && in->covered[hinge]; }
 
-static drape_status fill_hinges(drape_context *ctx, const drape_i_model_input *in, model_state *s) {
-    for (int32_t i = 0; i < in->hinges->count; i++) s->hinges += !is_covered(in, i);
-    s->hinge.nodes = in->hinges->node[0];
-    if (!DRAPE_NEW(ctx, s->hinge.records, (int64_t)BW_HINGE_SIZE * s->hinges)) return DRAPE_ERROR_MEMORY;
-    if (in->covered && !DRAPE_NEW(ctx, s->hinge_nodes, 4 * (int64_t)s->hinges)) return DRAPE_ERROR_MEMORY;
-    if (in->covered) s->hinge.nodes = s->hinge_nodes;
+static bool bends(const drape_i_model_input *in, int32_t hinge) { return !is_covered(in, hinge); }
+
+static bool only_damps(const drape_i_model_input *in, int32_t hinge) {
+    return is_covered(in, hinge) && material_of(in, hinge)->damping_bend > 0;
+}
+
+static drape_status choose_hinges(drape_context *ctx, const drape_i_model_input *in,
+                                  bool (*chosen)(const drape_i_model_input *in, int32_t hinge), hinge_set *out) {
+    for (int32_t i = 0; i < in->hinges->count; i++) out->count += chosen(in, i);
+    out->data.nodes = in->hinges->node[0];
+    if (!DRAPE_NEW(ctx, out->data.records, (int64_t)BW_HINGE_SIZE * out->count)) return DRAPE_ERROR_MEMORY;
+    if (out->count < in->hinges->count) {
+        if (!DRAPE_NEW(ctx, out->nodes, 4 * (int64_t)out->count)) return DRAPE_ERROR_MEMORY;
+        out->data.nodes = out->nodes;
+    }
     for (int32_t i = 0, next = 0; i < in->hinges->count; i++) {
-        if (is_covered(in, i)) continue;
-        for (int32_t k = 0; k < 4 && s->hinge_nodes; k++) s->hinge_nodes[4 * (int64_t)next + k] = in->hinges->node[i][k];
-        fill_hinge(&in->rest_hinge[i], &in->pieces[in->piece_of_triangle[in->hinges->triangle[i][0]]].material,
-                   s->hinge.records + (int64_t)BW_HINGE_SIZE * next++);
+        if (!chosen(in, i)) continue;
+        double *record = out->data.records + (int64_t)BW_HINGE_SIZE * next;
+        for (int32_t k = 0; k < 4 && out->nodes; k++) out->nodes[4 * (int64_t)next + k] = in->hinges->node[i][k];
+        fill_hinge(&in->rest_hinge[i], material_of(in, i), record);
+        if (is_covered(in, i)) record[BW_BEND] = 0;
+        next++;
     }
     return DRAPE_OK;
 }
@@ -63,7 +91,8 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
     if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
     s->triangles = in->triangles;
     s->triangle = (drape_i_bw_data){in->triangle[0], NULL};
-    if (!DRAPE_NEW(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles) || fill_hinges(ctx, in, s)) {
+    if (!DRAPE_NEW(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles) ||
+        choose_hinges(ctx, in, bends, &s->hinges) || choose_hinges(ctx, in, only_damps, &s->dampers)) {
         destroy(ctx, s);
         return DRAPE_ERROR_MEMORY;
     }
@@ -77,14 +106,22 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
                               .dissipation = drape_i_bw_triangle_dissipation_at,
                               .data = &s->triangle,
                               .damped = true};
-    terms[1] = (drape_i_term){.elements = {4, s->hinges, s->hinge.nodes},
-                              .batch = drape_i_bw_hinge_at,
-                              .potential = true,
-                              .energy = drape_i_bw_hinge_energy_at,
-                              .dissipation = drape_i_bw_hinge_dissipation_at,
-                              .data = &s->hinge,
-                              .damped = true};
-    *term_count = 2;
+    *term_count = 1;
+    if (s->hinges.count > 0 || !in->covered)
+        terms[(*term_count)++] = (drape_i_term){.elements = {4, s->hinges.count, s->hinges.data.nodes},
+                                                .batch = drape_i_bw_hinge_at,
+                                                .potential = true,
+                                                .energy = drape_i_bw_hinge_energy_at,
+                                                .dissipation = drape_i_bw_hinge_dissipation_at,
+                                                .data = &s->hinges.data,
+                                                .damped = true};
+    if (s->dampers.count > 0)
+        terms[(*term_count)++] = (drape_i_term){.elements = {4, s->dampers.count, s->dampers.data.nodes},
+                                                .batch = drape_i_bw_damper_at,
+                                                .potential = true,
+                                                .dissipation = drape_i_bw_hinge_dissipation_at,
+                                                .data = &s->dampers.data,
+                                                .damped = true};
     *state = s;
     return DRAPE_OK;
 }

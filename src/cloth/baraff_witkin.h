@@ -49,6 +49,8 @@ DRAPE_I_KERNEL(void, drape_i_bw_triangle_dissipation,
                (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *dissipation));
 DRAPE_I_KERNEL(void, drape_i_bw_hinge,
                (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_bw_damper,
+               (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
 DRAPE_I_KERNEL(void, drape_i_bw_hinge_energy,
                (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
 DRAPE_I_KERNEL(void, drape_i_bw_hinge_dissipation,

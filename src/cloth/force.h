@@ -32,7 +32,7 @@ struct drape_i_force {
     bool (*is_active)(const drape_i_force *force); /* NULL: always */
     /* Adds what belongs to each vertex alone; NULL: nothing. */
     void (*add_rows)(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows);
-    /* Energy + c dissipation of what add_rows adds, J, for a force that has terms as well; NULL: 0. */
+    /* The energy of what add_rows adds, J, for a force that has terms as well; NULL: 0. */
     double (*rows_potential)(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at);
     /* J; NULL: it has none. */
     double (*energy)(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at);

@@ -40,7 +40,6 @@ static void add_bending(const drape_i_force *force, const drape_i_evaluation *at
                                                                        .x = at->x,
                                                                        .v = at->v,
                                                                        .stiffness = at->stiffness,
-                                                                       .damping = at->damping,
                                                                        .force = rows->force,
                                                                        .stiff_v = rows->stiff_v,
                                                                        .rowptr = rows->A.rowptr,
@@ -49,13 +48,8 @@ static void add_bending(const drape_i_force *force, const drape_i_evaluation *at
                                                                        .val = rows->A.val});
 }
 
-static double bending_dissipation(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
-    bool damped = ((const drape_i_outside *)force->data)->cloth->damped;
-    return damped ? drape_i_quadratic_dissipation(ctx, bending_of(force), at->v) : 0;
-}
-
 static double bending_potential(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
-    return drape_i_quadratic_energy(ctx, bending_of(force), at->x) + at->c * bending_dissipation(force, ctx, at);
+    return drape_i_quadratic_energy(ctx, bending_of(force), at->x);
 }
 
 static double model_energy(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
@@ -68,7 +62,7 @@ static double model_dissipation(const drape_i_force *force, drape_context *ctx, 
     if (!((const drape_i_outside *)force->data)->cloth->damped) return 0;
     for (int32_t t = 0; t < force->term_count; t++)
         total += drape_i_term_sum(ctx, &force->terms[t], force->terms[t].dissipation, at);
-    return bending_of(force) ? total + bending_dissipation(force, ctx, at) : total;
+    return total;
 }
 
 static double model_power(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {

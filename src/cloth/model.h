@@ -104,7 +104,8 @@ typedef struct drape_i_model {
     DRAPE_I_FIELD(density, 1, "kg/m^2", 0.15, "mass per area"),                                                      \
         DRAPE_I_FIELD(stretch, 2, "N/m", 5000, "stretch stiffness along warp and weft"),                             \
         DRAPE_I_FIELD(shear, 1, "N/m", 100, "shear stiffness"),                                                      \
-        DRAPE_I_FIELD(bend, 1, "N m", 1e-5, "bending rigidity"),                                                     \
+        DRAPE_I_FIELD(bend, 1, "N m", 1e-5, "bending rigidity, that of the warp"),                                   \
+        DRAPE_I_FIELD(bend_weft, 1, "N m", 0, "bending rigidity of the weft, where it is another"),                  \
         DRAPE_I_FIELD(damping_stretch, 1, "s", 2e-4, "damping of stretch over its stiffness"),                       \
         DRAPE_I_FIELD(damping_shear, 1, "s", 2e-4, "damping of shear over its stiffness"),                           \
         DRAPE_I_FIELD(damping_bend, 1, "s", 2e-4, "damping of bending over its stiffness")

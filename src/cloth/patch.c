@@ -1,21 +1,23 @@
 /* patch.c: bending from second derivatives in material space, from a patch of vertices around each vertex.
  *
- * With x,ij(v) = sum_k C^ij_k x_k the second derivatives at vertex v of the quadratic function nearest to the positions
- * of v and its neighbours (patch_fit.c), r_k what it does not fit, A_v the vertex's area and h the patch's size,
- *     E = sum_v A_v/2 (B_u |x,11|^2 + B_v |x,22|^2 + 2 B_t |x,12|^2 + STABLE B/h^4 sum_k |r_k|^2),  B = sqrt(B_u B_v).
+ * With x,ij(v) = sum_k C^ij_k x_k the second derivatives at vertex v of the quadratic function nearest to the
+ * positions of v and its neighbours (patch_fit.c), r_k what it does not fit, A_v the vertex's area and h the patch's
+ * size, E = sum_v A_v/2 (B_u |x,11|^2 + B_v |x,22|^2 + 2 B_t |x,12|^2 + STABLE B/h^4 sum_k |r_k|^2),  B = sqrt(B_u
+ * B_v).
  *
  * The first part is exact for constant curvature on every mesh; the second vanishes there, and holds the shapes that
  * the fit does not see (the idea of virtual elements, Beirao da Veiga et al. 2013). Cloth that does not stretch has
- * second derivatives along its normal: then |x,ij|^2 is the square of a curvature, and E, which is quadratic in x, the
- * bending energy (Bergou et al. 2006 do the same to hinges). E is the same for x in any frame, and does not see a linear
- * map.
+ * second derivatives along its normal: then |x,ij|^2 is the square of a curvature, and E, which is quadratic in x,
+ * the bending energy (Bergou et al. 2006 do the same to hinges). E is the same for x in any frame, and does not see a
+ * linear map. Damping goes by the angles of hinges (baraff_witkin.c).
  *
  * Interior vertices whose neighbours do not determine a quadratic function, as in valence 4, take the vertices beyond
  * the opposite edges in addition. Vertices of the border stay with their neighbours: the curvature across the border
- * is 0 there, as it is where nothing bends a free edge; and a strip whose first two columns are held is clamped in the
- * middle between them.
+ * is 0 there, as it is where nothing bends a free edge; and a strip whose first two columns are held is clamped in
+ * the middle between them.
  *
- * Patches lie in material space, where the pattern's seams are borders; hinges hold the pieces together across them. */
+ * Patches lie in material space, where the pattern's seams are borders; hinges hold the pieces together across them.
+ */
 #include "cloth/patch.h"
 
 #include "base/vec3.h"
@@ -25,8 +27,8 @@
 #include <string.h>
 
 /* STABLE: bending of cantilevers in all directions, on all kinds of meshes, is nearest to theory between 20 and 40
- * (docs/notes/models.md). SOUND: singular value from which on a fit is taken as it is. FLAT: rad, the rest angle up to
- * which a hinge counts as flat. */
+ * (docs/notes/models.md). SOUND: singular value from which on a fit is taken as it is. FLAT: rad, the rest angle up
+ * to which a hinge counts as flat. */
 static const double STABLE = 25, SOUND = 0.1, FLAT = 1e-3;
 enum { MOST_NODES = 48 }; /* of a patch: of more neighbours, some are left out */
 
@@ -43,12 +45,12 @@ typedef struct builder {
     const drape_i_model_input *in;
     bool *flat; /* per piece: has patches */
     int32_t point_count;
-    int32_t *point_of;   /* per corner */
-    int32_t *corner;     /* corners of each point, one point after the other */
-    int32_t *hinge_of;   /* per corner: the hinge at the edge opposite to it, -1: none that joins material space */
+    int32_t *point_of; /* per corner */
+    int32_t *corner;   /* corners of each point, one point after the other */
+    int32_t *hinge_of; /* per corner: the hinge at the edge opposite to it, -1: none that joins material space */
     int32_t *first_vertex, *first_triangle; /* per piece */
-    point *points;       /* point_count + 1 */
-    int64_t *first, room; /* the patches */
+    point *points;                          /* point_count + 1 */
+    int64_t *first, room;                   /* the patches */
     int32_t *node, *node_point;
     int32_t *center; /* of each patch, its point */
     double *y, *C, *residual, *work;
@@ -104,9 +106,8 @@ static drape_status find_points(builder *b) {
     for (int64_t i = 0; i < n; i++) {
         bool again = i > 0 && keys[i].vertex == keys[i - 1].vertex && keys[i].uv == keys[i - 1].uv;
         if (!again)
-            b->points[b->point_count++] = (point){.vertex = keys[i].vertex,
-                                                  .piece = b->in->piece_of_triangle[keys[i].corner / 3],
-                                                  .first = (int32_t)i};
+            b->points[b->point_count++] = (point){
+                .vertex = keys[i].vertex, .piece = b->in->piece_of_triangle[keys[i].corner / 3], .first = (int32_t)i};
         b->corner[i] = keys[i].corner;
         b->point_of[keys[i].corner] = b->point_count - 1;
         b->points[b->point_count - 1].area += b->in->rest_triangle[keys[i].corner / 3].area / 3;
@@ -136,8 +137,7 @@ static void find_borders(builder *b, bool *covered) {
     for (int32_t i = 0; i < hinges->count; i++) {
         const int32_t *node = hinges->node[i], *t = hinges->triangle[i];
         covered[i] = b->flat[b->in->piece_of_triangle[t[0]]] && joins(b, i);
-        for (int32_t side = 0; side < 2 && covered[i]; side++)
-            b->hinge_of[corner_at(b, t[side], node[2 + side])] = i;
+        for (int32_t side = 0; side < 2 && covered[i]; side++) b->hinge_of[corner_at(b, t[side], node[2 + side])] = i;
     }
     for (int32_t i = 0; i < b->point_count; i++) { /* inside, where both edges of every triangle are joined */
         b->points[i].inside = true;
@@ -256,7 +256,8 @@ static drape_status fill(void *data, int32_t patch, double *matrix) {
     const int32_t n = (int32_t)(b->first[patch + 1] - b->first[patch]);
     const point *center = &b->points[b->center[patch]];
     const drape_material *m = &b->in->pieces[center->piece].material;
-    const double weft = m->bend_weft > 0 ? m->bend_weft : m->bend, twist = m->bend_twist > 0 ? m->bend_twist : m->bend;
+    const double weft = m->bend_weft > 0 ? m->bend_weft : m->bend,
+                 twist = m->bend_twist > 0 ? m->bend_twist : m->bend;
     double h;
     fit(b, n, b->node_point + b->first[patch], &h);
     const double *u = b->C, *v = b->C + n, *w = b->C + 2 * (int64_t)n;
@@ -275,11 +276,11 @@ static bool allocate(builder *b) {
     drape_context *ctx = b->ctx;
     const int64_t n = corners(b), most = MOST_NODES;
     return DRAPE_NEW(ctx, b->flat, b->in->piece_count) && DRAPE_NEW(ctx, b->first_vertex, b->in->piece_count) &&
-           DRAPE_NEW(ctx, b->first_triangle, b->in->piece_count) &&
-           DRAPE_NEW(ctx, b->point_of, n) && DRAPE_NEW(ctx, b->corner, n) && DRAPE_NEW(ctx, b->hinge_of, n) &&
-           DRAPE_NEW(ctx, b->points, n + 1) && DRAPE_NEW(ctx, b->first, n + 1) && DRAPE_NEW(ctx, b->center, n) &&
-           DRAPE_NEW(ctx, b->y, 2 * most) && DRAPE_NEW(ctx, b->C, 3 * most) &&
-           DRAPE_NEW(ctx, b->residual, most * most) && DRAPE_NEW(ctx, b->work, 9 * most);
+           DRAPE_NEW(ctx, b->first_triangle, b->in->piece_count) && DRAPE_NEW(ctx, b->point_of, n) &&
+           DRAPE_NEW(ctx, b->corner, n) && DRAPE_NEW(ctx, b->hinge_of, n) && DRAPE_NEW(ctx, b->points, n + 1) &&
+           DRAPE_NEW(ctx, b->first, n + 1) && DRAPE_NEW(ctx, b->center, n) && DRAPE_NEW(ctx, b->y, 2 * most) &&
+           DRAPE_NEW(ctx, b->C, 3 * most) && DRAPE_NEW(ctx, b->residual, most * most) &&
+           DRAPE_NEW(ctx, b->work, 9 * most);
 }
 
 static void clear(builder *b) {
@@ -312,8 +313,6 @@ drape_status drape_i_patch_create(drape_context *ctx, const drape_i_model_input 
     if (!status) find_borders(&b, covered), status = choose_patches(&b, &count);
     const drape_i_patches patches = {count, b.first, b.node, &b, fill};
     if (!status && count > 0) status = drape_i_quadratic_create(ctx, input->vertices, &patches, out);
-    for (int32_t i = 0; *out && i < b.point_count; i++)
-        (*out)->time[b.points[i].vertex] = input->pieces[b.points[i].piece].material.damping_bend;
     clear(&b);
     return status;
 }

@@ -5,8 +5,8 @@
 #include "cloth/quadratic.h"
 
 /* The bending energy of all pieces that are flat at rest and have no bend_hinge. covered, one per hinge: those whose
- * bending it contains; the others, at seams of the pattern and in curved pieces, are left to hinges. *out is NULL where
- * there is nothing to cover. */
+ * bending it contains; the others, at seams of the pattern and in curved pieces, are left to hinges. *out is NULL
+ * where there is nothing to cover. */
 drape_status drape_i_patch_create(drape_context *ctx, const drape_i_model_input *input, bool *covered,
                                   drape_i_quadratic **out);
 

@@ -1,18 +1,19 @@
 /* patch_fit.c: the quadratic function nearest to values at the vertices of a patch.
  *
  * In the coordinates y = (X - X_0)/h, h the root mean square distance, the values f_k are fitted by
- *     a + b.y + c_1 y_1^2/2 + c_2 y_2^2/2 + c_3 y_1 y_2
+ *     a + b.y + c_1 y_1^2/2 + c_2 y_2^2/2 + c_3 y_1 y_2/sqrt 2
  * in the sense of least squares. With Q an orthonormal basis of the linear functions on the points, P = I - QQ', and
  * V the three quadratic ones, c = (P V)^+ f: linear functions have c = 0, quadratic ones their own. The pseudoinverse
  * leaves out singular values below CUT, so c is the shortest where the points do not determine it: at the border of a
- * mesh, the curvature across it. What is left of f is R f, with the orthogonal projection R = I - QQ' - UU', U the left
- * singular vectors that were kept. */
+ * mesh, the curvature across it. The length of c is that of the matrix of second derivatives, whatever the axes. What
+ * is left of f is R f, with the orthogonal projection R = I - QQ' - UU', U the left singular vectors that were kept.
+ */
 #include "cloth/patch.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double CUT = 0.05;
+static const double CUT = 0.05, HALF_ROOT = 0.70710678118654752; /* sqrt(1/2) */
 
 /* Orthonormal columns Q[0..2] (n each) that span 1, y_1, y_2; a column that depends on those before it becomes 0. */
 static void linear_basis(int32_t n, const double *y, double h, double *Q) {
@@ -93,7 +94,7 @@ double drape_i_patch_fit(int32_t n, const double *y, double *C, double *residual
     linear_basis(n, y, h, Q);
     for (int32_t k = 0; k < n; k++) {
         double a = (y[2 * k] - y[0]) / h, b = (y[2 * k + 1] - y[1]) / h;
-        V[k] = a * a / 2, V[n + k] = b * b / 2, V[2 * n + k] = a * b;
+        V[k] = a * a / 2, V[n + k] = b * b / 2, V[2 * n + k] = a * b * HALF_ROOT;
     }
     remove_linear(n, Q, V);
     for (int32_t i = 0; i < 3; i++)
@@ -114,6 +115,7 @@ double drape_i_patch_fit(int32_t n, const double *y, double *C, double *residual
             for (int32_t c = 0; c < 3; c++) C[(int64_t)c * n + k] += E[c][m] * u / (s * h * h);
         }
     }
+    for (int32_t k = 0; k < n; k++) C[2 * (int64_t)n + k] *= HALF_ROOT;
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
             double sum = a == b;

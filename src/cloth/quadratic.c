@@ -1,7 +1,7 @@
 /* quadratic.c: see quadratic.h.
  *
- * As rows sum to zero, (K x)_i = sum_j k_ij (x_j - x_i), and x'Kx = -1/2 sum_ij k_ij |x_j - x_i|^2: differences, so that
- * nothing depends on where the cloth is. Cost of a force: 12 bytes and 9 flops per coupling. */
+ * As rows sum to zero, (K x)_i = sum_j k_ij (x_j - x_i), and x'Kx = -1/2 sum_ij k_ij |x_j - x_i|^2: differences, so
+ * that nothing depends on where the cloth is. Cost of a force: 12 bytes and 9 flops per coupling. */
 #include "cloth/quadratic.h"
 
 #include "base/parallel.h"
@@ -15,7 +15,6 @@ void drape_i_quadratic_destroy(drape_context *ctx, drape_i_quadratic *q) {
     DRAPE_FREE(ctx, q->rowptr, (int64_t)q->vertices + 1);
     DRAPE_FREE(ctx, q->col, q->count);
     DRAPE_FREE(ctx, q->k, q->count);
-    DRAPE_FREE(ctx, q->time, q->vertices);
     DRAPE_FREE(ctx, q, 1);
 }
 
@@ -121,8 +120,7 @@ drape_status drape_i_quadratic_create(drape_context *ctx, int32_t vertices, cons
     if (!DRAPE_NEW(ctx, q, 1)) return DRAPE_ERROR_MEMORY;
     q->vertices = vertices;
     drape_status status = DRAPE_ERROR_MEMORY;
-    if (DRAPE_NEW(ctx, q->time, vertices) && DRAPE_NEW(ctx, seen, vertices) &&
-        find_incidence(ctx, vertices, patches, &inc))
+    if (DRAPE_NEW(ctx, seen, vertices) && find_incidence(ctx, vertices, patches, &inc))
         status = find_pattern(ctx, patches, &inc, seen, q);
     if (!status) status = sum_patches(ctx, patches, q);
     DRAPE_FREE(ctx, inc.first, (int64_t)vertices + 2);
@@ -133,7 +131,8 @@ drape_status drape_i_quadratic_create(drape_context *ctx, int32_t vertices, cons
     return status;
 }
 
-drape_status drape_i_quadratic_pairs(drape_context *ctx, const drape_i_quadratic *q, int32_t **pairs, int32_t *count) {
+drape_status drape_i_quadratic_pairs(drape_context *ctx, const drape_i_quadratic *q, int32_t **pairs,
+                                     int32_t *count) {
     *count = 0;
     *pairs = NULL;
     if (q->count / 2 > INT32_MAX)
@@ -168,10 +167,9 @@ static void row_times(const drape_i_quadratic *q, int64_t i, const double *y, do
 }
 
 static void add_blocks(const drape_i_quadratic *q, int64_t i, const drape_i_quadratic_rows *r) {
-    const double scale = r->stiffness + r->damping * q->time[i];
     double *row = r->val + 9 * r->rowptr[i], sum = 0;
     for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++) {
-        double *block = row + 9 * (int64_t)r->slot[e], k = scale * q->k[e];
+        double *block = row + 9 * (int64_t)r->slot[e], k = r->stiffness * q->k[e];
         block[0] += k, block[4] += k, block[8] += k;
         sum += k;
     }
@@ -182,13 +180,11 @@ static void add_blocks(const drape_i_quadratic *q, int64_t i, const drape_i_quad
 void drape_i_quadratic_add(const drape_i_quadratic *q, const drape_i_quadratic_rows *r) {
     for (int64_t i = r->begin; i < r->end; i++) {
         if (q->rowptr[i] == q->rowptr[i + 1]) continue;
-        double Kx[3], Kv[3] = {0};
-        if (r->stiff_v || (r->force && q->time[i] > 0)) row_times(q, i, r->v, Kv);
-        if (r->force) {
-            row_times(q, i, r->x, Kx);
-            for (int32_t k = 0; k < 3; k++) r->force[3 * i + k] -= Kx[k] + q->time[i] * Kv[k];
-        }
-        for (int32_t k = 0; k < 3 && r->stiff_v; k++) r->stiff_v[3 * i + k] += Kv[k];
+        double product[3];
+        if (r->force) row_times(q, i, r->x, product);
+        for (int32_t k = 0; k < 3 && r->force; k++) r->force[3 * i + k] -= product[k];
+        if (r->stiff_v) row_times(q, i, r->v, product);
+        for (int32_t k = 0; k < 3 && r->stiff_v; k++) r->stiff_v[3 * i + k] += product[k];
         if (r->val) add_blocks(q, i, r);
     }
 }
@@ -197,7 +193,7 @@ void drape_i_quadratic_add(const drape_i_quadratic *q, const drape_i_quadratic_r
 
 typedef struct sum_job {
     const drape_i_quadratic *q;
-    const double *y, *weight; /* weight NULL: 1 */
+    const double *y;
 } sum_job;
 
 static void sum_rows(void *data, int64_t begin, int64_t end, double *sums) {
@@ -210,21 +206,13 @@ static void sum_rows(void *data, int64_t begin, int64_t end, double *sums) {
             double a = other[0] - y[0], b = other[1] - y[1], c = other[2] - y[2];
             row -= j->q->k[e] * ((a * a + b * b) + c * c);
         }
-        sums[0] += 0.25 * (j->weight ? j->weight[i] * row : row);
+        sums[0] += 0.25 * row;
     }
 }
 
-static double sum(drape_context *ctx, const drape_i_quadratic *q, const double *y, const double *weight) {
-    sum_job job = {q, y, weight};
+double drape_i_quadratic_energy(drape_context *ctx, const drape_i_quadratic *q, const double *x) {
+    sum_job job = {q, x};
     double total;
     drape_i_sum(ctx, q->vertices, DRAPE_I_GRAIN, sum_rows, &job, 1, &total);
     return total;
-}
-
-double drape_i_quadratic_energy(drape_context *ctx, const drape_i_quadratic *q, const double *x) {
-    return sum(ctx, q, x, NULL);
-}
-
-double drape_i_quadratic_dissipation(drape_context *ctx, const drape_i_quadratic *q, const double *v) {
-    return sum(ctx, q, v, q->time);
 }

@@ -1,7 +1,6 @@
 /* quadratic.h: an energy 1/2 sum_ij k_ij x_i.x_j with constant numbers k_ij, symmetric, rows of which sum to zero.
  *
- * Its Hessian has the blocks k_ij I, the same at every state. Damping in proportion to it has the dissipation
- * 1/2 sum_ij t_i k_ij v_i.v_j, with a damping time t_i that is the same for all vertices that are coupled. */
+ * Its Hessian has the blocks k_ij I, the same at every state. */
 #ifndef DRAPE_CLOTH_QUADRATIC_H
 #define DRAPE_CLOTH_QUADRATIC_H
 
@@ -13,8 +12,7 @@ typedef struct drape_i_quadratic {
     int64_t count;
     int64_t *rowptr; /* vertices + 1 */
     int32_t *col;
-    double *k;    /* N/m, of each coupling */
-    double *time; /* s, per vertex: damping over stiffness */
+    double *k; /* N/m, of each coupling */
 } drape_i_quadratic;
 
 /* Dense symmetric matrices of groups of vertices, which are summed up. */
@@ -35,12 +33,12 @@ void drape_i_quadratic_destroy(drape_context *ctx, drape_i_quadratic *q); /* NUL
  * freed by the caller, 2 * *count of them. */
 drape_status drape_i_quadratic_pairs(drape_context *ctx, const drape_i_quadratic *q, int32_t **pairs, int32_t *count);
 
-/* For rows [begin, end): force -= K x + T K v, stiff_v += K v, and the matrix += stiffness K + damping T K. Each may be
- * NULL. slot says, of each coupling, which block of its row in the matrix it is. */
+/* For rows [begin, end): force -= K x, stiff_v += K v, and the matrix += stiffness K. Each may be NULL. slot says, of
+ * each coupling, which block of its row in the matrix it is. */
 typedef struct drape_i_quadratic_rows {
     int32_t begin, end;
     const double *x, *v;
-    double stiffness, damping;
+    double stiffness;
     double *force, *stiff_v;
     const int64_t *rowptr; /* of the matrix */
     const int32_t *slot, *diagonal;
@@ -51,7 +49,5 @@ void drape_i_quadratic_add(const drape_i_quadratic *q, const drape_i_quadratic_r
 
 /* 1/2 x'Kx, J */
 double drape_i_quadratic_energy(drape_context *ctx, const drape_i_quadratic *q, const double *x);
-/* 1/2 v'TKv, W */
-double drape_i_quadratic_dissipation(drape_context *ctx, const drape_i_quadratic *q, const double *v);
 
 #endif
