@@ -5,7 +5,11 @@
  * weights 3 e^2/(A1+A2) with k give a strip of regular right triangles the rigidity 2.4 k. */
 #include "cloth/baraff_witkin.h"
 
+#include "cloth/pairs.h"
+
 static const double RIGIDITY_OF_UNIT_HINGE = 2.4;
+/* The share of stretch that triangles of pairs keep, so that no shape of a pair is without resistance. */
+static const double ALONE = 0.01;
 
 /* Hinges that do something, with nodes of their own where they are not all of the cloth's. */
 typedef struct hinge_set {
@@ -19,6 +23,9 @@ typedef struct model_state {
     drape_i_bw_data triangle;
     hinge_set hinges;  /* those that bend, and are damped */
     hinge_set dampers; /* those whose bending is quadratic */
+    int32_t pairs;     /* of triangles that stretch together */
+    int32_t *pair_nodes;
+    drape_i_bw_data pair;
 } model_state;
 
 static void clear_hinges(drape_context *ctx, hinge_set *h) {
@@ -32,6 +39,8 @@ static void destroy(drape_context *ctx, void *state) {
     DRAPE_FREE(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles);
     clear_hinges(ctx, &s->hinges);
     clear_hinges(ctx, &s->dampers);
+    DRAPE_FREE(ctx, s->pair.records, (int64_t)BW_PAIR_SIZE * s->pairs);
+    DRAPE_FREE(ctx, s->pair_nodes, 4 * (int64_t)s->pairs);
     DRAPE_FREE(ctx, s, 1);
 }
 
@@ -51,6 +60,54 @@ static void fill_hinge(const drape_i_rest_hinge *rest, const drape_material *m, 
     r[BW_DAMP_BEND] = m->damping_bend * k;
     r[BW_ANGLE] = rest->angle;
 }
+
+/* ---- pairs ---- */
+
+static int32_t corner_of(const int32_t *triangle, int32_t vertex) {
+    return triangle[0] == vertex ? 0 : triangle[1] == vertex ? 1 : 2;
+}
+
+static void fill_pair(const drape_i_model_input *in, int32_t hinge, double *r) {
+    const int32_t *t = in->hinges->triangle[hinge], *node = in->hinges->node[hinge];
+    const drape_i_rest_triangle *A = &in->rest_triangle[t[0]], *B = &in->rest_triangle[t[1]];
+    const drape_material *m = &in->pieces[in->piece_of_triangle[t[0]]].material;
+    r[BW_PAIR_AREA] = A->area + B->area;
+    r[BW_PAIR_SHARE] = A->area / r[BW_PAIR_AREA];
+    for (int32_t i = 0; i < 2; i++) {
+        const double *a = i == 0 ? A->du : A->dv, *b = i == 0 ? B->du : B->dv;
+        double *to = r + BW_PAIR_THREADS + 6 * i;
+        to[0] = a[corner_of(in->triangle[t[0]], node[1])], to[1] = a[corner_of(in->triangle[t[0]], node[2])];
+        to[2] = b[corner_of(in->triangle[t[1]], node[1])], to[3] = b[corner_of(in->triangle[t[1]], node[3])];
+        to[4] = (1 - ALONE) * m->stretch[i];
+        to[5] = m->damping_stretch * to[4];
+    }
+}
+
+/* What pairs take over is no longer the triangles'. */
+static void release_triangle(double *r) {
+    r[BW_STRETCH_U] *= ALONE, r[BW_DAMP_U] *= ALONE;
+    r[BW_STRETCH_V] *= ALONE, r[BW_DAMP_V] *= ALONE;
+}
+
+static drape_status make_pairs(drape_context *ctx, const drape_i_model_input *in, model_state *s) {
+    int32_t *hinges;
+    drape_status status = drape_i_pairs_find(ctx, in, &hinges, &s->pairs);
+    if (status) return status;
+    if (!DRAPE_NEW(ctx, s->pair.records, (int64_t)BW_PAIR_SIZE * s->pairs) ||
+        !DRAPE_NEW(ctx, s->pair_nodes, 4 * (int64_t)s->pairs))
+        status = DRAPE_ERROR_MEMORY;
+    s->pair.nodes = s->pair_nodes;
+    for (int32_t i = 0; i < s->pairs && !status; i++) {
+        fill_pair(in, hinges[i], s->pair.records + (int64_t)BW_PAIR_SIZE * i);
+        for (int32_t k = 0; k < 4; k++) s->pair_nodes[4 * (int64_t)i + k] = in->hinges->node[hinges[i]][k];
+        for (int32_t k = 0; k < 2; k++)
+            release_triangle(s->triangle.records + (int64_t)BW_TRIANGLE_SIZE * in->hinges->triangle[hinges[i]][k]);
+    }
+    DRAPE_FREE(ctx, hinges, in->hinges->count);
+    return status;
+}
+
+/* ---- hinges ---- */
 
 static const drape_material *material_of(const drape_i_model_input *in, int32_t hinge) {
     return &in->pieces[in->piece_of_triangle[in->hinges->triangle[hinge][0]]].material;
@@ -107,6 +164,18 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
                               .data = &s->triangle,
                               .damped = true};
     *term_count = 1;
+    *state = s;
+    if (in->membrane == DRAPE_MEMBRANE_PAIRED) {
+        drape_status status = make_pairs(ctx, in, s);
+        if (status) return status; /* the caller destroys the state */
+        terms[(*term_count)++] = (drape_i_term){.elements = {4, s->pairs, s->pair.nodes},
+                                                .batch = drape_i_bw_pair_at,
+                                                .potential = true,
+                                                .energy = drape_i_bw_pair_energy_at,
+                                                .dissipation = drape_i_bw_pair_dissipation_at,
+                                                .data = &s->pair,
+                                                .damped = true};
+    }
     if (s->hinges.count > 0 || !in->covered)
         terms[(*term_count)++] = (drape_i_term){.elements = {4, s->hinges.count, s->hinges.data.nodes},
                                                 .batch = drape_i_bw_hinge_at,
@@ -122,7 +191,6 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
                                                 .dissipation = drape_i_bw_hinge_dissipation_at,
                                                 .data = &s->dampers.data,
                                                 .damped = true};
-    *state = s;
     return DRAPE_OK;
 }
 
@@ -137,6 +205,7 @@ const drape_i_model drape_i_baraff_witkin = {
     .about = "stretch and shear of each triangle, the angle at each interior edge; right on any mesh",
     .fields = fields,
     .bending = DRAPE_BENDING_HINGE,
+    .membrane = DRAPE_MEMBRANE_BARAFF_WITKIN,
     .create = create,
     .destroy = destroy,
 };

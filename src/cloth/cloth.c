@@ -112,7 +112,8 @@ static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const 
                                  .rest_triangle = c->rest_triangle,
                                  .rest_hinge = rest,
                                  .piece_of_triangle = piece_of,
-                                 .pieces = pieces};
+                                 .pieces = pieces,
+                                 .membrane = c->settings.membrane};
     bool *covered = NULL;
     drape_status status = DRAPE_OK;
     if (c->settings.bending == DRAPE_BENDING_PATCH) {
@@ -169,16 +170,21 @@ static drape_status build(drape_cloth *c, const drape_piece *pieces, int32_t cou
     return status;
 }
 
-static bool has_bending(const drape_i_model *model) { return model->bending != DRAPE_BENDING_OF_MODEL; }
+static bool has_triangles(const drape_i_model *model) { return model->bending != DRAPE_BENDING_OF_MODEL; }
 
-static drape_status resolve_bending(drape_cloth *c) {
+/* Membrane and bending, where the model has a choice of them. */
+static drape_status resolve_sheet(drape_cloth *c) {
     drape_cloth_settings *s = &c->settings;
-    if (!drape_bending_name(s->bending) || s->reserved_0 != 0)
-        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "cloth: bending is %d; take a value of drape_bending",
-                            (int)s->bending);
-    if (s->bending != DRAPE_BENDING_OF_MODEL && !has_bending(c->model))
-        return refuse_model(c, "choice of bending", has_bending);
+    if (!drape_bending_name(s->bending) || !drape_membrane_name(s->membrane))
+        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
+                            "cloth: bending is %d and membrane is %d; take values of drape_bending and drape_membrane",
+                            (int)s->bending, (int)s->membrane);
+    if (s->bending != DRAPE_BENDING_OF_MODEL && !has_triangles(c->model))
+        return refuse_model(c, "choice of bending", has_triangles);
+    if (s->membrane != DRAPE_MEMBRANE_OF_MODEL && !has_triangles(c->model))
+        return refuse_model(c, "choice of membrane", has_triangles);
     if (s->bending == DRAPE_BENDING_OF_MODEL) s->bending = c->model->bending;
+    if (s->membrane == DRAPE_MEMBRANE_OF_MODEL) s->membrane = c->model->membrane;
     return DRAPE_OK;
 }
 
@@ -196,7 +202,7 @@ static drape_status resolve_settings(drape_cloth *c, const drape_cloth_settings 
                             (int)c->settings.jacobian, (int)c->settings.damping_jacobian);
     if (c->model) {
         c->settings.model = c->model->name;
-        return resolve_bending(c);
+        return resolve_sheet(c);
     }
     drape_i_model_list(NULL, names, sizeof names);
     return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no model \"%s\"; there are %s", c->settings.model,

@@ -75,6 +75,7 @@ typedef struct drape_i_model_input {
     const drape_i_rest_hinge *rest_hinge;
     const int32_t *piece_of_triangle;
     const drape_piece *pieces;
+    drape_membrane membrane;
     const double *area;  /* m^2, one per vertex */
     const bool *covered; /* per hinge: its bending is that of a drape_i_quadratic; NULL: none is */
 } drape_i_model_input;
@@ -89,6 +90,7 @@ typedef struct drape_i_model {
     bool linear_jacobian;               /* takes DRAPE_JACOBIAN_LINEAR; then it has springs() */
     bool strain_limit;                  /* takes a strain_limit; then it has springs() */
     drape_bending bending; /* its own; DRAPE_BENDING_OF_MODEL: it is not made of triangles and takes no other */
+    drape_membrane membrane; /* likewise */
     /* Fills terms and *term_count; *state is handed to destroy. */
     drape_status (*create)(drape_context *ctx, const drape_i_model_input *input, drape_i_term *terms,
                            int32_t *term_count, void **state);

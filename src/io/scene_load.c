@@ -265,6 +265,8 @@ static const char *jacobian_name(int32_t index) { return drape_jacobian_name((dr
 
 static const char *bending_name(int32_t index) { return drape_bending_name((drape_bending)index); }
 
+static const char *membrane_name(int32_t index) { return drape_membrane_name((drape_membrane)index); }
+
 static void read_model(reader_t *r, const drape_i_node *root) {
     drape_cloth_settings *c = &r->out->scene.cloth;
     drape_i_read_name(r, root, "model", drape_model_name, &c->model);
@@ -275,6 +277,9 @@ static void read_model(reader_t *r, const drape_i_node *root) {
     int32_t bending = 0;
     drape_i_read_index(r, root, "bending", bending_name, &bending);
     c->bending = (drape_bending)bending;
+    int32_t membrane = 0;
+    drape_i_read_index(r, root, "membrane", membrane_name, &membrane);
+    c->membrane = (drape_membrane)membrane;
 }
 
 static const char *pinch_name(int32_t i) { return drape_pinch_name((drape_pinch)i); }
@@ -365,6 +370,7 @@ static void read_root(reader_t *r, const drape_i_node *root) {
                                        "jacobian",
                                        "damping_jacobian",
                                        "bending",
+                                       "membrane",
                                        "integrator",
                                        "colliders",
                                        "contact",

@@ -188,6 +188,7 @@ uint64_t drape_i_scene_hash(const drape_scene *scene) {
     const char *model = scene->cloth.model ? scene->cloth.model : drape_cloth_defaults().model;
     hash = whole(whole(text(hash, model), scene->cloth.jacobian), scene->cloth.damping_jacobian);
     hash = whole(hash, scene->cloth.bending);
+    hash = whole(hash, scene->cloth.membrane);
     hash = hash_integration(hash_solve(hash, &scene->solve), &scene->integration);
     return hash_contact(whole(reals(hash, &scene->step, 1), scene->steps_per_frame), scene);
 }
