@@ -150,8 +150,8 @@ typedef enum drape_bending {
 /* What resists stretching. */
 typedef enum drape_membrane {
     DRAPE_MEMBRANE_OF_MODEL,      /* what the model has; the default */
-    DRAPE_MEMBRANE_BARAFF_WITKIN, /* each triangle by itself, as in Baraff and Witkin (1998): where edges do not follow
-                                     the threads, folds are too stiff */
+    DRAPE_MEMBRANE_BARAFF_WITKIN, /* each triangle by itself, as in Baraff and Witkin (1998): where edges do not
+                                     follow the threads, folds are too stiff */
     DRAPE_MEMBRANE_PAIRED         /* two neighbouring triangles together: folds freely on every mesh */
 } drape_membrane;
 
@@ -166,7 +166,7 @@ typedef struct drape_cloth_settings {
     drape_jacobian jacobian; /* default DRAPE_JACOBIAN_PSD */
     drape_damping_jacobian damping_jacobian; /* default DRAPE_DAMPING_SYMMETRIC */
     drape_bending bending;                   /* of models of triangles; default DRAPE_BENDING_OF_MODEL */
-    drape_membrane membrane; /* of models of triangles; default DRAPE_MEMBRANE_OF_MODEL */
+    drape_membrane membrane;                 /* of models of triangles; default DRAPE_MEMBRANE_OF_MODEL */
     uint64_t reserved[7];                    /* zero: room for later fields */
 } drape_cloth_settings;
 

@@ -8,7 +8,7 @@
 #include "cloth/pairs.h"
 
 static const double RIGIDITY_OF_UNIT_HINGE = 2.4;
-/* The share of stretch that triangles of pairs keep, so that no shape of a pair is without resistance. */
+/* The share of stretch and shear that triangles of pairs keep, so that no shape of a pair is without resistance. */
 static const double ALONE = 0.01;
 
 /* Hinges that do something, with nodes of their own where they are not all of the cloth's. */
@@ -81,12 +81,15 @@ static void fill_pair(const drape_i_model_input *in, int32_t hinge, double *r) {
         to[4] = (1 - ALONE) * m->stretch[i];
         to[5] = m->damping_stretch * to[4];
     }
+    r[BW_PAIR_SHEAR] = (1 - ALONE) * m->shear;
+    r[BW_PAIR_DAMP_SHEAR] = m->damping_shear * r[BW_PAIR_SHEAR];
 }
 
 /* What pairs take over is no longer the triangles'. */
 static void release_triangle(double *r) {
     r[BW_STRETCH_U] *= ALONE, r[BW_DAMP_U] *= ALONE;
     r[BW_STRETCH_V] *= ALONE, r[BW_DAMP_V] *= ALONE;
+    r[BW_SHEAR] *= ALONE, r[BW_DAMP_SHEAR] *= ALONE;
 }
 
 static drape_status make_pairs(drape_context *ctx, const drape_i_model_input *in, model_state *s) {

@@ -1,19 +1,24 @@
-/* bw_pair_simd.c: stretch of two neighbouring triangles together, eight pairs at a time.
+/* bw_pair_simd.c: stretch and shear of two neighbouring triangles together, eight pairs at a time.
  *
- * Two conditions per triangle are four per vertex, against three coordinates: where edges do not follow the threads, a
- * mesh of inextensible triangles cannot fold. A pair has two conditions as well, of the mean lengths of its threads,
- *     C_u = alpha |w_u^A| + beta |w_u^B| - 1,   alpha, beta the shares of the triangles A and B in the area a,
- * and C_v likewise: two per vertex, as cloth has. E = a/2 (k_u C_u^2 + k_v C_v^2). (Baraff and Witkin's conditions
- * (1998), averaged over patches as is usual against volumetric locking.) A homogeneous stretch has the same energy as
- * triangle by triangle.
+ * Two conditions per triangle are four per vertex, against three coordinates: where edges do not follow the threads,
+ * a mesh of inextensible triangles cannot fold. A pair has two conditions as well, of the mean lengths of its
+ * threads, C_u = alpha |w_u^A| + beta |w_u^B| - 1,   alpha, beta the shares of the triangles A and B in the area a,
+ * and C_v likewise: two per vertex, as cloth has; and C_s = alpha w_u^A.w_v^A + beta w_u^B.w_v^B, in case that shear
+ * is stiff, too. E = a/2 (k_u C_u^2 + k_v C_v^2 + k_s C_s^2). (Baraff and Witkin's conditions (1998), averaged over
+ * patches as is usual against volumetric locking.) A homogeneous stretch has the same energy as triangle by triangle.
  *
  * Corners: x0, x1 of the common edge, x2 of A, x3 of B. With e_i = x_i - x0, w^A = a_1 e_1 + a_2 e_2 and
  * w^B = b_1 e_1 + b_3 e_3; n = w/|w|, and the tension s = k C + c Cdot:
  *     g_i = dC/de_i = alpha a_i n_A + beta b_i n_B   (a_3 = b_2 = 0)
  *     H_ij = k g_i g_j' + s (alpha/|w^A| a_i a_j (I - n_A n_A') + beta/|w^B| b_i b_j (I - n_B n_B')),
  * of which the second part is left out where s is negative, but for the evaluation's exactness. Damping is as in
- * bw_triangle_simd.c; DRAPE_DAMPING_FULL adds c g q' with q_i = alpha a_i t_A + beta b_i t_B, t = (I - n n') wdot/|w|.
- * Cost: some 900 flops a pair. */
+ * bw_triangle_simd.c; DRAPE_DAMPING_FULL adds c g q' with q_i = alpha a_i t_A + beta b_i t_B, t = (I - n n')
+ * wdot/|w|.
+ *
+ * Shear has g_i = alpha (a_i w_v^A + a'_i w_u^A) + ..., with a_i of the warp and a'_i of the weft, and a second part
+ * s (alpha (a_i a'_j + a'_i a_j) + ...) I, which is |s|/2 ((a + a')(a + a')' - (a - a')(a - a')') for s > 0 and the
+ * negative of that otherwise: the term of negative sign is left out.
+ * Cost: some 1,400 flops a pair. */
 #include "cloth/baraff_witkin.h"
 #include "cloth/lanes.h"
 
@@ -32,6 +37,7 @@ typedef struct course {
 typedef struct pair {
     vd area, alpha, beta;
     threads t[2]; /* along u, along v */
+    vd shear, shear_damping;
 } pair;
 
 /* Three vectors: of the corners 1 to 3, against corner 0. */
@@ -60,6 +66,8 @@ DRAPE_INLINE pair load_pair(const drape_i_bw_data *d, const int32_t *e) {
         p.t[i].k = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_THREADS + 6 * i + 4, e);
         p.t[i].c = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_THREADS + 6 * i + 5, e);
     }
+    p.shear = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_SHEAR, e);
+    p.shear_damping = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_DAMP_SHEAR, e);
     return p;
 }
 
@@ -201,6 +209,57 @@ DRAPE_INLINE vd add_threads(const pair *p, const threads *t, const drape_i_evalu
     return twice;
 }
 
+/* ---- shear ---- */
+
+DRAPE_INLINE triple add_triples(triple a, triple b) {
+    for (int i = 0; i < 3; i++) a.e[i] = vd3_add(a.e[i], b.e[i]);
+    return a;
+}
+
+/* dC_s/de at y, or with the rates of the threads in place of the threads its change. */
+DRAPE_INLINE triple shear_gradient(const pair *p, const triple *y) {
+    return add_triples(spread(p, &p->t[0], along_A(&p->t[1], y), along_B(&p->t[1], y)),
+                       spread(p, &p->t[1], along_A(&p->t[0], y), along_B(&p->t[0], y)));
+}
+
+DRAPE_INLINE vd shear_of(const pair *p, const triple *x) {
+    return p->alpha * vd3_dot(along_A(&p->t[0], x), along_A(&p->t[1], x)) +
+           p->beta * vd3_dot(along_B(&p->t[0], x), along_B(&p->t[1], x));
+}
+
+/* Adds scale (alpha a a' + beta b b') I to the blocks and the product, a = a_u + sign a_v. */
+DRAPE_INLINE void add_identity(sums *s, const pair *p, vd scale, vd sign, vd stiffness, const triple *v) {
+    const threads *u = &p->t[0], *w = &p->t[1];
+    vd a[3] = {u->a1 + sign * w->a1, u->a2 + sign * w->a2, vd_set1(0)};
+    vd b[3] = {u->b1 + sign * w->b1, vd_set1(0), u->b3 + sign * w->b3};
+    int k = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            vd entry = scale * (p->alpha * a[i] * a[j] + p->beta * b[i] * b[j]);
+            s->product.e[i] = vd3_add(s->product.e[i], vd3_scale(entry, v->e[j]));
+            if (j >= i) s->block[k] = vd33_add_identity(s->block[k], stiffness * entry), k++;
+        }
+}
+
+/* Shear: as add_threads. */
+DRAPE_INLINE vd add_shear(const pair *p, const drape_i_evaluation *at, const triple *x, const triple *v,
+                          const triple *lagged, int psd, sums *s) {
+    const vd half = vd_set1(0.5), one = vd_set1(1);
+    triple g = shear_gradient(p, x), damped = lagged ? shear_gradient(p, lagged) : g;
+    vd C = shear_of(p, x), rate = apply(&damped, v), tension = p->shear * C, resistance = p->shear_damping * rate;
+    vd twice = tension * C + vd_set1(at->c) * (resistance * rate);
+    if (!lagged) tension = tension + resistance;
+    add_scaled(&s->force, -tension, &g);
+    if (lagged) add_scaled(&s->force, -resistance, &damped);
+    add_outer(s, vd_set1(at->stiffness) * p->shear, &g);
+    add_outer(s, vd_set1(at->damping) * p->shear_damping, &damped);
+    add_scaled(&s->product, p->shear * apply(&g, v), &g);
+    vd share = psd ? vd_set1(at->exactness) : one;
+    add_identity(s, p, half * vd_clamp(tension, share), one, vd_set1(at->stiffness), v);
+    add_identity(s, p, half * vd_clamp(-tension, share), -one, vd_set1(at->stiffness), v);
+    return twice;
+}
+
 DRAPE_INLINE sums no_sums(void) {
     const vd zero = vd_set1(0);
     const vd3 none = {zero, zero, zero};
@@ -220,6 +279,7 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
     vd twice = vd_set1(0);
     for (int i = 0; i < 2; i++)
         twice = twice + add_threads(&p, &p.t[i], at, &x, &v, is_lagged ? &lagged : 0, psd, &s);
+    twice = twice + add_shear(&p, at, &x, &v, is_lagged ? &lagged : 0, psd, &s);
     if (at->potential) vd_store(out->scalar + lane, vd_set1(0.5) * p.area * twice);
     store_triple(&s.force, p.area, lane, out->vectors[0]);
     store_blocks(&s, p.area, lane, out);
@@ -232,6 +292,9 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
             add_dropped(&g, &q, vd_set1(at->stiffness) * p.area * p.t[i].c, lane, out);
             add_scaled(&s.product, p.t[i].c * apply(&q, &v), &g);
         }
+        triple g = shear_gradient(&p, &x), q = shear_gradient(&p, &v);
+        add_dropped(&g, &q, vd_set1(at->stiffness) * p.area * p.shear_damping, lane, out);
+        add_scaled(&s.product, p.shear_damping * apply(&q, &v), &g);
     }
     store_triple(&s.product, p.area, lane, out->vectors[1]);
 }
@@ -255,6 +318,8 @@ void DRAPE_NAME(drape_i_bw_pair_energy)(const void *data, const drape_i_evaluati
             vd C = p.alpha * c.lA + p.beta * c.lB - vd_set1(1);
             twice = twice + p.t[i].k * C * C;
         }
+        vd C = shear_of(&p, &x);
+        twice = twice + p.shear * C * C;
         vd_store(energy + lane, vd_set1(0.5) * p.area * twice);
     }
 }
@@ -272,6 +337,9 @@ void DRAPE_NAME(drape_i_bw_pair_dissipation)(const void *data, const drape_i_eva
             vd rate = apply(&g, &v);
             twice = twice + p.t[i].c * rate * rate;
         }
+        triple g = shear_gradient(&p, &x);
+        vd rate = apply(&g, &v);
+        twice = twice + p.shear_damping * rate * rate;
         vd_store(dissipation + lane, vd_set1(0.5) * p.area * twice);
     }
 }

@@ -176,9 +176,10 @@ static bool has_triangles(const drape_i_model *model) { return model->bending !=
 static drape_status resolve_sheet(drape_cloth *c) {
     drape_cloth_settings *s = &c->settings;
     if (!drape_bending_name(s->bending) || !drape_membrane_name(s->membrane))
-        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
-                            "cloth: bending is %d and membrane is %d; take values of drape_bending and drape_membrane",
-                            (int)s->bending, (int)s->membrane);
+        return drape_i_fail(
+            c->ctx, DRAPE_ERROR_ARGUMENT,
+            "cloth: bending is %d and membrane is %d; take values of drape_bending and drape_membrane",
+            (int)s->bending, (int)s->membrane);
     if (s->bending != DRAPE_BENDING_OF_MODEL && !has_triangles(c->model))
         return refuse_model(c, "choice of bending", has_triangles);
     if (s->membrane != DRAPE_MEMBRANE_OF_MODEL && !has_triangles(c->model))

@@ -89,7 +89,7 @@ typedef struct drape_i_model {
     const drape_material_field *fields; /* of a material that it looks at, ended by one without a name */
     bool linear_jacobian;               /* takes DRAPE_JACOBIAN_LINEAR; then it has springs() */
     bool strain_limit;                  /* takes a strain_limit; then it has springs() */
-    drape_bending bending; /* its own; DRAPE_BENDING_OF_MODEL: it is not made of triangles and takes no other */
+    drape_bending bending;   /* its own; DRAPE_BENDING_OF_MODEL: it is not made of triangles and takes no other */
     drape_membrane membrane; /* likewise */
     /* Fills terms and *term_count; *state is handed to destroy. */
     drape_status (*create)(drape_context *ctx, const drape_i_model_input *input, drape_i_term *terms,

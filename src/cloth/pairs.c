@@ -1,8 +1,8 @@
 /* pairs.c: a matching of triangles with their neighbours.
  *
- * After Karp and Sipser (1981): while a triangle has one neighbour left that is not taken, it takes that one; else the
- * first triangle that is not taken takes the neighbour behind its longest edge in material space. So grids become cells,
- * and of the triangles of irregular meshes a few in a hundred stay alone. */
+ * After Karp and Sipser (1981): while a triangle has one neighbour left that is not taken, it takes that one; else
+ * the first triangle that is not taken takes the neighbour behind its longest edge in material space. So grids become
+ * cells, and of the triangles of irregular meshes a few in a hundred stay alone. */
 #include "cloth/pairs.h"
 
 typedef struct matching {
@@ -88,7 +88,8 @@ static void match(matching *m) {
 
 drape_status drape_i_pairs_find(drape_context *ctx, const drape_i_model_input *input, int32_t **pair,
                                 int32_t *count) {
-    const int64_t n = input->triangles, room = 4 * n + 4; /* a triangle goes on the stack at most once per neighbour */
+    const int64_t n = input->triangles,
+                  room = 4 * n + 4; /* a triangle goes on the stack at most once per neighbour */
     matching m = {.in = input};
     *pair = NULL, *count = 0;
     drape_status status = DRAPE_ERROR_MEMORY;

@@ -358,25 +358,11 @@ static void read_head(reader_t *r, const drape_i_node *root) {
 static void begin_part(reader_t *r, const char *code) { r->problems.code = code; }
 
 static void read_root(reader_t *r, const drape_i_node *root) {
-    static const char *const keys[] = {"drape",
-                                       "name",
-                                       "up",
-                                       "cloth",
-                                       "forces",
-                                       "time",
-                                       "solver",
-                                       "output",
-                                       "model",
-                                       "jacobian",
-                                       "damping_jacobian",
-                                       "bending",
-                                       "membrane",
-                                       "integrator",
-                                       "colliders",
-                                       "contact",
-                                       "max_stretch",
-                                       "start",
-                                       NULL};
+    static const char *const keys[] = {
+        "drape",    "name",       "up",        "cloth",    "forces",           "time",
+        "solver",   "output",     "model",     "jacobian", "damping_jacobian", "bending",
+        "membrane", "integrator", "colliders", "contact",  "max_stretch",      "start",
+        NULL};
     const drape_i_range stretch = {1, 1e12, true};
     if (!drape_i_read_map(r, root, keys)) return;
     read_head(r, root);

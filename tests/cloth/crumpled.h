@@ -22,6 +22,7 @@
 static const char *crumpled_model = "baraff_witkin";
 /* With patches the first piece is flat at rest: curved ones bend by hinges all the same. */
 static drape_bending crumpled_bending = DRAPE_BENDING_OF_MODEL;
+static drape_membrane crumpled_membrane = DRAPE_MEMBRANE_OF_MODEL;
 
 typedef struct crumpled {
     drape_context *ctx;
@@ -93,7 +94,7 @@ static void crumpled_state(crumpled *c, const test_mesh *m, int32_t count, doubl
     while (!crumpled_is_smooth(c));
 }
 
-/* Runs a group of tests once for every model, and with patches; how many failed. */
+/* Runs a group of tests once for every model, and with pairs and patches; how many failed. */
 #define CRUMPLED_RUN(name, tests)                                                                                    \
     do {                                                                                                             \
         int failed = 0;                                                                                              \
@@ -103,7 +104,8 @@ static void crumpled_state(crumpled *c, const test_mesh *m, int32_t count, doubl
             failed += cmocka_run_group_tests_name(name, tests, NULL, NULL);                                          \
         }                                                                                                            \
         crumpled_model = "baraff_witkin", crumpled_bending = DRAPE_BENDING_PATCH;                                    \
-        print_message("model %s, bending by patches\n", crumpled_model);                                             \
+        crumpled_membrane = DRAPE_MEMBRANE_PAIRED;                                                                   \
+        print_message("model %s, pairs and patches\n", crumpled_model);                                              \
         failed += cmocka_run_group_tests_name(name, tests, NULL, NULL);                                              \
         return failed;                                                                                               \
     } while (0)
@@ -124,6 +126,7 @@ DRAPE_UNUSED static crumpled crumpled_create_damped(uint64_t seed, double dampin
     drape_cloth_settings settings = drape_cloth_defaults();
     settings.model = crumpled_model;
     settings.bending = crumpled_bending;
+    settings.membrane = crumpled_membrane;
     settings.jacobian = jacobian;
     settings.damping_jacobian = damping_jacobian;
     ASSERT_OK(c.ctx, drape_cloth_create(c.ctx, piece, 2, &settings, &c.cloth));
