@@ -7,7 +7,7 @@ DESTDIR ?=
 # That of Debian, whose packages have NumPy and SciPy; another may stand before it on the PATH.
 PYTHON ?= /usr/bin/python3
 
-.PHONY: all demo gallery python test test-unit test-release test-long test-apps bench docs install uninstall format clean help
+.PHONY: all demo gallery python web test test-unit test-release test-long test-apps bench docs install uninstall format clean help
 
 all: ## build the program: build/drape
 	@$(SETUP)
@@ -26,6 +26,10 @@ python: ## build the Python module: PYTHONPATH=build/python python3 -c 'import d
 	@cmake --build --preset release --target drape
 	@cd python && DRAPE_BUILD=../build $(PYTHON) setup.py -q build --build-base ../build/python-temp --build-lib ../build/python
 	@echo "PYTHONPATH=build/python $(PYTHON) -c 'import drape'"
+
+web: ## build the page that simulates in a browser: web/dist/index.html
+	@$(SETUP) --web
+	@scripts/web
 
 test: ## build and run every test, also under sanitizers, and the fuzzers for a while
 	@$(SETUP) --test
@@ -73,7 +77,7 @@ format: ## lay out the C code with clang-format
 	@find include src cli bench tests examples '(' -name '*.[ch]' -o -name '*.cpp' ')' -exec clang-format -i {} +
 
 clean: ## remove everything that was built
-	rm -rf build build-* demo gallery site
+	rm -rf build build-* demo gallery site web/dist
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile

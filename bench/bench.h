@@ -25,7 +25,8 @@ typedef enum bench_takes {
     BENCH_CSV = 64, /* these and BENCH_OUTPUT all take */
     BENCH_JSON = 128,
     BENCH_FULL = 256,
-    BENCH_OUTPUT = 512
+    BENCH_OUTPUT = 512,
+    BENCH_MIXED = 1024
 } bench_takes;
 
 /* The tables of `amg`, and of `peers` the first and the third; bits. */
@@ -50,6 +51,7 @@ typedef struct bench_options {
     uint32_t without;               /* of bench_library: to be left out */
     bool quick;                     /* few repeats and small sizes: to see that it works */
     bool full;                      /* the sizes of the papers */
+    bool mixed;                     /* cells of other commits are taken, too */
     bool help;
     const char *csv, *json; /* files for the results; NULL: none */
     const char *folder;     /* for cells, results and report; NULL: none */
@@ -148,6 +150,8 @@ double *bench_vector(int64_t length); /* zeros, on a cache line; free() it */
 enum { REPEATS = 15 };
 
 double bench_seconds(void);
+/* The same; with one thread of processor time, which others on the machine hardly disturb. */
+double bench_work_seconds(int32_t threads);
 double bench_median(double *values, int count); /* sorts them, so that values[0] is the least afterwards */
 /* Lets threads of others that still spin go to sleep. */
 void bench_rest(void);

@@ -17,7 +17,8 @@ static const double SELDOM = 30; /* s between lines where there is no terminal *
 
 static struct {
     FILE *file;
-    json_t *all; /* from key to value */
+    json_t *all;       /* from key to value */
+    char others[1024]; /* what else the cells belong to */
 } cells;
 
 static bool complain(const char *folder, const char *why) {
@@ -33,21 +34,29 @@ static json_t *read_line(FILE *in, char **line, size_t *size) {
     return json_loadb(*line, (size_t)length, JSON_DECODE_ANY, NULL);
 }
 
-static bool belongs(const json_t *head, const char *about) {
-    const char *text = json_string_value(json_object_get(head, "about"));
-    return text && strcmp(text, about) == 0;
+static const char *about_of(const json_t *line) { return json_string_value(json_object_get(line, "about")); }
+
+static void note_other(const char *text, const char *about) {
+    size_t used = strlen(cells.others);
+    if (strcmp(text, about) == 0 || strstr(cells.others, text)) return;
+    snprintf(cells.others + used, sizeof cells.others - used, "%s%s", used ? "; " : "", text);
 }
 
+const char *bench_cells_others(void) { return cells.others; }
+
 /* All lines that are whole; *end: where the last of them ends. */
-static bool read_cells(FILE *in, const char *folder, const char *about, long *end) {
+static bool read_cells(FILE *in, const char *folder, const char *about, bool mixed, long *end) {
     char *line = NULL;
     size_t size = 0;
     json_t *one = read_line(in, &line, &size);
-    bool good = belongs(one, about);
+    bool good = about_of(one) && (mixed || strcmp(about_of(one), about) == 0);
     if (!good)
-        complain(folder, "holds results of another commit, processor or number of threads; name another folder");
+        complain(folder,
+                 "holds results of another commit, processor or number of threads; name another folder, or take "
+                 "them as they are with --mixed");
     while (good && one) {
         const char *key = json_string_value(json_object_get(one, "key"));
+        if (about_of(one)) note_other(about_of(one), about);
         if (key) json_object_set(cells.all, key, json_object_get(one, "value"));
         json_decref(one);
         *end = ftell(in);
@@ -65,20 +74,20 @@ static void write_line(json_t *line) {
     json_decref(line);
 }
 
-static bool open_file(const char *folder, const char *path, const char *about) {
+static bool open_file(const char *folder, const char *path, const char *about, bool mixed) {
     long end = 0;
     FILE *in = fopen(path, "r");
-    bool good = !in || read_cells(in, folder, about, &end);
+    bool good = !in || read_cells(in, folder, about, mixed, &end);
     if (in) fclose(in);
     if (!good) return false;
     if (in && truncate(path, end) != 0) return complain(folder, strerror(errno));
     cells.file = fopen(path, "a");
     if (!cells.file) return complain(folder, strerror(errno));
-    if (end == 0) write_line(json_pack("{s:s}", "about", about));
+    if (end == 0 || *cells.others) write_line(json_pack("{s:s}", "about", about));
     return true;
 }
 
-bool bench_cells_open(const char *folder, const char *about) {
+bool bench_cells_open(const char *folder, const char *about, bool mixed) {
     char path[LONGEST_PATH];
     cells.all = json_object();
     if (!cells.all) return complain(folder ? folder : "", "there is no memory");
@@ -87,7 +96,7 @@ bool bench_cells_open(const char *folder, const char *about) {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return complain(folder, strerror(errno));
     if (snprintf(path, sizeof path, "%s/cells.jsonl", folder) >= (int)sizeof path)
         return complain(folder, "the name is too long");
-    return open_file(folder, path, about);
+    return open_file(folder, path, about, mixed);
 }
 
 void bench_cells_close(void) {

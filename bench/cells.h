@@ -10,7 +10,7 @@
  *   bench_progress(1);
  *
  * A key names everything that the cell depends on. The folder belongs to one commit, processor and number of threads:
- * cells of another one are refused, not mixed. */
+ * cells of another one are refused, not mixed, unless --mixed says so. */
 #ifndef DRAPE_BENCH_CELLS_H
 #define DRAPE_BENCH_CELLS_H
 
@@ -20,8 +20,10 @@
 enum { BENCH_LONGEST_KEY = 256 };
 
 /* Makes the folder where it is not there, and reads what it holds. false after a line on the error stream. NULL:
- * nothing is kept. `about`: what the folder belongs to, one line. */
-bool bench_cells_open(const char *folder, const char *about);
+ * nothing is kept. `about`: what the folder belongs to, one line. mixed: takes cells that belong to anything else. */
+bool bench_cells_open(const char *folder, const char *about, bool mixed);
+/* What else cells in the folder belong to, lines with "; " between them; empty: nothing. */
+const char *bench_cells_others(void);
 void bench_cells_close(void);
 /* Whether the cell is there, with so many values; numbers that are not finite come back as NaN. */
 bool bench_cell_find(const char *key, double *values, int count);

@@ -1,4 +1,4 @@
-/* chen.c: Chen's report on MPCG for a 4 x 4 sheet (2021): the pattern of its matrix (figure 1), the ways of steepest
+/* chen.c: Chen's report on MPCG for a 4 x 4 sheet (2021): the pattern of its matrix (figure 1), the paths of steepest
  * descent, conjugate directions and CG on a plane (figure 2), the sheet that is pushed in the middle (figure 3), and
  * what the report leaves for later: a direct solver against MPCG as the sheet grows.
  *
@@ -90,7 +90,7 @@ static void draw_pattern(drape_context *ctx) {
     end(&s);
 }
 
-/* ---- Figure 2: ways on the plane ---- */
+/* ---- Figure 2: paths on the plane ---- */
 
 static const double PLANE[2][2] = {{3, 2}, {2, 6}}, PLANE_B[2] = {2, -8}, PLANE_START[2] = {-2, -2},
                     PLANE_END[2] = {2, -2};
@@ -120,14 +120,14 @@ static void draw_contours(void) {
         for (int32_t i = 0; i <= 90; i++) {
             double angle = 2 * pi * i / 90, c = cos(angle), s = sin(angle);
             double size =
-                1.1 * level * sqrt(6 / (PLANE[0][0] * c * c + 2 * PLANE[0][1] * c * s + PLANE[1][1] * s * s));
+                0.55 * level * sqrt(6 / (PLANE[0][0] * c * c + 2 * PLANE[0][1] * c * s + PLANE[1][1] * s * s));
             bench_point(PLANE_END[0] + 0.7 * size * c, PLANE_END[1] + 0.7 * size * s);
         }
         bench_point(NAN, NAN);
     }
 }
 
-static int32_t draw_way(drape_context *ctx, const char *method, const char *name, int color) {
+static int32_t draw_path(drape_context *ctx, const char *method, const char *name, int color) {
     double x[3];
     int32_t steps = 0;
     bench_curve(name, color, BENCH_OURS);
@@ -156,14 +156,14 @@ static void draw_conjugate_directions(void) {
 }
 
 static void draw_plane(drape_context *ctx) {
-    bench_plot("fig2", "Figure 2: ways to the minimum, A = [3 2; 2 6], b = [2, -8]");
+    bench_plot("fig2", "Figure 2: paths to the minimum, A = [3 2; 2 6], b = [2, -8]");
     bench_plot_axis('x', "x1", "", BENCH_LINEAR);
     bench_plot_axis('y', "x2", "", BENCH_LINEAR);
     bench_plot_equal(0);
     draw_contours();
-    int32_t descent = draw_way(ctx, "sd", "steepest descent", 0);
+    int32_t descent = draw_path(ctx, "sd", "steepest descent", 0);
     draw_conjugate_directions();
-    int32_t conjugate = draw_way(ctx, "cg", "conjugate gradients", 1);
+    int32_t conjugate = draw_path(ctx, "cg", "conjugate gradients", 1);
     bench_table("Steps of figure 2");
     bench_row();
     bench_count("steepest descent", "  to 1e-6: %d steps of steepest descent", descent);
@@ -208,7 +208,9 @@ static void draw_sheet(drape_context *ctx) {
         bench_end("\n");
     }
     bench_claim_count("centre's z: digits that agree", -log10(wrong), 1, 7);
-    if (method_count() > 1) bench_claim_count("-log10 of direct against MPCG, m", -log10(fmax(apart, 1e-16)), 1, 9);
+    if (method_count() > 1)
+        bench_claim_count("digits after the point in which direct and MPCG agree, m", -log10(fmax(apart, 1e-16)), 1,
+                          9);
 }
 
 /* ---- Larger sheets ---- */

@@ -7,7 +7,7 @@
 
 enum { HAUTH_METHODS = 7, HAUTH_VERLET = 6 };
 
-/* Those of figures 3, 5 and 7, in the order of their colours. */
+/* Those of figures 3, 5 and 7, in the order of their colors. */
 extern const char *const hauth_method[HAUTH_METHODS];
 
 /* ---- hauth_stability.c: figure 4 ---- */

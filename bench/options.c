@@ -94,6 +94,9 @@ static const struct known {
      "keeps every measurement in the folder DIR as it comes, so that an interrupted run goes on, and "
      "leaves index.html,\n                      results.json and results.csv there",
      BENCH_OUTPUT},
+    {"--mixed", NULL,
+     "of -o: takes measurements of other commits and machines in DIR as they are; the report names them",
+     BENCH_MIXED},
     {"--full", NULL, "the sizes of the papers, up to 1,002,001 vertices: hours", BENCH_FULL},
     {"--quick", NULL, "small sizes and few repeats: to see that it works, not to believe the figures", BENCH_QUICK},
 };
@@ -132,6 +135,7 @@ static bool take(const struct known *k, const char *text, bench_options *o) {
     case BENCH_JSON: o->json = text; return true;
     case BENCH_QUICK: o->quick = true; return true;
     case BENCH_FULL: o->full = true; return true;
+    case BENCH_MIXED: o->mixed = true; return true;
     case BENCH_OUTPUT: o->folder = text; return true;
     }
     return false;

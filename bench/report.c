@@ -33,12 +33,23 @@ static void put_real(FILE *out, double value) {
     else fprintf(out, "%.3g", value);
 }
 
-static void put_value(FILE *out, const json_t *value) {
+/* With the digits that the text has (".3f"), where they are known. */
+static void put_number(FILE *out, double value, const char *digits) {
+    char format[16];
+    if (!digits || strlen(digits) > 8 || !strchr("efg", digits[strlen(digits) - 1])) {
+        put_real(out, value);
+        return;
+    }
+    snprintf(format, sizeof format, "%%%s", digits);
+    fprintf(out, format, value); // NOLINT: of three kinds, see above
+}
+
+static void put_value(FILE *out, const json_t *value, const char *digits) {
     if (json_is_string(value)) put_text(out, "<td class=text>", json_string_value(value), "</td>");
     else if (json_is_integer(value)) fprintf(out, "<td>%lld</td>", (long long)json_integer_value(value));
     else if (json_is_real(value)) {
         fputs("<td>", out);
-        put_real(out, json_real_value(value));
+        put_number(out, json_real_value(value), digits);
         fputs("</td>", out);
     } else fputs("<td class=none>–</td>", out);
 }
@@ -108,7 +119,8 @@ static void put_table(FILE *out, const json_t *table) {
     fputs("<tbody>\n", out);
     json_array_foreach(json_object_get(table, "rows"), i, row) {
         fputs("<tr>", out);
-        json_array_foreach(columns, k, column) put_value(out, json_object_get(row, text_of(column, "name")));
+        json_array_foreach(columns, k, column) put_value(out, json_object_get(row, text_of(column, "name")),
+                                                         json_string_value(json_object_get(column, "digits")));
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div></figure>\n", out);
@@ -131,7 +143,7 @@ static void put_claims(FILE *out, const json_t *claims) {
     size_t i;
     const json_t *claim;
     if (json_array_size(claims) == 0) return;
-    fputs("<figure class=table><figcaption>What must hold</figcaption><div "
+    fputs("<figure class=\"table claims\"><figcaption>What must hold</figcaption><div "
           "class=scroll><table><thead><tr><th>what</th><th>"
           "required</th><th>obtained</th><th></th></tr></thead><tbody>\n",
           out);
@@ -142,7 +154,7 @@ static void put_claims(FILE *out, const json_t *claims) {
         put_text(out, "<td>", text_of(claim, "relation"), " ");
         put_real(out, json_number_value(json_object_get(claim, "bound")));
         fputs("</td>", out);
-        put_value(out, json_object_get(claim, "value"));
+        put_value(out, json_object_get(claim, "value"), NULL);
         fprintf(out, "<td class=%s>%s</td></tr>\n", holds ? "holds" : "missed", holds ? "holds" : "missed");
     }
     fputs("</tbody></table></div></figure>\n", out);

@@ -101,9 +101,18 @@ void bench_count(const char *column, const char *format, int64_t value) {
     keep(column, "", json_integer(value));
 }
 
+/* How many digits the text has, such as ".3f", for the report: its column shows as many. */
+static void keep_digits(const char *column, const char *format) {
+    json_t *kept_column = now.in_keys ? NULL : find_named(json_object_get(now.table, "columns"), column);
+    const char *digits = strchr(strchr(format, '%'), '.');
+    if (!kept_column || !digits || json_object_get(kept_column, "digits")) return;
+    set(kept_column, "digits", json_stringn(digits, strspn(digits, ".0123456789") + 1));
+}
+
 void bench_number(const char *column, const char *unit, const char *format, double value) {
     printf(format, value);
     keep(column, unit, real(value));
+    keep_digits(column, format);
 }
 
 void bench_end(const char *text) {

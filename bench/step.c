@@ -45,7 +45,7 @@ static double time_writing(drape_context *ctx, drape_sim *sim, const drape_scene
     return bench_seconds() - began;
 }
 
-/* value: stages in s a step, then bytes a vertex, then steps that were measured. */
+/* value: stages in s per step, then bytes per vertex, then steps that were measured. */
 static void measure(const char *name, int32_t side, int32_t threads, int32_t steps, double value[VALUES]) {
     drape_scene_options options = {.resolution = side};
     drape_context *ctx = bench_context(threads);
@@ -169,7 +169,8 @@ void bench_step(const bench_options *o) {
     bench_progress_begin("step", work);
     bench_note("Means over the steps after the first five, from the start of the scene, by linearised Euler in steps "
                "of 2 ms. "
-               "Writing is one frame of single-precision positions, memory what the process has grown by.");
+               "Prefiltering is part of the set-up: the prefiltered matrix is never written. Writing is one frame of "
+               "single-precision positions, memory what the process has grown by.");
     bench_table("Stages of a step");
     printf("  %-16s %8s  T", "scene", "vertices");
     for (int32_t k = 0; k < STAGES; k++) printf(" %9s", stage_name[k]);

@@ -1,12 +1,13 @@
-/* svg.c: see svg.h. Axes with ticks at round numbers, a grid, curves, and a legend on the right. Everything that has
- * a colour has a class, so that the page decides on light and dark. */
+/* svg.c: see svg.h. Axes with ticks at round numbers, a grid, curves, and a legend below. Everything that has
+ * a color has a class, so that the page decides on light and dark. */
 #include "svg.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum { WIDTH = 770, LEFT = 78, TOP = 14, BOTTOM = 54, PLOT_WIDTH = 430, PLOT_HEIGHT = 300, LEGEND = 14, COLORS = 8 };
+enum { WIDTH = 580, LEFT = 72, TOP = 12, BOTTOM = 50, PLOT_WIDTH = 494, PLOT_HEIGHT = 310, COLORS = 8 };
+enum { LEGEND_COLUMNS = 2, LEGEND_WIDTH = 262, LEGEND_LINE = 19 };
 
 typedef struct axis {
     const char *label, *unit;
@@ -92,8 +93,8 @@ static double nice_step(double range) {
     return power * (part <= 1.5 ? 1 : part <= 3.5 ? 2 : part <= 7.5 ? 5 : 10);
 }
 
-static void put_tick_text(FILE *out, double value) {
-    double size = fabs(value);
+static void put_tick_text(FILE *out, double value, bool log) {
+    double size = log ? fmax(fabs(value), 1e-12) : fabs(value); /* what rounding leaves of 0 is 0 */
     if (size >= 1e4 && size < 1e6 && fmod(size, 1000) == 0) fprintf(out, "%gk", value / 1000);
     else if (size >= 1e6 && size < 1e9) fprintf(out, "%gM", value / 1e6);
     else fprintf(out, "%.4g", size < 1e-12 ? 0.0 : value);
@@ -108,7 +109,7 @@ static void put_tick(picture *p, bool horizontal, double value) {
         fprintf(p->out, "<path class=grid d=\"M%d %.1fH%d\"/><text class=tick x=%d y=%.1f text-anchor=end>", LEFT, y,
                 LEFT + PLOT_WIDTH, LEFT - 7, y + 4);
     }
-    put_tick_text(p->out, value);
+    put_tick_text(p->out, value, (horizontal ? &p->x : &p->y)->log);
     fputs("</text>\n", p->out);
 }
 
@@ -200,12 +201,17 @@ static void put_curve(picture *p, const json_t *curve) {
     json_array_foreach(json_object_get(curve, "points"), i, point) put_dot(p, curve, point);
 }
 
+static int legend_lines(const picture *p) {
+    return ((int)json_array_size(p->curves) + LEGEND_COLUMNS - 1) / LEGEND_COLUMNS;
+}
+
+/* Column by column, so that what belongs together stays together. */
 static void put_legend(picture *p) {
     size_t i;
     const json_t *curve;
-    int x = LEFT + PLOT_WIDTH + LEGEND;
     json_array_foreach(p->curves, i, curve) {
-        int y = TOP + 10 + 19 * (int)i;
+        int x = LEFT - 30 + LEGEND_WIDTH * ((int)i / legend_lines(p));
+        int y = TOP + p->height + BOTTOM + 10 + LEGEND_LINE * ((int)i % legend_lines(p));
         const char *style = json_string_value(json_object_get(curve, "style"));
         bool paper = has_style(curve, "paper"), path = !has_style(curve, "dots") && !has_style(curve, "squares");
         if (path) fprintf(p->out, "<path class=\"curve %s c%d\" d=\"M%d %dh22\"/>", style, color_of(curve), x, y);
@@ -238,16 +244,15 @@ void bench_svg(FILE *out, const json_t *plot) {
                  PLOT_HEIGHT};
     size_t i;
     const json_t *curve;
-    int rows = (int)json_array_size(p.curves);
     json_array_foreach(p.curves, i, curve) include_curve(&p, curve);
     widen(&p.x);
     widen(&p.y);
-    if (19 * rows > p.height) p.height = 19 * rows;
     if (json_is_true(json_object_get(plot, "equal"))) make_equal(&p);
     bool down = json_is_true(json_object_get(plot, "downwards"));
     p.x.from = LEFT, p.x.over = PLOT_WIDTH;
     p.y.from = down ? TOP : TOP + p.height, p.y.over = down ? p.height : -p.height;
-    fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=img aria-label=\"", WIDTH, TOP + p.height + BOTTOM);
+    fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=img aria-label=\"", WIDTH,
+            TOP + p.height + BOTTOM + LEGEND_LINE * legend_lines(&p) + 4);
     bench_put_escaped(out, json_string_value(json_object_get(plot, "title")));
     fprintf(out, "\" data-plot=\"%s\">\n", json_string_value(json_object_get(plot, "name")));
     put_axes(&p);

@@ -1,4 +1,4 @@
-/* svg.h: a plot (plots.h) as SVG within an HTML page, whose style sheet (report.css) has its colours. */
+/* svg.h: a plot (plots.h) as SVG within an HTML page, whose style sheet (report.css) has its colors. */
 #ifndef DRAPE_BENCH_SVG_H
 #define DRAPE_BENCH_SVG_H
 

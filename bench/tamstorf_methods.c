@@ -1,5 +1,7 @@
 /* tamstorf_methods.c: see tamstorf.h. Every method solves each sampled system from zero to a relative preconditioned
- * residual of 1e-5, in turn and over again; times are medians, and hold set-up and solve of a new solver. */
+ * residual of 1e-5, in turn and over again; times are medians, and hold set-up and solve of a new solver.
+ * Block-diagonal PCG and drape's default also solve the steps up to the sample, in turn, each with one solver that is
+ * kept, as in a simulation: the means of those steps hold what a hierarchy costs that is refreshed now and then. */
 #include "tamstorf.h"
 
 #include <math.h>
@@ -10,7 +12,7 @@
 #include "drape/cholmod.h"
 #endif
 
-enum { MOST_SAMPLES = 16, MOST_REPEATS = 5, CHOLMOD_LARGEST = 700000 /* vertices: more needs more than 16 GB */ };
+enum { MOST_SAMPLES = 16, MOST_REPEATS = 7, CHOLMOD_LARGEST = 700000 /* vertices: more needs more than 16 GB */ };
 static const double TOLERANCE = 1e-5, EXACT = 1e-11, PATIENCE = 1200; /* PATIENCE: s a solve */
 
 const char *const tamstorf_method_name[T_METHODS] = {"block-diagonal PCG",
@@ -18,21 +20,35 @@ const char *const tamstorf_method_name[T_METHODS] = {"block-diagonal PCG",
                                                      "SA without prefiltering",
                                                      "SA+PPCG, the paper's recipe",
                                                      "drape",
-                                                     "drape, solver kept",
                                                      "CHOLMOD"};
 
+/* Those whose solvers are kept over the steps of a window. */
+enum { KEPT = 2 };
+static const tamstorf_method kept_method[KEPT] = {T_DIAGONAL, T_DRAPE};
+
 typedef struct measuring {
+    const tamstorf_cell *cell;
     tamstorf_results *out;
     int32_t repeats, sample;
-    double seconds[T_METHODS][MOST_SAMPLES], setup[T_METHODS][MOST_SAMPLES];
+    double seconds[T_METHODS][MOST_SAMPLES], setup[T_METHODS][MOST_SAMPLES], analysed[MOST_SAMPLES];
     double prefilter[MOST_SAMPLES], equal[MOST_SAMPLES];
+    double error[T_METHODS];                           /* of this sample */
+    drape_solver *solver[KEPT];                        /* NULL: none yet */
+    double kept[KEPT], solves[KEPT], iterations[KEPT]; /* sums over the steps that count */
 } measuring;
 
 /* ---- A solve ---- */
 
+typedef struct stopwatch {
+    int32_t threads;
+    double began;
+} stopwatch;
+
+static double time_of(const stopwatch *w) { return bench_work_seconds(w->threads) - w->began; }
+
 static bool is_patient(void *user, const drape_progress *progress) {
     (void)progress;
-    return bench_seconds() - *(double *)user < PATIENCE;
+    return time_of(user) < PATIENCE;
 }
 
 static bool is_there(tamstorf_method method, const drape_problem *problem) {
@@ -44,12 +60,12 @@ static bool is_there(tamstorf_method method, const drape_problem *problem) {
 #endif
 }
 
-static drape_solve_settings settings_of(tamstorf_method method, double tol, double *began) {
+static drape_solve_settings settings_of(tamstorf_method method, double tol, stopwatch *watch) {
     drape_solve_settings s = drape_solve_defaults();
     s.tol = tol;
     s.max_iterations = 100000;
     s.progress = is_patient;
-    s.progress_user = began;
+    s.progress_user = watch;
     switch (method) {
     case T_DIAGONAL: s.method = "mpcg", s.precond = "block_diagonal"; break;
     case T_DIAGONAL_PPCG: s.method = "ppcg", s.precond = "block_diagonal"; break;
@@ -64,21 +80,30 @@ static drape_solve_settings settings_of(tamstorf_method method, double tol, doub
 }
 
 typedef struct solved {
-    double seconds;
+    double seconds, setup; /* s */
     drape_solve_result result;
 } solved;
 
-static solved solve(drape_context *ctx, tamstorf_method method, double tol, const tamstorf_system *system,
-                    const tamstorf_system *before, double *x) {
-    double began = bench_seconds();
-    drape_solve_settings settings = settings_of(method, tol, &began);
-    drape_solver *solver;
+static solved solve_with(drape_context *ctx, drape_solver *solver, const tamstorf_system *system, stopwatch *watch,
+                         double *x) {
     solved out;
-    bench_check(ctx, drape_solver_create(ctx, &settings, &solver));
-    if (method == T_DRAPE_KEPT) bench_check(ctx, drape_solver_solve(solver, &before->problem, x, NULL));
-    began = bench_seconds();
+    watch->began = bench_work_seconds(watch->threads);
     bench_check(ctx, drape_solver_solve(solver, &system->problem, x, &out.result));
-    out.seconds = bench_seconds() - began;
+    out.seconds = time_of(watch);
+    const drape_solve_result *r = &out.result;
+    out.setup = out.seconds * r->setup_seconds / (r->setup_seconds + r->solve_seconds);
+    return out;
+}
+
+/* again: time of a second solve of the same solver, NULL: not wanted. */
+static solved solve(measuring *m, drape_context *ctx, tamstorf_method method, double tol,
+                    const tamstorf_system *system, double *again, double *x) {
+    stopwatch watch = {m->cell->threads, bench_work_seconds(m->cell->threads)};
+    drape_solve_settings settings = settings_of(method, tol, &watch);
+    drape_solver *solver;
+    bench_check(ctx, drape_solver_create(ctx, &settings, &solver));
+    solved out = solve_with(ctx, solver, system, &watch, x);
+    if (again) *again = solve_with(ctx, solver, system, &watch, x).seconds;
     drape_solver_destroy(solver);
     return out;
 }
@@ -98,6 +123,35 @@ static double energy_error(drape_context *ctx, const drape_bsr3 *A, const double
     return energy_norm(ctx, A, x, w) / energy_norm(ctx, A, exact, w);
 }
 
+/* ---- Solvers that are kept ---- */
+
+/* Both solve this step in turn; above T_LARGEST_RUN the block diagonal, which keeps next to nothing, only the last.
+ */
+static void run_kept(measuring *m, drape_context *ctx, const tamstorf_system *system, int32_t left) {
+    double *x = bench_vector(3 * (int64_t)system->file.A.rows);
+    for (int32_t k = 0; k < KEPT; k++) {
+        bool seldom = kept_method[k] == T_DIAGONAL && m->cell->side > T_LARGEST_RUN;
+        stopwatch watch = {m->cell->threads, 0};
+        drape_solve_settings settings = settings_of(kept_method[k], TOLERANCE, &watch);
+        settings.progress = NULL; /* its watch would have to live as long as the solver */
+        if (seldom && left > 0) continue;
+        if (!m->solver[k]) bench_check(ctx, drape_solver_create(ctx, &settings, &m->solver[k]));
+        solved s = solve_with(ctx, m->solver[k], system, &watch, x);
+        if (left >= m->cell->counted) continue;
+        m->kept[k] += s.seconds;
+        m->iterations[k] += s.result.iterations;
+        m->solves[k]++;
+    }
+    free(x);
+}
+
+static void end_kept(measuring *m) {
+    for (int32_t k = 0; k < KEPT; k++) {
+        drape_solver_destroy(m->solver[k]);
+        m->solver[k] = NULL;
+    }
+}
+
 /* ---- A sample ---- */
 
 static void note(measuring *m, tamstorf_method method, const solved *s, double error) {
@@ -109,24 +163,26 @@ static void note(measuring *m, tamstorf_method method, const solved *s, double e
     r->bytes = fmax(r->bytes, (double)result->bytes);
     r->error = fmax(r->error, error);
     r->failed += !good;
+    m->error[method] = error;
 }
 
 /* All methods in turn, over again. */
-static void time_methods(measuring *m, drape_context *ctx, const tamstorf_system *system,
-                         const tamstorf_system *before, const double *exact, double *x, double *w) {
-    double seconds[T_METHODS][MOST_REPEATS], setup[T_METHODS][MOST_REPEATS];
+static void time_methods(measuring *m, drape_context *ctx, const tamstorf_system *system, const double *exact,
+                         double *x, double *w) {
+    double seconds[T_METHODS][MOST_REPEATS], setup[T_METHODS][MOST_REPEATS], again[MOST_REPEATS];
     for (int32_t k = 0; k < m->repeats; k++)
         for (tamstorf_method i = 0; i < T_METHODS; i++) {
             if (!is_there(i, &system->problem)) continue;
-            solved s = solve(ctx, i, TOLERANCE, system, before, x);
+            solved s = solve(m, ctx, i, TOLERANCE, system, i == T_CHOLMOD ? &again[k] : NULL, x);
             seconds[i][k] = s.seconds;
-            setup[i][k] = s.result.setup_seconds;
+            setup[i][k] = s.setup;
             if (k == 0) note(m, i, &s, energy_error(ctx, &system->file.A, exact, x, w));
         }
     for (tamstorf_method i = 0; i < T_METHODS; i++) {
         bool there = is_there(i, &system->problem);
         m->seconds[i][m->sample] = there ? bench_median(seconds[i], m->repeats) : NAN;
         m->setup[i][m->sample] = there ? bench_median(setup[i], m->repeats) : NAN;
+        if (i == T_CHOLMOD) m->analysed[m->sample] = there ? bench_median(again, m->repeats) : NAN;
     }
 }
 
@@ -135,9 +191,9 @@ static void time_prefilter(measuring *m, drape_context *ctx, const tamstorf_syst
     double *val = bench_vector(9 * A->rowptr[A->rows]), *rhs = bench_vector(3 * (int64_t)A->rows),
            times[MOST_REPEATS];
     for (int32_t k = 0; k < m->repeats; k++) {
-        double began = bench_seconds();
+        double began = bench_work_seconds(m->cell->threads);
         bench_check(ctx, drape_prefilter(ctx, &system->problem, val, rhs));
-        times[k] = bench_seconds() - began;
+        times[k] = bench_work_seconds(m->cell->threads) - began;
     }
     m->prefilter[m->sample] = bench_median(times, m->repeats);
     free(val), free(rhs);
@@ -146,13 +202,9 @@ static void time_prefilter(measuring *m, drape_context *ctx, const tamstorf_syst
 /* Block-diagonal PCG, with the tolerance that brings its error to about that of drape's default. */
 static void time_equal(measuring *m, drape_context *ctx, const tamstorf_system *system, const double *exact,
                        double *x, double *w) {
-    double times[MOST_REPEATS], wanted, error;
-    solve(ctx, T_DRAPE, TOLERANCE, system, NULL, x);
-    wanted = energy_error(ctx, &system->file.A, exact, x, w);
-    solve(ctx, T_DIAGONAL, TOLERANCE, system, NULL, x);
-    error = energy_error(ctx, &system->file.A, exact, x, w);
-    double tol = fmin(0.5, TOLERANCE * wanted / error);
-    for (int32_t k = 0; k < m->repeats; k++) times[k] = solve(ctx, T_DIAGONAL, tol, system, NULL, x).seconds;
+    double times[MOST_REPEATS], wanted = m->error[T_DRAPE];
+    double tol = fmin(0.5, TOLERANCE * wanted / m->error[T_DIAGONAL]);
+    for (int32_t k = 0; k < m->repeats; k++) times[k] = solve(m, ctx, T_DIAGONAL, tol, system, NULL, x).seconds;
     m->equal[m->sample] = bench_median(times, m->repeats);
     m->out->equal_error = fmax(m->out->equal_error, energy_error(ctx, &system->file.A, exact, x, w) / wanted);
 }
@@ -164,16 +216,19 @@ static void solve_exactly(drape_context *ctx, const tamstorf_system *system, dou
     bench_check(ctx, drape_solve(ctx, &system->problem, &settings, exact, NULL));
 }
 
-static void measure_sample(void *user, drape_context *ctx, const tamstorf_system *system,
-                           const tamstorf_system *before) {
+static void measure_step(void *user, drape_context *ctx, const tamstorf_system *system, int32_t left) {
     measuring *m = user;
     int64_t length = 3 * (int64_t)system->file.A.rows;
+    run_kept(m, ctx, system, left);
+    if (left > 0) return;
+    /* A refined sheet is begun anew for each sample. */
+    if (m->cell->side > T_LARGEST_RUN || m->sample + 1 == m->cell->samples) end_kept(m);
     double *exact = bench_vector(length), *x = bench_vector(length), *w = bench_vector(length);
     m->out->vertices = system->file.A.rows;
     m->out->held = (double)system->file.constrained;
     m->out->matrix = 76.0 * (double)system->file.A.rowptr[system->file.A.rows] + 8.0 * (m->out->vertices + 1);
     solve_exactly(ctx, system, exact);
-    time_methods(m, ctx, system, before, exact, x, w);
+    time_methods(m, ctx, system, exact, x, w);
     time_prefilter(m, ctx, system);
     time_equal(m, ctx, system, exact, x, w);
     m->sample++;
@@ -194,24 +249,30 @@ static void summarise(measuring *m, tamstorf_method method) {
     r->spread = most / least;
     r->seconds = bench_median(m->seconds[method], m->sample);
     r->setup = bench_median(m->setup[method], m->sample);
+    r->kept = method == T_CHOLMOD ? bench_median(m->analysed, m->sample) : NAN;
+    for (int32_t k = 0; k < KEPT; k++)
+        if (method == kept_method[k]) r->kept = m->kept[k] / m->solves[k];
 }
 
 static void name_cell(const tamstorf_cell *c, char key[BENCH_LONGEST_KEY]) {
-    snprintf(key, BENCH_LONGEST_KEY, "tamstorf %s %s %d, %d samples of %g", tamstorf_scene[c->scene],
-             c->irregular ? "irregular" : "regular", c->side, c->samples, c->share);
+    snprintf(key, BENCH_LONGEST_KEY, "tamstorf %s %s %d, %d samples of %g, %d of %d steps", tamstorf_scene[c->scene],
+             c->irregular ? "irregular" : "regular", c->side, c->samples, c->share, c->counted, c->window);
 }
+
+static int32_t repeats_for(int32_t side) { return side <= 41 ? MOST_REPEATS : side <= 101 ? 3 : 1; }
 
 tamstorf_results tamstorf_measure(const tamstorf_cell *cell, bool *kept) {
     tamstorf_results out = {0};
     char key[BENCH_LONGEST_KEY];
-    measuring m = {.out = &out, .repeats = cell->side <= 101 ? 3 : 1};
+    measuring m = {.cell = cell, .out = &out, .repeats = repeats_for(cell->side)};
     name_cell(cell, key);
     *kept = bench_cell_find(key, (double *)&out, T_NUMBERS);
     if (*kept) return out;
-    tamstorf_animate(cell, measure_sample, &m);
+    tamstorf_animate(cell, measure_step, &m);
     for (tamstorf_method i = 0; i < T_METHODS && m.sample > 0; i++) summarise(&m, i);
     out.samples = m.sample;
     if (m.sample > 0) {
+        for (int32_t k = 0; k < KEPT; k++) out.kept_iterations[k] = m.iterations[k] / m.solves[k];
         out.prefilter = bench_median(m.prefilter, m.sample);
         out.equal_seconds = bench_median(m.equal, m.sample);
     }

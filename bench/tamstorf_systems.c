@@ -94,18 +94,15 @@ static void hold(const animation *a, double *x, double *v) {
 }
 
 /* The state of a coarser sheet, and some steps to smooth what interpolation leaves along its cells. */
-static void refine(animation *fine, const animation *coarse) {
+static void refine(animation *fine, const bench_lattice *from) {
     const drape_piece *piece = &fine->scene->pieces[0];
     int64_t length = 3 * (int64_t)piece->vertices;
     double *x = bench_vector(length), *v = bench_vector(length);
-    bench_lattice from = bench_lattice_make(&coarse->scene->pieces[0], drape_sim_positions(coarse->sim),
-                                            drape_sim_velocities(coarse->sim), T_REFINED_FROM);
     for (int64_t i = 0; i < piece->vertices; i++)
-        bench_lattice_interpolate(&from, piece->uv + 2 * i, x + 3 * i, v + 3 * i);
+        bench_lattice_interpolate(from, piece->uv + 2 * i, x + 3 * i, v + 3 * i);
     hold(fine, x, v);
-    fine->failed = coarse->failed || drape_sim_set_state(fine->sim, x, v) != DRAPE_OK;
+    fine->failed = drape_sim_set_state(fine->sim, x, v) != DRAPE_OK;
     run_on(fine, FINE_STEPS);
-    bench_lattice_free(&from);
     free(x), free(v);
 }
 
@@ -137,39 +134,76 @@ static void point_problem(tamstorf_system *s) {
     s->problem = (drape_problem){.A = &s->file.A, .b = s->file.b, .constraints = s->held, .positions = s->file.cur};
 }
 
-/* Two steps, whose systems are visited. */
-static void sample(animation *a, tamstorf_visit *visit, void *user) {
-    run_on(a, 1);
-    if (a->failed) return;
-    tamstorf_system before = take_system(a);
-    run_on(a, 1);
-    if (!a->failed) {
+/* Steps whose systems are visited. */
+static void sample(animation *a, int64_t steps, tamstorf_visit *visit, void *user) {
+    for (int32_t left = (int32_t)steps - 1; left >= 0 && !a->failed; left--) {
+        run_on(a, 1);
+        if (a->failed) return;
         tamstorf_system now = take_system(a);
-        point_problem(&before);
         point_problem(&now);
-        visit(user, a->ctx, &now, &before);
+        visit(user, a->ctx, &now, left);
         clear_system(a, &now);
     }
-    clear_system(a, &before);
+}
+
+/* The step of sample k, from 0 on. */
+static int64_t step_of(const tamstorf_cell *cell, int32_t k) {
+    double steps = cell->share * tamstorf_frames[cell->scene] / FPS / STEP;
+    return lround((k + 1) * steps / cell->samples);
+}
+
+static bool animate(const tamstorf_cell *cell, tamstorf_visit *visit, void *user) {
+    animation a = begin(cell, cell->side, cell->irregular);
+    for (int32_t k = 0; k < cell->samples && !a.failed; k++) {
+        run_to(&a, step_of(cell, k) - cell->window);
+        sample(&a, step_of(cell, k) - drape_sim_steps(a.sim), visit, user);
+    }
+    bool good = !a.failed;
+    end(&a);
+    return good;
+}
+
+/* ---- States of a coarser sheet, kept for all larger ones of the same run ---- */
+
+enum { MOST_STATES = 16 };
+
+static struct {
+    int32_t samples;
+    double share;
+    bench_lattice state[MOST_STATES];
+} coarse[T_SCENES];
+
+static bool has_states(const tamstorf_cell *cell) {
+    return coarse[cell->scene].samples == cell->samples && coarse[cell->scene].share == cell->share;
+}
+
+static bool find_states(const tamstorf_cell *cell) {
+    animation a = begin(cell, T_REFINED_FROM, false);
+    for (int32_t k = 0; k < coarse[cell->scene].samples; k++) bench_lattice_free(&coarse[cell->scene].state[k]);
+    coarse[cell->scene].samples = 0;
+    coarse[cell->scene].share = cell->share;
+    for (int32_t k = 0; k < cell->samples && k < MOST_STATES && !a.failed; k++) {
+        run_to(&a, step_of(cell, k) - cell->window);
+        coarse[cell->scene].state[coarse[cell->scene].samples++] = bench_lattice_make(
+            &a.scene->pieces[0], drape_sim_positions(a.sim), drape_sim_velocities(a.sim), T_REFINED_FROM);
+    }
+    bool good = !a.failed;
+    end(&a);
+    return good;
+}
+
+static bool animate_refined(const tamstorf_cell *cell, tamstorf_visit *visit, void *user) {
+    bool good = has_states(cell) || find_states(cell);
+    for (int32_t k = 0; k < cell->samples && good; k++) {
+        animation fine = begin(cell, cell->side, cell->irregular);
+        refine(&fine, &coarse[cell->scene].state[k]);
+        if (!fine.failed) sample(&fine, cell->window, visit, user);
+        good = !fine.failed;
+        end(&fine);
+    }
+    return good;
 }
 
 bool tamstorf_animate(const tamstorf_cell *cell, tamstorf_visit *visit, void *user) {
-    bool refined = cell->side > T_LARGEST_RUN, good;
-    double steps = cell->share * tamstorf_frames[cell->scene] / FPS / STEP;
-    animation coarse = begin(cell, refined ? T_REFINED_FROM : cell->side, cell->irregular && !refined);
-    for (int32_t k = 0; k < cell->samples && !coarse.failed; k++) {
-        run_to(&coarse, lround((k + 1) * steps / cell->samples) - 2);
-        if (!refined) {
-            sample(&coarse, visit, user);
-            continue;
-        }
-        animation fine = begin(cell, cell->side, cell->irregular);
-        refine(&fine, &coarse);
-        sample(&fine, visit, user);
-        coarse.failed = coarse.failed || fine.failed;
-        end(&fine);
-    }
-    good = !coarse.failed;
-    end(&coarse);
-    return good;
+    return cell->side > T_LARGEST_RUN ? animate_refined(cell, visit, user) : animate(cell, visit, user);
 }

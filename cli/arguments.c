@@ -81,7 +81,7 @@ static bool take_number(const option *o, const char *text) {
     errno = 0;
     long number = strtol(text, &end, 10);
     if (end == text || *end || errno || number < o->low || number > o->high) {
-        complain("%s %s: a whole number from %d to %d is wanted", o->name, text, o->low, o->high);
+        complain("%s %s: expected a whole number from %d to %d", o->name, text, o->low, o->high);
         return false;
     }
     *(int32_t *)o->value = (int32_t)number;
@@ -93,7 +93,7 @@ static bool take_real(const option *o, const char *text) {
     char *end;
     double number = strtod(text, &end);
     if (end == text || *end || !isfinite(number)) {
-        complain("%s %s: a number is wanted, as in 1e-6", o->name, text);
+        complain("%s %s: expected a number, such as 1e-6", o->name, text);
         return false;
     }
     *(double *)o->value = number;
@@ -109,28 +109,28 @@ static bool take_word(const option *o, const char *text) {
     }
     fprintf(stderr, "drape: %s ", o->name);
     print_text(stderr, text);
-    fputs(": ", stderr);
+    fputs(": expected ", stderr);
     print_words(stderr, c, 0, INT_MAX);
-    fprintf(stderr, " is wanted\n");
+    fputc('\n', stderr);
     return false;
 }
 
 static bool take_value(const option *o, const char *text) {
     if (!text) {
-        complain("%s needs %s behind it", o->name, o->argument);
+        complain("%s needs %s after it", o->name, o->argument);
         return false;
     }
     if (o->kind == OPTION_NUMBER) return take_number(o, text);
     if (o->kind == OPTION_REAL) return take_real(o, text);
     if (!*text) {
-        complain("%s: an empty name", o->name);
+        complain("%s: the name is empty", o->name);
         return false;
     }
     if (o->kind == OPTION_WORD) return take_word(o, text);
     if (o->kind == OPTION_LIST) {
         word_list *list = o->value;
         if (list->count == MOST_WORDS) {
-            complain("%s more than %d times", o->name, MOST_WORDS);
+            complain("%s is given more than %d times", o->name, MOST_WORDS);
             return false;
         }
         list->words[list->count++] = text;
@@ -166,10 +166,10 @@ parse_result parse_arguments(const command_line *line, int argc, char **argv) {
             i++;
             if (!take_value(o, i < argc ? argv[i] : NULL)) return PARSE_BAD;
         } else if (argv[i][0] == '-' && argv[i][1]) {
-            complain("there is no option %s (usage: %s)", argv[i], line->usage);
+            complain("unknown option %s (usage: %s)", argv[i], line->usage);
             return PARSE_BAD;
         } else if (taken == line->positional_count) {
-            complain("%s is one word too many (usage: %s)", argv[i], line->usage);
+            complain("unexpected argument %s (usage: %s)", argv[i], line->usage);
             return PARSE_BAD;
         } else {
             line->positional[taken++] = argv[i];
@@ -185,20 +185,21 @@ enum { MOST_RESOLUTION = 8192, MOST_THREADS = 256 };
 void scene_option_table(scene_arguments *a, option *table) {
     a->integrator_choice = (word_choice){.value = &a->integrator, .kind = WORDS_INTEGRATORS, .checked_later = true};
     const option options[SCENE_OPTIONS] = {
-        {"--set", NULL, "PATH=VALUE", "override a key, as in --set time.step=1ms; may be repeated", OPTION_LIST,
+        {"--set", NULL, "PATH=VALUE", "override a key, such as --set time.step=1ms; may be repeated", OPTION_LIST,
          &a->set, 0, 0},
         {"--irregular", NULL, NULL, "turn every grid into an irregular mesh", OPTION_FLAG, &a->irregular, 0, 0},
         {"--resolution", NULL, "N", "vertices along the width of every grid; default: the scene's", OPTION_NUMBER,
          &a->resolution, 2, MOST_RESOLUTION},
-        {"--jitter", NULL, "D", "every vertex starts up to D metres from its place in each coordinate", OPTION_REAL,
+        {"--jitter", NULL, "D", "move every vertex at the start by up to D metres in each coordinate", OPTION_REAL,
          &a->jitter, 0, 0},
-        {"--seed", NULL, "N", "of the random numbers of --jitter; default: 0", OPTION_NUMBER, &a->seed, 0, INT32_MAX},
+        {"--seed", NULL, "N", "seed of the random numbers of --jitter; default: 0", OPTION_NUMBER, &a->seed, 0,
+         INT32_MAX},
         {"--trust-paths", NULL, NULL,
-         "meshes and outputs that the scene names may lie outside its folder and this one", OPTION_FLAG,
+         "allow meshes and outputs that the scene names outside its folder and the current one", OPTION_FLAG,
          &a->trust_paths, 0, 0},
         {"--integrator", NULL, "NAME", "default: the scene's", OPTION_WORD, &a->integrator_choice, 0, 0},
-        {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
-         &a->threads, 1, MOST_THREADS},
+        {"--threads", NULL, "T", "number of threads; default: one per processor; results do not depend on it",
+         OPTION_NUMBER, &a->threads, 1, MOST_THREADS},
     };
     memcpy(table, options, sizeof options);
 }
@@ -222,7 +223,7 @@ static bool choose_simd(drape_simd *simd) {
             *simd = (drape_simd)level;
             return true;
         }
-    complain("DRAPE_SIMD=%s: sse2 (neon on arm64), avx2 or avx512 is wanted", wanted);
+    complain("DRAPE_SIMD=%s: expected sse2 (neon on arm64), avx2 or avx512", wanted);
     return false;
 }
 

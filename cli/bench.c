@@ -89,20 +89,16 @@ int command_bench(int argc, char **argv) {
     char folder[LONGEST_PATH], path[LONGEST_PATH + LONGEST_PLACE];
     const command_line line = {
         .usage = "drape bench [NAME...] [options]",
-        .about = "Runs the benchmarks that are named, or `all`, and prints tables: what is claimed of drape's speed, "
-                 "and what\n"
-                 "this machine makes of it. Without a name it lists what there is, and how long it takes. `drape "
-                 "bench amg\n"
-                 "--help` lists the options. The benchmarks are\n"
-                 "a program of their own, drape-bench, which is looked for beside this one, and which this command "
-                 "builds\n"
-                 "where it is run from a build folder."};
+        .about = "Runs the named benchmarks, or `all`, and prints tables of the published figures and those of this "
+                 "machine.\nWithout a name it lists the benchmarks and how long each takes. `drape bench amg --help` "
+                 "lists the options.\nThe benchmarks are a separate program, drape-bench, which must be beside this "
+                 "one. In a build folder this\ncommand builds it first."};
     if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
         parse_arguments(&line, 1, argv);
         return EXIT_GOOD;
     }
     if (!own_folder(folder)) {
-        complain("bench: the system does not say where this program lies; run drape-bench itself");
+        complain("bench: cannot find the folder of this program; run drape-bench directly");
         return EXIT_BAD_INPUT;
     }
     if (!wants_help(argc, argv) && is_build_folder(folder) && !build_program(folder)) {

@@ -89,20 +89,19 @@ static void print_counts(const ccd_counts *c, bool json) {
 static parse_result parse(ccd_options *o, int argc, char **argv) {
     word_choice kind = {.value = &o->read.kind, .kind = WORDS_CCD_KINDS};
     const option options[] = {
-        {"--kind", NULL, "K", "what the pairs are; default: what the heading or the path says", OPTION_WORD, &kind, 0,
-         0},
+        {"--kind", NULL, "K", "kind of the pairs; default: from the heading or the path", OPTION_WORD, &kind, 0, 0},
         {"--start", NULL, "MESH", "positions at time 0 for a file of vertex numbers; default: frames/N.ply[.gz]",
          OPTION_TEXT, &o->read.start, 0, 0},
         {"--end", NULL, "MESH", "positions at time 1; default: frames/(N + 1).ply[.gz]", OPTION_TEXT, &o->read.end, 0,
          0},
-        {"--separation", NULL, "D", "parts that come as near as this touch; default: 0", OPTION_REAL,
+        {"--separation", NULL, "D", "distance at which two parts touch; default: 0", OPTION_REAL,
          &o->settings.separation, 0, 0},
-        {"--depth", NULL, "N", "times are resolved to 2^-N; default: 16", OPTION_NUMBER, &o->settings.depth, 1,
+        {"--depth", NULL, "N", "resolution of times, 2^-N; default: 16", OPTION_NUMBER, &o->settings.depth, 1,
          MOST_DEPTH},
-        {"--repeat", NULL, "N", "test so many times, for the speed; default: 1", OPTION_NUMBER, &o->repeat, 1,
+        {"--repeat", NULL, "N", "number of repetitions, to measure speed; default: 1", OPTION_NUMBER, &o->repeat, 1,
          MOST_REPEATS},
-        {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
-         &o->threads, 1, MOST_CCD_THREADS},
+        {"--threads", NULL, "T", "number of threads; default: one per processor; results do not depend on it",
+         OPTION_NUMBER, &o->threads, 1, MOST_CCD_THREADS},
         {"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &o->json, 0, 0},
         {0},
     };
@@ -119,11 +118,11 @@ static parse_result parse(ccd_options *o, int argc, char **argv) {
                          .positional_count = MOST_FILES};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed == PARSE_GOOD && !o->files[0]) {
-        complain("which file of queries? (usage: %s)", line.usage);
+        complain("no file of queries given (usage: %s)", line.usage);
         return PARSE_BAD;
     }
     if (parsed == PARSE_GOOD && !(o->settings.separation >= 0)) {
-        complain("--separation %g: a distance of at least 0 is wanted", o->settings.separation);
+        complain("--separation %g: expected a distance of at least 0", o->settings.separation);
         return PARSE_BAD;
     }
     return parsed;

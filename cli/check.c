@@ -225,22 +225,21 @@ int command_check(int argc, char **argv) {
     bool all = false, json = false;
     scene_option_table(&a, options);
     options[SCENE_OPTIONS] =
-        (option){"--all", NULL, NULL, "list all of many equal findings", OPTION_FLAG, &all, 0, 0};
+        (option){"--all", NULL, NULL, "list all findings, even if many are equal", OPTION_FLAG, &all, 0, 0};
     options[SCENE_OPTIONS + 1] = (option){"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &json, 0, 0};
-    command_line line = {.usage = "drape check SCENE|MESH|CACHE [options]",
-                         .about = "Looks at a scene file (or a scene that ships) and its meshes, at a mesh file "
-                                  "(.obj, .ply) or a point cache\n"
-                                  "(.pc2, .mdd), writes nothing, and reports every problem it finds with file, line "
-                                  "and column, or vertex and triangle, and\n"
-                                  "what to do about it. Exit code 0: good, 1: warnings only, 2: errors.",
-                         .options = options,
-                         .positional = &a.name,
-                         .positional_count = 1,
-                         .names = WORDS_SCENES};
+    command_line line = {
+        .usage = "drape check SCENE|MESH|CACHE [options]",
+        .about = "Checks a scene file (or a built-in scene) and its meshes, a mesh file (.obj, .ply) or a point "
+                 "cache (.pc2, .mdd).\nReports every problem with file, line and column, or vertex and triangle, and "
+                 "what to do about it. Writes nothing.\nExit code 0: no problems, 1: warnings only, 2: errors.",
+        .options = options,
+        .positional = &a.name,
+        .positional_count = 1,
+        .names = WORDS_SCENES};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     if (!a.name) {
-        complain("which scene or mesh? (usage: %s)", line.usage);
+        complain("no scene or mesh given (usage: %s)", line.usage);
         return EXIT_BAD_INPUT;
     }
     return check(&a, all, json);

@@ -111,7 +111,7 @@ static bool take_rest_of_file(check *c) {
     for (int64_t i = 0; i < 3 * (int64_t)triangles; i++) {
         triangle[i] = file->triangle[3 * (int64_t)c->cloth.triangles + i] - c->cloth.vertices;
         if (triangle[i] < 0) {
-            complain("%s: triangle %lld is neither of the cloth alone nor of the meshes behind it", c->file,
+            complain("%s: triangle %lld belongs neither to the cloth alone nor to the meshes after it", c->file,
                      (long long)(c->cloth.triangles + i / 3));
             return false;
         }
@@ -133,7 +133,7 @@ static bool take_cloth(check *c, const scene_arguments *scene) {
         if (file->triangles > 0 && !take_rest_of_file(c)) return false;
     }
     if (c->cloth.triangles > 0) return true;
-    complain("%s holds positions only: name the scene (--scene) or a mesh file (--mesh) for the triangles", c->file);
+    complain("%s holds only positions; name the scene (--scene) or a mesh file (--mesh) for the triangles", c->file);
     return false;
 }
 
@@ -391,11 +391,11 @@ int command_check_frames(int argc, char **argv) {
     check c = {0};
     const char *mesh = NULL;
     option options[4 + SCENE_OPTIONS + 1] = {
-        {"--scene", NULL, "SCENE", "the scene of the run: its cloth is tested, also against its colliders",
-         OPTION_TEXT, &scene.name, 0, 0},
-        {"--mesh", NULL, "MESH", "a mesh file with the triangles, where FILE holds positions only", OPTION_TEXT,
-         &mesh, 0, 0},
-        {"--all", NULL, NULL, "name all crossings and touches, not the first ones alone", OPTION_FLAG, &c.all, 0, 0},
+        {"--scene", NULL, "SCENE", "the scene of the run; tests its cloth, also against its colliders", OPTION_TEXT,
+         &scene.name, 0, 0},
+        {"--mesh", NULL, "MESH", "a mesh file with the triangles, if FILE holds only positions", OPTION_TEXT, &mesh,
+         0, 0},
+        {"--all", NULL, NULL, "name all crossings and touches, not only the first ones", OPTION_FLAG, &c.all, 0, 0},
         {"--json", NULL, NULL, "print one JSON object, with all crossings and touches", OPTION_FLAG, &c.json, 0, 0},
     };
     option of_scene[SCENE_OPTIONS];
@@ -404,19 +404,17 @@ int command_check_frames(int argc, char **argv) {
         if (strcmp(of_scene[i].name, "--integrator") != 0) options[to++] = of_scene[i];
     command_line line = {
         .usage = "drape check-frames FILE [options]",
-        .about =
-            "Counts in every frame of FILE (an output of a run: .obj, .ply, .pc2, .mdd or .ckpt.frames) the edges "
-            "that pass through\n"
-            "triangles, the pairs of triangles that cross, and apart from them what touches, by exact arithmetic. "
-            "The options from\n"
-            "--set on are about SCENE, as those of the run. Exit code 0: no crossings, 1: crossings, 2: bad input.",
+        .about = "Counts crossings in every frame of FILE, an output of a run (.obj, .ply, .pc2, .mdd or "
+                 ".ckpt.frames): edges that pass\nthrough triangles, and pairs of triangles that cross. Touches are "
+                 "counted separately. The arithmetic is exact.\nThe options from --set on apply to SCENE; use those "
+                 "of the run. Exit code 0: no crossings, 1: crossings, 2: bad input.",
         .options = options,
         .positional = &c.file,
         .positional_count = 1};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     if (!c.file) {
-        complain("which frames? (usage: %s)", line.usage);
+        complain("no frames given (usage: %s)", line.usage);
         return EXIT_BAD_INPUT;
     }
     return run_check(&c, &scene, mesh);

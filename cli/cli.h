@@ -158,6 +158,7 @@ typedef struct output_file {
 /* Both are false after a complaint, and leave nothing behind then. */
 bool output_begin(output_file *file, const char *path);
 bool output_end(output_file *file);
+void output_drop(output_file *file); /* nothing is left of it */
 
 /* Text of others: what a terminal would obey is escaped (ESC becomes \x1b), but for the end of a line. Everything
  * that holds a name from a scene, a file or the command line goes through one of these. */
@@ -196,7 +197,7 @@ void progress_end(const progress *p);
 void print_verdict(const drape_verdict *v, int32_t frames, double seconds);
 
 int command_run(int argc, char **argv);
-int command_settle(int argc, char **argv);
+int command_equilibrium(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_check_frames(int argc, char **argv);
 int command_render(int argc, char **argv);

@@ -127,9 +127,10 @@ int command_list(int argc, char **argv) {
         {0},
     };
     name_tables(names, sizeof names, ", ");
-    snprintf(about, sizeof about,
-             "Lists the names that options and scene files take, with a line about each: all tables, or one of\n%s.",
-             names);
+    snprintf(
+        about, sizeof about,
+        "Lists the names that options and scene files accept, with one line about each: all tables, or one of\n%s.",
+        names);
     command_line line = {.usage = "drape list [TABLE] [options]",
                          .about = about,
                          .options = options,
@@ -144,7 +145,7 @@ int command_list(int argc, char **argv) {
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     const struct table *table = wanted ? find_table(wanted) : NULL;
     if (wanted && !table) {
-        complain("there is no table %s; known: %s", wanted, names);
+        complain("unknown table %s; known: %s", wanted, names);
         return EXIT_BAD_INPUT;
     }
     if (table) print_table(table, "", roff);
@@ -160,7 +161,7 @@ static int show_scene(const char *name) {
             fputs(drape_scene_text(i), stdout);
             return EXIT_GOOD;
         }
-    complain("there is no scene %s; drape scenes lists them", name);
+    complain("unknown scene %s; `drape scenes` lists them", name);
     return EXIT_BAD_INPUT;
 }
 
@@ -170,7 +171,7 @@ int command_scenes(int argc, char **argv) {
     const option options[] = {
         {"--show", NULL, "NAME", "print a scene file to start from", OPTION_WORD, &scenes, 0, 0}, {0}};
     command_line line = {.usage = "drape scenes [--show NAME]",
-                         .about = "Lists the scenes that `drape run NAME` knows, or prints one of them.",
+                         .about = "Lists the scenes that `drape run NAME` accepts, or prints one of them.",
                          .options = options};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
@@ -185,8 +186,8 @@ int command_scenes(int argc, char **argv) {
 int command_fabrics(int argc, char **argv) {
     command_line line = {
         .usage = "drape fabrics",
-        .about = "Lists the fabrics that `material: NAME` knows: density in kg/m^2, stretch along warp and "
-                 "weft and shear\nin N/m, bending rigidity in N m. docs/fabrics.md says where they come from."};
+        .about = "Lists the fabrics that `material: NAME` accepts: density in kg/m^2, stretch along warp and weft "
+                 "and shear\nin N/m, bending rigidity in N m. docs/fabrics.md says where they come from."};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     printf("%-10s %8s %8s %8s %8s %10s\n", "", "density", "warp", "weft", "shear", "bend");

@@ -10,14 +10,14 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "simulate a scene", command_run},
-    {"settle", "move the cloth of a scene to where it comes to rest", command_settle},
-    {"check", "look at a scene or a mesh and report every problem", command_check},
-    {"check-frames", "count what crosses in the frames of a run", command_check_frames},
+    {"equilibrium", "find where the cloth of a scene comes to rest", command_equilibrium},
+    {"check", "check a scene or a mesh and report every problem", command_check},
+    {"check-frames", "count crossings in the frames of a run", command_check_frames},
     {"render", "draw the frames of a run, or of a scene, as pictures or a film", command_render},
     {"solve", "solve a linear system from a file", command_solve},
     {"ode", "try an integrator on an example with a known solution", command_ode},
     {"ccd", "test collision detection on queries with known answers", command_ccd},
-    {"scenes", "list the scenes that ship with the program, or show one", command_scenes},
+    {"scenes", "list the built-in scenes, or show one", command_scenes},
     {"fabrics", "list the fabrics with their numbers", command_fabrics},
     {"list", "list methods, preconditioners, models, integrators, formats and other names", command_list},
     {"bench", "run the benchmarks", command_bench},
@@ -28,19 +28,17 @@ enum { COUNT = sizeof commands / sizeof *commands };
 static void print_help(FILE *to) {
     fprintf(to, "usage: drape COMMAND [options]\n\nImplicit cloth simulation.\n\ncommands:\n");
     for (int i = 0; i < COUNT; i++) fprintf(to, "  %-13s %s\n", commands[i].name, commands[i].about);
-    fprintf(to,
-            "\n  drape help COMMAND     options of a command, as drape COMMAND --help\n  drape --version        the "
-            "version\n\n"
-            "DRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector instructions; results\n"
-            "are the same.\nExit codes: 0 good, 1 a run failed on its way, a solve did not converge, a check found "
-            "warnings only\nor crossings, or drape ccd missed a contact, 2 bad input (nothing was written), 130 "
-            "interrupted.\n");
+    fprintf(to, "\n  drape help COMMAND     options of a command, as drape COMMAND --help\n  drape --version        "
+                "the version\n\nDRAPE_SIMD=sse2|avx2|avx512 (neon on arm64) in the environment limits the vector "
+                "instructions; results\nare the same.\nExit codes: 0 success; 1 a run failed, a solve did not "
+                "converge, a check found only warnings or crossings,\nor drape ccd missed a contact; 2 bad input "
+                "(nothing was written); 130 interrupted.\n");
 }
 
 /* What was printed must have arrived: a full disk behind `>` is a failure like any other. */
 static int finish_output(int code) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-    complain("cannot write to the standard output");
+    complain("cannot write to standard output");
     return code == EXIT_GOOD ? EXIT_RUN_FAILED : code;
 }
 
@@ -70,6 +68,6 @@ int main(int argc, char **argv) {
         if (strcmp(argv[1], commands[i].name) == 0) return finish_output(commands[i].run(argc - 2, argv + 2));
     }
     if (help) argv++;
-    complain("there is no command %s; drape --help lists them", argv[1]);
+    complain("unknown command %s; `drape --help` lists the commands", argv[1]);
     return EXIT_BAD_INPUT;
 }

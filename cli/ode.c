@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-enum { DEFAULT_STEPS = 100, MOST_SAMPLES = 10000000 };
+enum { DEFAULT_STEPS = 100, MOST_SAMPLES = 10000000, MOST_RUNS = 40, LEAST_POINTS = 2, MOST_POINTS = 2000 };
 
 typedef struct ode_options {
     const char *example, *newton;
     drape_ode_settings settings;
-    double step, until; /* NAN: not given */
-    int32_t dense;
+    double step, until;              /* NAN: not given */
+    int32_t dense, sweep, stability; /* 0: not wanted */
     bool adaptive, by_newton, events, json, list;
 } ode_options;
 
@@ -20,36 +20,40 @@ static parse_result parse(ode_options *o, int argc, char **argv) {
     word_choice method = {.value = &s->method, .kind = WORDS_ODE_METHODS};
     word_choice newton = {.value = &o->newton, .kind = WORDS_NEWTONS};
     const option options[] = {
-        {"--method", NULL, "M", "default bdf2; --list says more", OPTION_WORD, &method, 0, 0},
+        {"--method", NULL, "M", "default bdf2; see --list", OPTION_WORD, &method, 0, 0},
         {"--step", NULL, "H", "s; default a hundredth of the time; first step of --adaptive", OPTION_REAL, &o->step,
          0, 0},
         {"--until", NULL, "T", "s; default as in the survey, or the library's", OPTION_REAL, &o->until, 0, 0},
-        {"--adaptive", NULL, NULL, "steps by an estimate of the local error", OPTION_FLAG, &o->adaptive, 0, 0},
-        {"--adaptive-newton", NULL, NULL, "steps by the number of Newton iterations", OPTION_FLAG, &o->by_newton, 0,
-         0},
+        {"--adaptive", NULL, NULL, "choose steps by an estimate of the local error", OPTION_FLAG, &o->adaptive, 0, 0},
+        {"--adaptive-newton", NULL, NULL, "choose steps by the number of Newton iterations", OPTION_FLAG,
+         &o->by_newton, 0, 0},
         {"--rtol", NULL, "R", "of --adaptive: relative to the solution; default 1e-3", OPTION_REAL, &s->rtol, 0, 0},
         {"--atol", NULL, "A", "of --adaptive: absolute; default 1e-6", OPTION_REAL, &s->atol, 0, 0},
         {"--newton", NULL, "KIND", "how implicit methods iterate; default newton, or matrix-free without a Jacobian",
          OPTION_WORD, &newton, 0, 0},
         {"--dense", NULL, "N", "print the solution at the ends of N equal parts of the time", OPTION_NUMBER,
          &o->dense, 1, MOST_SAMPLES},
-        {"--events", NULL, NULL, "look for the events of the example or the library, and print them", OPTION_FLAG,
+        {"--sweep", NULL, "N", "N runs, each with half the step of the one before; print work and error as CSV",
+         OPTION_NUMBER, &o->sweep, 1, MOST_RUNS},
+        {"--stability", NULL, "N", "print |R| of the method at N x N points of h lambda as CSV; needs no example",
+         OPTION_NUMBER, &o->stability, LEAST_POINTS, MOST_POINTS},
+        {"--events", NULL, NULL, "find the events of the example or the library, and print them", OPTION_FLAG,
          &o->events, 0, 0},
         {"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &o->json, 0, 0},
         {"--list", NULL, NULL, "print examples and methods", OPTION_FLAG, &o->list, 0, 0},
         {0}};
     command_line line = {
         .usage = "drape ode EXAMPLE|LIBRARY.so [options]",
-        .about = "Integrates an example of Hauth's survey, or a system of your own from a shared library\n"
-                 "(docs/ode.md), and prints the error against the exact solution, where it is known, and what\n"
-                 "it took. Exit code 0: done, or ended by a terminal event; 1: stopped on the way; 2: bad input.",
+        .about = "Integrates an example of Hauth's survey, or your own system from a shared library "
+                 "(docs/ode.md).\nPrints the error against the exact solution, if it is known, and the cost.\nExit "
+                 "code 0: done, or ended by a terminal event; 1: stopped early; 2: bad input.",
         .options = options,
         .positional = &o->example,
         .positional_count = 1,
         .names = WORDS_EXAMPLES};
     parse_result parsed = parse_arguments(&line, argc, argv);
-    if (parsed == PARSE_GOOD && !o->example && !o->list) {
-        complain("which example? (usage: %s)", line.usage);
+    if (parsed == PARSE_GOOD && !o->example && !o->list && !o->stability) {
+        complain("no example given (usage: %s)", line.usage);
         return PARSE_BAD;
     }
     return parsed;
@@ -68,11 +72,11 @@ static void print_list(void) {
  */
 static bool choose_tolerances(drape_ode_settings *s) {
     if (s->rtol < 0 || s->atol < 0) {
-        complain("--rtol %g, --atol %g: tolerances of at least 0 are wanted", s->rtol, s->atol);
+        complain("--rtol %g, --atol %g: expected tolerances of at least 0", s->rtol, s->atol);
         return false;
     }
     if (s->rtol == 0 && s->atol == 0) {
-        complain("--rtol and --atol are both 0; one must be above");
+        complain("--rtol and --atol are both 0; one of them must be above 0");
         return false;
     }
     if (s->rtol == 0) s->rtol = -1;
@@ -87,7 +91,7 @@ static bool choose_newton(ode_options *o, const ode_problem *p) {
     if (!o->newton) return true;
     *kind = (drape_ode_newton_kind)(DRAPE_ODE_NEWTON + word_index(WORDS_NEWTONS, o->newton));
     if (matrix || !needed || *kind == DRAPE_ODE_MATRIX_FREE) return true;
-    complain("--newton %s: %s has no Jacobian; only matrix-free does without", o->newton, o->example);
+    complain("--newton %s: %s has no Jacobian; use --newton matrix-free", o->newton, o->example);
     return false;
 }
 
@@ -98,13 +102,19 @@ static bool choose_settings(ode_options *o, const ode_problem *p) {
         complain("--adaptive and --adaptive-newton exclude each other");
         return false;
     }
+    if (o->sweep && (o->adaptive || o->by_newton || o->dense || o->events || o->json)) {
+        complain(
+            "--sweep: it has fixed steps, and prints a table of its own; leave out --adaptive, --adaptive-newton, "
+            "--dense, --events and --json");
+        return false;
+    }
     if (isnan(o->until)) o->until = p->table.end;
     if (o->until <= begin) {
-        complain("--until %g: a time above %g is wanted", o->until, begin);
+        complain("--until %g: expected a time above %g", o->until, begin);
         return false;
     }
     if (o->step <= 0) {
-        complain("--step %g: a step above 0 is wanted", o->step);
+        complain("--step %g: expected a step above 0", o->step);
         return false;
     }
     if (o->events && !p->table.events) {
@@ -182,9 +192,20 @@ static int open_and_run(ode_options *o) {
     int code = EXIT_BAD_INPUT;
     if (!ode_problem_open(o->example, &p)) return code;
     drape_context *ctx = choose_settings(o, &p) ? make_context(1, false) : NULL;
-    if (ctx) code = run_problem(ctx, o, &p);
+    if (ctx) code = o->sweep ? ode_sweep(ctx, &p, &o->settings, o->until, o->sweep) : run_problem(ctx, o, &p);
     drape_context_destroy(ctx);
     ode_problem_close(&p);
+    return code;
+}
+
+static int show_stability(const ode_options *o) {
+    if (o->example || o->sweep || o->dense || o->events || o->json) {
+        complain("--stability is about a method; only --method and --newton go with it");
+        return EXIT_BAD_INPUT;
+    }
+    drape_context *ctx = make_context(1, false);
+    int code = ctx ? ode_stability(ctx, &o->settings, o->stability) : EXIT_BAD_INPUT;
+    drape_context_destroy(ctx);
     return code;
 }
 
@@ -193,6 +214,7 @@ int command_ode(int argc, char **argv) {
     o.settings.method = "bdf2";
     parse_result parsed = parse(&o, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
+    if (o.stability && !o.list) return show_stability(&o);
     if (!o.list) return open_and_run(&o);
     print_list();
     return EXIT_GOOD;

@@ -19,7 +19,7 @@ bool ode_is_plugin(const char *name) {
 static bool is_finite(const double *values, int64_t count, const char *path, const char *name) {
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(values[i])) {
-            complain("%s: %s[%" PRId64 "] of the start is %g; a finite number is wanted", path, name, i, values[i]);
+            complain("%s: %s[%" PRId64 "] of the start is %g; it must be finite", path, name, i, values[i]);
             return false;
         }
     return true;
@@ -56,8 +56,8 @@ static bool is_good(const char *path, const drape_ode_plugin *t) {
         return false;
     }
     if (t->version != DRAPE_ODE_PLUGIN_VERSION || t->bytes != (int32_t)sizeof *t) {
-        complain("%s was compiled with another drape/ode_plugin.h: version %d of %d bytes, where %d of %d is wanted",
-                 path, t->version, t->bytes, DRAPE_ODE_PLUGIN_VERSION, (int)sizeof *t);
+        complain("%s was compiled with another drape/ode_plugin.h: version %d of %d bytes, expected %d of %d", path,
+                 t->version, t->bytes, DRAPE_ODE_PLUGIN_VERSION, (int)sizeof *t);
         return false;
     }
     const char *wrong = wrong_system(t);

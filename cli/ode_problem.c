@@ -23,7 +23,7 @@ static drape_status event_of_example(void *user, double t, const double *x, cons
 static bool open_example(const char *name, ode_problem *out) {
     const ode_example *e = ode_example_find(name);
     if (!e) {
-        complain("there is no example %s; drape ode --list shows them, and a library's name ends in .so", name);
+        complain("unknown example %s; `drape ode --list` shows them (the name of a library ends in .so)", name);
         return false;
     }
     *out =

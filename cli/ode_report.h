@@ -36,4 +36,10 @@ int64_t ode_report_columns(const ode_report *r);
 void ode_report_words(const ode_report *r);
 void ode_report_json(const ode_report *r);
 
+/* ode_sweep.c: exit codes. Runs with fixed steps from settings->step on, each half of the one before. */
+int ode_sweep(drape_context *ctx, const ode_problem *p, const drape_ode_settings *settings, double until,
+              int32_t runs);
+/* |R| at points x points values of h lambda. */
+int ode_stability(drape_context *ctx, const drape_ode_settings *settings, int32_t points);
+
 #endif

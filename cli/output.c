@@ -22,7 +22,7 @@ static const char *obstacle(const char *path, const char *folder) {
     struct stat info;
     if (access(folder, W_OK | X_OK) != 0) return strerror(errno);
     if (stat(path, &info) != 0 || S_ISREG(info.st_mode)) return NULL;
-    return S_ISDIR(info.st_mode) ? strerror(EISDIR) : "there is something that is no regular file";
+    return S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it exists and is not a regular file";
 }
 
 bool can_write(const char *path) {
@@ -82,6 +82,12 @@ bool output_end(output_file *file) {
     return good;
 }
 
+void output_drop(output_file *file) {
+    fclose(file->stream);
+    unlink(file->temporary);
+    free(file->temporary);
+}
+
 /* ---- Progress ---- */
 
 enum { BAR_WIDTH = 24, CONTACTS = 96 };
@@ -125,7 +131,7 @@ static void print_bar(const progress *p, const frame_summary *f) {
     for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < filled ? '=' : i == filled ? '>' : ' ';
     bar[BAR_WIDTH] = 0;
     double passed = seconds_now() - p->begin, each = passed / (f->frame - p->before);
-    printf("\r[%s] %d/%d  iterations %lld  energy %+.3e J  %.2f s a frame  %.0f s left%s  %s\033[K", bar, f->frame,
+    printf("\r[%s] %d/%d  iterations %lld  energy %+.3e J  %.2f s per frame  %.0f s left%s  %s\033[K", bar, f->frame,
            p->frames, (long long)f->iterations, energy(f->last), f->seconds, each * (p->frames - f->frame),
            contacts(f, touching, sizeof touching), trouble(f->last));
 }

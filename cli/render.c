@@ -57,7 +57,7 @@ static bool parse_size(render *r) {
         r->look.height = height;
         return true;
     }
-    complain("--size %s: WIDTHxHEIGHT in pixels is wanted, as in 960x540", r->size);
+    complain("--size %s: expected WIDTHxHEIGHT in pixels, such as 960x540", r->size);
     return false;
 }
 
@@ -69,7 +69,7 @@ static bool parse_view(render *r) {
     const char *second = good ? end + 1 : r->view;
     if (good) r->look.elevation = strtod(second, &end);
     if (good && end != second && !*end && isfinite(r->look.azimuth) && fabs(r->look.elevation) <= 90) return true;
-    complain("--view %s: AZIMUTH,ELEVATION in degrees is wanted, as in -58,24, with an elevation of -90 to 90",
+    complain("--view %s: expected AZIMUTH,ELEVATION in degrees, such as -58,24, with an elevation of -90 to 90",
              r->view);
     return false;
 }
@@ -94,7 +94,7 @@ static bool parse_background(render *r) {
     memcpy(r->look.background[1], r->look.background[0], sizeof r->look.background[1]);
     if (good && *at == ',') good = parse_color(at + 1, r->look.background[1], &at);
     if (good && !*at) return true;
-    complain("--background %s: a colour RRGGBB is wanted, or two, of the top and the bottom, as in f3f1ee,d9d4cd",
+    complain("--background %s: expected a color RRGGBB, or two, for top and bottom, such as f3f1ee,d9d4cd",
              r->background);
     return false;
 }
@@ -103,7 +103,7 @@ static bool parse_background(render *r) {
 static bool parse_range(render *r) {
     r->from = 0, r->to = INT64_MAX;
     if (r->number >= 0 && r->range) {
-        complain("--frame and --frames: one of them is wanted");
+        complain("--frame and --frames: give only one of them");
         return false;
     }
     if (r->number >= 0) r->from = r->to = r->number;
@@ -115,14 +115,14 @@ static bool parse_range(render *r) {
     if (good && colon != r->range) r->from = strtoll(r->range, &end, 10), good = end == colon;
     if (good && colon[1]) r->to = strtoll(colon + 1, &end, 10), good = !*end;
     if (good && !errno && r->from >= 0 && r->from <= r->to) return true;
-    complain("--frames %s: FIRST:LAST is wanted, one of them may be left out", r->range);
+    complain("--frames %s: expected FIRST:LAST, one of which may be left out", r->range);
     return false;
 }
 
 static bool parse_look(render *r) {
     if (!parse_size(r) || !parse_view(r) || !parse_background(r) || !parse_range(r)) return false;
     if (r->fps < 0 || r->fps > 1000 || (r->fps > 0 && r->fps < 0.01)) {
-        complain("--fps %g: 0.01 to 1000 frames per second are possible", r->fps);
+        complain("--fps %g: it must be 0.01 to 1000 frames per second", r->fps);
         return false;
     }
     r->output.width = r->look.width;
@@ -134,15 +134,16 @@ static bool parse_look(render *r) {
 static parse_result parse(render *r, int argc, char **argv) {
     const char *words[2] = {NULL, NULL};
     option options[OWN_OPTIONS + SCENE_OPTIONS + 1] = {
-        {"--scene", NULL, "SCENE", "the scene of the run that FRAMES are of: its colliders are drawn, too",
-         OPTION_TEXT, &r->scene.name, 0, 0},
+        {"--scene", NULL, "SCENE", "the scene of the run that wrote FRAMES; draws its colliders too", OPTION_TEXT,
+         &r->scene.name, 0, 0},
         {"--no-colliders", NULL, NULL, "leave the scene's colliders out", OPTION_FLAG, &r->source.no_colliders, 0, 0},
-        {"--mesh", NULL, "MESH", "a mesh file with the triangles, where FRAMES holds positions only", OPTION_TEXT,
+        {"--mesh", NULL, "MESH", "a mesh file with the triangles, if FRAMES holds only positions", OPTION_TEXT,
          &r->source.mesh_file, 0, 0},
         {"--size", NULL, "WxH", "pixels; default: 960x540", OPTION_TEXT, &r->size, 0, 0},
-        {"--frame", NULL, "N", "this one; default for .png: the last", OPTION_NUMBER, &r->number, 0, INT32_MAX},
-        {"--frames", NULL, "A:B", "these, either may be left out; .png: a file each, OUT_0012.png", OPTION_TEXT,
-         &r->range, 0, 0},
+        {"--frame", NULL, "N", "draw this frame; default for .png: the last", OPTION_NUMBER, &r->number, 0,
+         INT32_MAX},
+        {"--frames", NULL, "A:B", "draw these frames, either may be left out; .png: one file each, OUT_0012.png",
+         OPTION_TEXT, &r->range, 0, 0},
         {"--fps", NULL, "F", "frames per second; default: those of the run, or 25. Fewer are slow motion",
          OPTION_REAL, &r->fps, 0, 0},
         {"--view", NULL, "A,E", "azimuth and elevation of the camera in degrees; default: -58,24", OPTION_TEXT,
@@ -156,10 +157,10 @@ static parse_result parse(render *r, int argc, char **argv) {
     scene_option_table(&r->scene, options + OWN_OPTIONS);
     command_line line = {
         .usage = "drape render FRAMES|SCENE OUT.png|OUT.gif|OUT.mp4 [options]",
-        .about = "Draws FRAMES, an output of a run (.obj, .ply, .pc2, .mdd or .ckpt.frames), or simulates SCENE and "
-                 "draws it: a picture\nof the last frame (.png), or a film of all (.gif; .mp4 by way of ffmpeg). "
-                 "Needs no window and no graphics card.\nThe options from --set on are about the scene, as those of "
-                 "the run.",
+        .about =
+            "Draws FRAMES, an output of a run (.obj, .ply, .pc2, .mdd or .ckpt.frames), or simulates SCENE and draws "
+            "it: a picture\nof the last frame (.png), or a film of all (.gif, or .mp4 through ffmpeg). Needs no "
+            "window and no graphics card.\nThe options from --set on apply to the scene; use those of the run.",
         .options = options,
         .positional = words,
         .positional_count = 2,
@@ -167,8 +168,7 @@ static parse_result parse(render *r, int argc, char **argv) {
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed != PARSE_GOOD) return parsed;
     if (!words[1]) {
-        complain("%s (usage: %s)", words[0] ? "where does the picture go?" : "which frames, and where to?",
-                 line.usage);
+        complain("%s (usage: %s)", words[0] ? "no output given" : "no frames and no output given", line.usage);
         return PARSE_BAD;
     }
     r->source.name = words[0];
@@ -189,7 +189,7 @@ static bool choose_frames(render *r) {
         r->last = f;
     }
     if (r->last < 0) {
-        complain("%s has frames %lld to %lld: there is nothing to draw of %s %s", s->name,
+        complain("%s has frames %lld to %lld; there is nothing to draw for %s %s", s->name,
                  (long long)source_number(s, 0), (long long)source_number(s, s->frames - 1),
                  r->range ? "--frames" : "--frame", r->range ? r->range : "that");
         return false;

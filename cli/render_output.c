@@ -44,7 +44,7 @@ static bool find_kind(picture_output *o) {
         o->kind = (output_kind)k;
         return true;
     }
-    complain("%s: a picture is a .png, a film a .gif or .mp4", o->path);
+    complain("%s: unknown extension; a picture is a .png, a film a .gif or .mp4", o->path);
     return false;
 }
 
@@ -67,13 +67,13 @@ static bool program_is_there(const char *name) {
 
 static bool check_mp4(const picture_output *o) {
     if (o->width % 2 || o->height % 2) {
-        complain("%s: an .mp4 has an even number of pixels in both directions, not %d x %d", o->path, o->width,
+        complain("%s: an .mp4 needs an even number of pixels in both directions, not %d x %d", o->path, o->width,
                  o->height);
         return false;
     }
     if (program_is_there("ffmpeg")) return true;
-    complain("%s: for an .mp4 the program ffmpeg is needed, and there is none in PATH; install it (Debian: apt "
-             "install ffmpeg), or make a .gif",
+    complain("%s: an .mp4 needs the program ffmpeg, which is not in PATH; install it (Debian: apt install ffmpeg), "
+             "or make a .gif",
              o->path);
     return false;
 }
@@ -99,7 +99,7 @@ static bool make_pipe(int ends[2]) {
 
 enum { MOST_FFMPEG_WORDS = 48 };
 
-/* Raw pixels in, H.264 out, in the colours that players expect. Splits `text`, which must live on. */
+/* Raw pixels in, H.264 out, in the colors that players expect. Splits `text`, which must live on. */
 static void ffmpeg_words(const picture_output *o, char *text, size_t size, char *target, char **words) {
     int count = 0;
     char *rest = text;

@@ -83,13 +83,14 @@ static bool open_frames(frame_source *s) {
     s->cloth = (cloth_mesh){.vertices = file->vertices, .triangles = file->triangles, .triangle = file->triangle};
     s->fps = file->fps > 0 ? file->fps : 25;
     if (file->triangles > 0) return true;
-    complain("%s holds positions only: name the scene (--scene) or a mesh file (--mesh) for the triangles", s->name);
+    complain("%s holds only positions; name the scene (--scene) or a mesh file (--mesh) for the triangles", s->name);
     return false;
 }
 
 static bool open_scene(frame_source *s) {
     if (s->scene->name || s->mesh_file) {
-        complain("%s is a scene itself: %s is about files of frames", s->name, s->scene->name ? "--scene" : "--mesh");
+        complain("%s is a scene itself; %s applies only to files of frames", s->name,
+                 s->scene->name ? "--scene" : "--mesh");
         return false;
     }
     s->scene->name = s->name;
@@ -124,7 +125,7 @@ void source_close(frame_source *s) {
 static bool keep_frame(frame_source *s) {
     size_t count = 3 * (size_t)s->vertices;
     if (fwrite(drape_sim_positions(s->sim), sizeof(double), count, s->kept) == count) return true;
-    complain("%s: there is no room for the frames in the folder of temporary files", s->name);
+    complain("%s: not enough space for the frames in the folder for temporary files", s->name);
     return false;
 }
 
@@ -142,7 +143,7 @@ bool source_simulate(frame_source *s, int32_t last, bool (*stop)(void)) {
         if (good && !stop()) good = keep_frame(s);
     }
     if (good && fflush(s->kept) != 0) {
-        complain("%s: there is no room for the frames in the folder of temporary files", s->name);
+        complain("%s: not enough space for the frames in the folder for temporary files", s->name);
         good = false;
     }
     s->frames = last + 1;

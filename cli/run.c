@@ -101,12 +101,13 @@ static bool journal_suits(const run *r) {
     int32_t interval = drape_journal_interval(r->journal);
     long long frame = (long long)drape_journal_frames(r->journal) - 1;
     if (o->checkpoint > 0 && o->checkpoint != interval) {
-        complain("%s: was written with --checkpoint %d; with another number the rest would have other bits",
+        complain("%s: was written with --checkpoint %d; use the same number, or the rest would have other bits",
                  r->checkpoint_path, interval);
         return false;
     }
     if (frame > r->scene->frames) {
-        complain("%s: is at frame %lld already, and only %d are wanted", r->checkpoint_path, frame, r->scene->frames);
+        complain("%s: is already at frame %lld, but the run has only %d", r->checkpoint_path, frame,
+                 r->scene->frames);
         return false;
     }
     return true;
@@ -135,7 +136,8 @@ static bool resume_journal(run *r) {
         return false;
     }
     if (!journal_suits(r)) return false;
-    if (*drape_journal_note(r->journal)) complain("%s; going on from the one before", drape_journal_note(r->journal));
+    if (*drape_journal_note(r->journal))
+        complain("%s; resuming from the checkpoint before it", drape_journal_note(r->journal));
     r->began = true;
     status = replay(r);
     if (status) {
@@ -143,7 +145,7 @@ static bool resume_journal(run *r) {
         return false;
     }
     if (!r->options.quiet && !interrupted)
-        printf("going on after frame %d of %d\n", r->frames_done, r->scene->frames);
+        printf("resuming after frame %d of %d\n", r->frames_done, r->scene->frames);
     return true;
 }
 
@@ -232,8 +234,8 @@ static void warn(void *user, const drape_finding *f) {
     complain("warning: %s; %s", f->message, f->advice ? f->advice : "");
 }
 
-/* Says what can be foreseen to go wrong; the run may still be wanted. */
-static drape_status foresee(run *r) {
+/* Warns of problems that can be predicted; the run goes ahead. */
+static drape_status warn_ahead(run *r) {
     return drape_check_scene(r->ctx, r->scene, &(drape_check_options){.finding = warn}, NULL);
 }
 
@@ -253,18 +255,19 @@ static bool prepare(run *r) {
     bool read = !status;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
     bool no_cloth = read && status == DRAPE_ERROR_ARGUMENT;
-    if (!status) status = foresee(r);
+    if (!status) status = warn_ahead(r);
     if (!status && !o->no_colliders) status = drape_collider_meshes_create(r->ctx, r->scene, &r->colliders);
     watch_signals();
     if (!status) status = open_writers(r);
     const char *message = *drape_message(r->ctx) ? drape_message(r->ctx) : "out of memory";
-    if (status) complain("%s%s", message, no_cloth ? " (`drape check` lists all that is wrong)" : "");
+    if (status)
+        complain("%s%s", message, no_cloth ? " (`drape check` lists every problem, where it is and what to do)" : "");
     if (status) return false;
     int32_t removed = run_remove_leftovers(r);
     if (removed > 0 && !o->quiet)
         tell("removed %d unfinished file%s of a run that was killed\n", removed, removed == 1 ? "" : "s");
     if (r->page_name && !o->quiet)
-        tell("will write %s, a page that plays the run (-o FILE for other files, --no-output for none)\n",
+        tell("will write %s, a page that plays the animation (-o FILE for other files, --no-output for none)\n",
              r->page_name);
     if (!write_first_frames(r)) return false;
     if (!o->report) return true;
@@ -283,10 +286,9 @@ static void watch_cuts(run *r, const drape_certificate *c) {
     if (r->cut_steps <= LONG) return;
     r->cut_steps = -1;
     const char *what = drape_sim_stuck(r->sim);
-    complain(
-        "step %lld (t = %g s): each of the last %d steps had to be divided, so the run is slow%s%s; look at what "
-        "is squeezed there, or take a shorter step",
-        (long long)c->step, c->time, LONG, what ? ": there is no room between " : "", what ? what : "");
+    complain("step %lld (t = %g s): each of the last %d steps had to be divided, so the run is slow%s%s; check what "
+             "is squeezed there, or use a shorter step",
+             (long long)c->step, c->time, LONG, what ? ": there is no space between " : "", what ? what : "");
 }
 
 static drape_status step(run *r, drape_certificate *c) {
@@ -348,7 +350,7 @@ static void say_what_is_kept(const run *r, const char *outcome, drape_status sta
     if (bad < r->output_count)
         snprintf(kept, sizeof kept, "; %d frame%s kept%s", r->frames_done + 1, r->frames_done == 0 ? " is" : "s are",
                  bad ? " in the other files" : "");
-    complain("%s%s%s%s", outcome, kept, again ? "; go on with: " : "", again ? again : "");
+    complain("%s%s%s%s", outcome, kept, again ? "; resume with: " : "", again ? again : "");
     free(again);
 }
 
@@ -357,7 +359,7 @@ static void say_what_is_odd(const run *r) {
     const double most = 0.75;
     const drape_verdict *v = &r->verdict;
     if (v->touched || !(v->share < -most)) return;
-    complain("warning: steps of %g s added more energy than they should: take a shorter step (time.step), or another "
+    complain("warning: steps of %g s added more energy than they should; use a shorter step (time.step), or another "
              "integrator than %s",
              r->scene->step, r->scene->integration.ode.method);
 }

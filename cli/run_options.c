@@ -14,7 +14,7 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
         {"--output", "-o", "OUT", "a file in the format of its extension (`drape list formats`); may be repeated",
          OPTION_LIST, &o->output, 0, 0},
         {"--no-output", NULL, NULL,
-         "no such file; without it, and where no OUT is named here or in the scene: NAME.html", OPTION_FLAG,
+         "write no file; without this option and without an OUT here or in the scene: NAME.html", OPTION_FLAG,
          &o->no_output, 0, 0},
         {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &o->frames, 0,
          MOST_FRAMES},
@@ -26,37 +26,38 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
          &o->check_energy, 0, 0},
         {"--export-system", NULL, "STEP:FILE", "write the linear system of that step (the first is 1)", OPTION_TEXT,
          &o->export_system, 0, 0},
-        {"--tune", NULL, NULL, "choose the preconditioner by the clock in the first step; other machines, other bits",
-         OPTION_FLAG, &o->tune, 0, 0},
-        {"--checkpoint", NULL, "N", "every N frames write all that is needed to go on after the run was cut off",
+        {"--tune", NULL, NULL,
+         "choose the preconditioner by timing in the first step; bits then differ between machines", OPTION_FLAG,
+         &o->tune, 0, 0},
+        {"--checkpoint", NULL, "N", "every N frames write a checkpoint, from which an interrupted run can be resumed",
          OPTION_NUMBER, &o->checkpoint, 1, MOST_FRAMES},
-        {"--checkpoint-file", NULL, "FILE", "where; default: the first OUT with .ckpt behind it", OPTION_TEXT,
-         &o->checkpoint_file, 0, 0},
-        {"--resume", NULL, NULL, "go on from the last checkpoint; the files will be those of a run never cut off",
+        {"--checkpoint-file", NULL, "FILE", "file of the checkpoint; default: the first OUT with .ckpt appended",
+         OPTION_TEXT, &o->checkpoint_file, 0, 0},
+        {"--resume", NULL, NULL, "resume from the last checkpoint; the files will be those of an uninterrupted run",
          OPTION_FLAG, &o->resume, 0, 0},
         {"--watch", NULL, NULL, "run again whenever the scene file or a file that it names is saved; Ctrl-C ends it",
          OPTION_FLAG, &o->watch, 0, 0},
-        {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &o->quiet, 0, 0}};
+        {"--quiet", NULL, NULL, "print no line per frame", OPTION_FLAG, &o->quiet, 0, 0}};
     o->output.hint = WORDS_FORMATS;
     scene_option_table(&o->scene, options + OWN_OPTIONS);
-    command_line line = {
-        .usage = "drape run SCENE.yaml|NAME [options]",
-        .about = "Simulates a scene file, `-` for the standard input, or a scene that ships (`drape scenes` "
-                 "lists them).\nShows time, iterations of the linear solver, energy (kinetic, elastic "
-                 "and weight together), largest stretch\nand seconds of each frame.",
-        .options = options,
-        .positional = &o->scene.name,
-        .positional_count = 1,
-        .names = WORDS_SCENES};
+    command_line line = {.usage = "drape run SCENE.yaml|NAME [options]",
+                         .about =
+                             "Simulates a scene file, `-` for standard input, or a built-in scene (`drape scenes` "
+                             "lists them). Prints time,\niterations of the linear solver, energy (kinetic, elastic "
+                             "and gravitational together), largest stretch and seconds\nfor each frame.",
+                         .options = options,
+                         .positional = &o->scene.name,
+                         .positional_count = 1,
+                         .names = WORDS_SCENES};
     o->argc = argc;
     o->argv = argv;
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed == PARSE_GOOD && o->no_output && o->output.count > 0) {
-        complain("--no-output and --output: one of them is wanted");
+        complain("--no-output and --output: give only one of them");
         return PARSE_BAD;
     }
     if (parsed == PARSE_GOOD && !o->scene.name) {
-        complain("which scene? (usage: %s; `drape scenes` lists them)", line.usage);
+        complain("no scene given (usage: %s; `drape scenes` lists them)", line.usage);
         return PARSE_BAD;
     }
     return parsed;
@@ -70,12 +71,13 @@ static bool ends_in(const char *name, const char *ending) {
 bool run_can_watch(const run_options *o) {
     const char *name = o->scene.name;
     if (o->checkpoint > 0 || o->resume || o->checkpoint_file) {
-        complain("--watch does not go with checkpoints: they are of one scene, not of the next version of it");
+        complain("--watch cannot be used with checkpoints, which belong to one version of a scene");
         return false;
     }
     if (!strchr(name, '/') && !ends_in(name, ".yaml") && !ends_in(name, ".yml")) {
-        complain("--watch wants a scene file, and %s is none (`drape scenes --show NAME` prints one to start from)",
-                 strcmp(name, "-") == 0 ? "the standard input" : name);
+        complain(
+            "--watch needs a scene file, and %s is not one (`drape scenes --show NAME` prints one to start from)",
+            strcmp(name, "-") == 0 ? "standard input" : name);
         return false;
     }
     return true;
@@ -87,7 +89,7 @@ bool run_parse_export(run_options *o, int64_t steps) {
     errno = 0;
     long long step = strtoll(o->export_system, &end, 10);
     if (end == o->export_system || *end != ':' || !end[1] || errno || step < 1 || step > steps) {
-        complain("--export-system %s: STEP:FILE is wanted, the step from 1 to %lld", o->export_system,
+        complain("--export-system %s: expected STEP:FILE, with a step from 1 to %lld", o->export_system,
                  (long long)steps);
         return false;
     }
@@ -102,11 +104,11 @@ bool run_parse_export(run_options *o, int64_t steps) {
 static const char *nonsense(const run *r) {
     const run_options *o = &r->options;
     bool wanted = o->checkpoint > 0 || o->resume;
-    if (!wanted) return o->checkpoint_file ? "--checkpoint-file is of use with --checkpoint or --resume only" : NULL;
+    if (!wanted) return o->checkpoint_file ? "--checkpoint-file needs --checkpoint or --resume" : NULL;
     if (r->scene->solve.tune)
-        return "--tune chooses by the clock, so that a resumed run would not be the same: not with checkpoints";
+        return "--tune cannot be used with checkpoints: it chooses by timing, so a resumed run would not be the same";
     if (!o->checkpoint_file && r->output_count == 0)
-        return "there is no output to put checkpoints beside: name a place with --checkpoint-file";
+        return "there is no output to put checkpoints beside; name a file with --checkpoint-file";
     return NULL;
 }
 

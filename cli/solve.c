@@ -15,7 +15,7 @@ enum {
 };
 
 typedef struct solve_options {
-    const char *file, *rhs, *output, *history, *stop;
+    const char *file, *rhs, *start, *iterates, *output, *history, *stop;
     const char *reuse, *smoother, *cycle, *recipe; /* of amg */
     drape_solve_settings settings;
     double theta;             /* NAN: not given */
@@ -29,7 +29,7 @@ typedef struct solving {
     drape_context *ctx;
     drape_solver *solver;
     linear_system system;
-    double *x;                         /* 3 per block row */
+    double *x, *start;                 /* 3 per block row; start NULL: zero */
     double *setup_times, *solve_times; /* one a repeat */
 } solving;
 
@@ -45,19 +45,20 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
     word_choice recipe = {.value = &o->recipe, .kind = WORDS_RECIPES};
     word_choice reuse = {.value = &o->reuse, .kind = WORDS_REUSES};
     const option options[] = {
-        {"--method", NULL, "M", "default auto: ppcg, or bicgstab where A is not symmetric; --list says more",
-         OPTION_WORD, &method, 0, 0},
-        {"--precond", NULL, "P", "default auto: what moves the fewest bytes, and another where that fails",
+        {"--method", NULL, "M", "default auto: ppcg, or bicgstab if A is not symmetric; see --list", OPTION_WORD,
+         &method, 0, 0},
+        {"--precond", NULL, "P", "default auto: the one that moves the fewest bytes, and another if that fails",
          OPTION_WORD, &precond, 0, 0},
-        {"--tol", NULL, "T", "relative, between 0 and 1; default 1e-5", OPTION_REAL, &s->tol, 0, 0},
-        {"--stop", NULL, "NORM", "of what; default preconditioned", OPTION_WORD, &stop, 0, 0},
-        {"--max-iterations", NULL, "N", "default 10000", OPTION_NUMBER, &s->max_iterations, 1, INT32_MAX},
-        {"--floor", NULL, "F", "stop also where that norm itself is no more than this", OPTION_REAL, &s->floor, 0, 0},
-        {"--omega", NULL, "W", "of ssor, between 0 and 2; default 1", OPTION_REAL, &s->omega, 0, 0},
-        {"--amg-modes", NULL, "N", "of amg: 3 translations, or 6 with rotations; default 3, with auto what is better",
-         OPTION_NUMBER, &s->amg.modes, 3, 6},
-        {"--amg-theta", NULL, "T", "connections that count, between 0 and 1; default 0.4", OPTION_REAL, &o->theta, 0,
+        {"--tol", NULL, "T", "relative tolerance, between 0 and 1; default 1e-5", OPTION_REAL, &s->tol, 0, 0},
+        {"--stop", NULL, "NORM", "norm that the tolerance applies to; default preconditioned", OPTION_WORD, &stop, 0,
          0},
+        {"--max-iterations", NULL, "N", "default 10000", OPTION_NUMBER, &s->max_iterations, 1, INT32_MAX},
+        {"--floor", NULL, "F", "stop also when that norm itself is not above this", OPTION_REAL, &s->floor, 0, 0},
+        {"--omega", NULL, "W", "relaxation of ssor, between 0 and 2; default 1", OPTION_REAL, &s->omega, 0, 0},
+        {"--amg-modes", NULL, "N", "amg: 3 translations, or 6 with rotations; default 3; auto chooses the better",
+         OPTION_NUMBER, &s->amg.modes, 3, 6},
+        {"--amg-theta", NULL, "T", "amg: strength threshold of connections, between 0 and 1; default 0.4",
+         OPTION_REAL, &o->theta, 0, 0},
         {"--amg-levels", NULL, "N", "most levels; default 16", OPTION_NUMBER, &s->amg.levels, 1, MOST_LEVELS},
         {"--amg-smoother", NULL, "NAME", "default gauss-seidel", OPTION_WORD, &smoother, 0, 0},
         {"--amg-degree", NULL, "N", "of chebyshev, 1 to 8; default 2", OPTION_NUMBER, &s->amg.degree, 1, MOST_DEGREE},
@@ -67,36 +68,37 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
         {"--amg-reuse", NULL, "WHAT", "of the solve before; default everything", OPTION_WORD, &reuse, 0, 0},
         {"--amg-lanczos", NULL, "N", "iterations of the estimate of rho, 1 to 16; default 4, with chebyshev 8",
          OPTION_NUMBER, &s->amg.lanczos, 1, MOST_LANCZOS},
-        {"--amg-dominance", NULL, "D", "rows that their diagonal outweighs so much stay out of aggregates; default 0",
+        {"--amg-dominance", NULL, "D", "rows whose diagonal dominates this much stay out of aggregates; default 0",
          OPTION_REAL, &s->amg.dominance, 0, 0},
         {"--amg-relax-kernel", NULL, NULL, "relax the near-kernel of coarse levels", OPTION_FLAG, &o->relax_kernel, 0,
          0},
-        {"--amg-recipe", NULL, "NAME", "whose settings those that are not given take; default drape", OPTION_WORD,
+        {"--amg-recipe", NULL, "NAME", "where settings that are not given come from; default drape", OPTION_WORD,
          &recipe, 0, 0},
-        {"--repeat", NULL, "N", "solve so many times; seconds are medians, the first apart", OPTION_NUMBER,
+        {"--repeat", NULL, "N", "number of repetitions; times are medians, without the first", OPTION_NUMBER,
          &o->repeats, 1, MOST_REPEATS},
-        {"--threads", NULL, "T", "default: as many as processors; results do not depend on it", OPTION_NUMBER,
-         &o->threads, 1, MOST_THREADS},
+        {"--threads", NULL, "T", "number of threads; default: one per processor; results do not depend on it",
+         OPTION_NUMBER, &o->threads, 1, MOST_THREADS},
         {"--rhs", NULL, "FILE", "right-hand side: Matrix Market, or raw doubles", OPTION_TEXT, &o->rhs, 0, 0},
+        {"--start", NULL, "FILE", "x to begin with, as --rhs; default zero", OPTION_TEXT, &o->start, 0, 0},
         {"--output", "-o", "X.bin", "write x as raw doubles", OPTION_TEXT, &o->output, 0, 0},
         {"--history", NULL, "FILE.csv", "write the norms of every iteration", OPTION_TEXT, &o->history, 0, 0},
-        {"--explain", NULL, NULL, "of amg: print its levels, and where the time went", OPTION_FLAG, &o->explain, 0,
-         0},
-        {"--tune", NULL, NULL, "try all that auto chooses from, by the clock, and take the fastest", OPTION_FLAG,
-         &o->tune, 0, 0},
+        {"--iterates", NULL, "FILE.csv", "write x after every iteration, a line each: for small systems", OPTION_TEXT,
+         &o->iterates, 0, 0},
+        {"--explain", NULL, NULL, "amg: print its levels, and where time is spent", OPTION_FLAG, &o->explain, 0, 0},
+        {"--tune", NULL, NULL, "time all candidates of auto, and use the fastest", OPTION_FLAG, &o->tune, 0, 0},
         {"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &o->json, 0, 0},
         {"--list", NULL, NULL, "print methods and preconditioners", OPTION_FLAG, &o->list, 0, 0},
         {0}};
     command_line line = {
         .usage = "drape solve FILE [options]",
-        .about = "Solves a system file of `drape run --export-system`, or A x = b with a Matrix Market matrix A\n"
-                 "and b of ones or of --rhs. Exit code 0: converged, 1: not, 2: bad input.",
+        .about = "Solves a system file of `drape run --export-system`, or A x = b with a Matrix Market matrix A\nand "
+                 "b from --rhs, by default ones. Exit code 0: converged, 1: not converged, 2: bad input.",
         .options = options,
         .positional = &o->file,
         .positional_count = 1};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed == PARSE_GOOD && !o->file && !o->list) {
-        complain("which file? (usage: %s)", line.usage);
+        complain("no file given (usage: %s)", line.usage);
         return PARSE_BAD;
     }
     return parsed;
@@ -118,11 +120,11 @@ static bool choose_amg(solve_options *o) {
     drape_amg_settings *amg = &o->settings.amg;
     bool possible = strcmp(o->settings.precond, "amg") == 0 || strcmp(o->settings.precond, "auto") == 0;
     if (o->explain && !possible) {
-        complain("--explain: only the preconditioner amg has levels to explain; give --precond amg");
+        complain("--explain works only with the preconditioner amg; give --precond amg");
         return false;
     }
     if (amg->modes == 4 || amg->modes == 5) {
-        complain("--amg-modes %d: 3 or 6 is wanted", amg->modes);
+        complain("--amg-modes %d: it must be 3 or 6", amg->modes);
         return false;
     }
     if (!isnan(o->theta)) amg->theta = o->theta;
@@ -146,6 +148,10 @@ static bool choose_settings(solve_options *o) {
         complain("--omega 0: it must lie between 0 and 2");
         return false;
     }
+    if (o->iterates && strcmp(s->method, "direct") == 0) {
+        complain("--iterates: the method direct has no iterations");
+        return false;
+    }
     s->direct = direct_solver();
     if (o->tune) s->tune = o->repeats > 1 ? DRAPE_TUNE_MANY : DRAPE_TUNE_ONCE;
     if (o->history) s->history = s->max_iterations < MOST_HISTORY ? s->max_iterations + 1 : MOST_HISTORY;
@@ -164,10 +170,21 @@ static bool allocate(solving *s) {
     return false;
 }
 
+static bool read_start(solving *s) {
+    if (!s->options.start) return true;
+    s->start = calloc(3 * (size_t)s->system.A.rows + 1, sizeof *s->start);
+    if (!s->start) complain("out of memory");
+    else if (drape_vector_read(s->ctx, s->options.start, s->system.unknowns, s->start))
+        complain("%s", drape_message(s->ctx));
+    else return true;
+    return false;
+}
+
 /* Everything that can be wrong with what was given, before anything is computed or written. */
 static bool prepare(solving *s) {
     solve_options *o = &s->options;
-    if (!choose_settings(o) || !can_write(o->output) || !can_write(o->history)) return false;
+    if (!choose_settings(o) || !can_write(o->output) || !can_write(o->history) || !can_write(o->iterates))
+        return false;
     s->ctx = make_context(o->threads, false);
     if (!s->ctx) return false;
     if (drape_solver_create(s->ctx, &o->settings, &s->solver)) {
@@ -175,13 +192,14 @@ static bool prepare(solving *s) {
         return false;
     }
     return system_read(s->ctx, o->file, o->rhs, &s->system) &&
-           system_suits(&s->system, o->file, o->settings.method) && allocate(s);
+           system_suits(&s->system, o->file, o->settings.method) && allocate(s) && read_start(s);
 }
 
 static drape_status solve_again_and_again(solving *s, drape_solve_result *result) {
     drape_problem problem = {.A = &s->system.A,
                              .b = s->system.b,
                              .constraints = s->system.held,
+                             .guess = s->start,
                              .positions = s->system.file.cur}; /* NULL for other files */
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < s->options.repeats && !status; i++) {
@@ -224,13 +242,25 @@ static bool is_worth_writing(drape_reason reason) {
     return reason == DRAPE_CONVERGED || reason == DRAPE_ITERATION_LIMIT || reason == DRAPE_INACCURATE;
 }
 
+/* Of the method and preconditioner that were at work in the end. */
+static bool write_all_iterates(const solving *s, const drape_solve_result *result) {
+    drape_solve_settings settings = s->options.settings;
+    settings.method = result->method;
+    settings.precond = result->precond;
+    settings.tune = DRAPE_TUNE_OFF;
+    if (result->modes) settings.amg.modes = result->modes;
+    return write_iterates(s->options.iterates, s->ctx, &s->system, &settings, s->start, result->iterations);
+}
+
 static bool write_files(const solving *s, const drape_solve_result *result) {
     const solve_options *o = &s->options;
     bool x = o->output && is_worth_writing(result->reason);
     if (x && !write_doubles(o->output, s->x, s->system.unknowns)) return false;
     if (o->history && !write_history(o->history, result)) return false;
+    if (o->iterates && !write_all_iterates(s, result)) return false;
     if (x && !o->json) tell("wrote %s\n", o->output);
     if (o->history && !o->json) tell("wrote %s\n", o->history);
+    if (o->iterates && !o->json) tell("wrote %s\n", o->iterates);
     return true;
 }
 
@@ -254,6 +284,7 @@ static int solve(solving *s) {
 
 static void release(solving *s) {
     free(s->x);
+    free(s->start);
     free(s->setup_times);
     free(s->solve_times);
     if (!s->ctx) return;

@@ -46,6 +46,14 @@ void print_solve_json(const solve_summary *s);
 void print_solve_text(const solve_summary *s);
 void print_solve_list(void);
 
+/* ---- solve_iterates.c ---- */
+
+/* x at the start and after each of the iterations, a line each; start NULL: zero. False after a complaint. */
+bool write_iterates(const char *path, drape_context *ctx, const linear_system *s,
+                    const drape_solve_settings *settings, const double *start, int32_t iterations);
+
+/* ---- solve_output.c ---- */
+
 /* These are false after a complaint. */
 bool write_history(const char *path, const drape_solve_result *result);
 bool write_doubles(const char *path, const double *x, int64_t count);

@@ -74,8 +74,8 @@ bool system_read(drape_context *ctx, const char *path, const char *rhs, linear_s
     *out = (linear_system){0};
     bool is_system = size >= sizeof SYSTEM - 1 && memcmp(head, SYSTEM, sizeof SYSTEM - 1) == 0;
     if (size && !is_system && (size < HEAD || strncasecmp(head, MARKET, HEAD) != 0)) {
-        complain("%s: neither a system file, which begins with %s, nor a Matrix Market file, with %s", path, SYSTEM,
-                 MARKET);
+        complain("%s: neither a system file, which begins with %s, nor a Matrix Market file, which begins with %s",
+                 path, SYSTEM, MARKET);
         return false;
     }
     return (is_system ? take_system : take_market)(ctx, path, out) && take_rhs(ctx, rhs, out);
@@ -117,11 +117,11 @@ bool system_suits(const linear_system *s, const char *path, const char *method) 
     worst_entry(&s->A, block_row, block_column, &i, &j);
     double here = entry_at(&s->A, i, j), there = entry_at(&s->A, j, i);
     if (s->held)
-        complain("%s: the block of vertices %d and %d has %.10g where that of %d and %d has %.10g: not symmetric, as "
-                 "%s needs it; try --method bicgstab",
+        complain("%s: the block of vertices %d and %d has %.10g, but that of %d and %d has %.10g; %s needs a "
+                 "symmetric matrix: try --method bicgstab",
                  path, block_row, block_column, here, block_column, block_row, there, method);
     else
-        complain("%s: entry (%lld, %lld) is %.10g, entry (%lld, %lld) is %.10g: not symmetric, as %s needs it; try "
+        complain("%s: entry (%lld, %lld) is %.10g, but entry (%lld, %lld) is %.10g; %s needs a symmetric matrix: try "
                  "--method bicgstab",
                  path, (long long)i + 1, (long long)j + 1, here, (long long)j + 1, (long long)i + 1, there, method);
     return false;

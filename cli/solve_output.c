@@ -136,7 +136,7 @@ void print_tuned(const drape_solver *solver) {
                1e3 * t.first_seconds, 1e3 * t.again_seconds, 1e-6 * (double)t.bytes_moved,
                drape_reason_name(t.reason), t.chosen ? ": taken" : "");
     }
-    printf("chosen by the clock: another machine, or another run, may choose another and get other last bits\n");
+    printf("chosen by timing: another machine or run may choose differently and get other last bits\n");
 }
 
 void print_tuned_json(const drape_solver *solver) {
@@ -248,10 +248,9 @@ void print_solve_text(const solve_summary *s) {
 /* ---- What there is to choose from ---- */
 
 void print_solve_list(void) {
-    printf("Where none is named, or auto: ppcg, or bicgstab where the matrix is not symmetric; and block_diagonal, "
-           "ichol or\n"
-           "amg, whichever moves the fewest bytes.\n\n"
-           "methods, and the preconditioners that go with each:\n");
+    printf(
+        "Without a name, or with auto: ppcg, or bicgstab if the matrix is not symmetric, with block_diagonal, ichol "
+        "or\namg, whichever moves the fewest bytes.\n\nmethods, and the preconditioners that go with each:\n");
     for (int32_t m = 0; drape_method_name(m); m++) {
         const char *name = drape_method_name(m);
         bool missing = strcmp(name, "direct") == 0 && !direct_solver();

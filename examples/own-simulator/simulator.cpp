@@ -151,7 +151,7 @@ int main() try {
     drape::csr_matrix A(ctx, csr);
 
     // 3. What is held: one corner rests, the other moves to the left with 0.2 m/s. z is the prescribed change of the
-    // unknown, here of the velocity, so it is set anew in every step.
+    // unknown, here of the velocity, so it is set again in every step.
     drape::constraints held(ctx, n * n);
     std::vector<drape_constraint> corners(2);
     corners[0] = corners[1] = drape_constraint();

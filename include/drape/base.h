@@ -11,7 +11,7 @@
  * Rules that hold in all of drape's headers:
  * - In a settings or options struct, zero means the default in every field; `drape_X_defaults` writes the defaults
  * out.
- * - Such a struct ends in `reserved`, room for later fields, which must be zero. Its size stays the same when fields
+ * - Such a struct ends in `reserved`, space for later fields, which must be zero. Its size stays the same when fields
  *   are added, so a program built before keeps working.
  * - `drape_X_name` gives the name of an enum value or of entry `index` of a table; NULL where there is none.
  * - NULL for a required argument is DRAPE_ERROR_ARGUMENT; functions that destroy or close accept NULL. */
@@ -91,7 +91,7 @@ typedef struct drape_context_settings {
     int32_t threads;           /* 1..256; default 0: as many as there are processors */
     drape_simd simd;           /* default DRAPE_SIMD_BEST; a level that the processor lacks is an error */
     drape_scheduler scheduler; /* default: a pool of the context's own threads */
-    uint64_t reserved[8];      /* zero: room for later fields */
+    uint64_t reserved[8];      /* zero: reserved for later fields */
 } drape_context_settings;
 
 /* Every field at the default that stands beside it, which is all zeros. */
@@ -101,8 +101,8 @@ DRAPE_API drape_context_settings drape_context_defaults(void);
 DRAPE_API drape_status drape_context_create(const drape_context_settings *settings, drape_context **out);
 DRAPE_API void drape_context_destroy(drape_context *ctx); /* NULL is fine */
 
-/* The message of the last call that failed: one line that names file, line, vertex or triangle; below it, where it is
- * about a place in a scene file, that line of the file. Never NULL, also for a NULL context. */
+/* The message of the last call that failed: one line that names file, line, vertex or triangle. If it is about a
+ * place in a scene file, that line of the file follows. Never NULL, also for a NULL context. */
 DRAPE_API const char *drape_message(const drape_context *ctx);
 
 /* Of a NULL context: 0, DRAPE_SIMD_BEST and 0. */

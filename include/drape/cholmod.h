@@ -7,7 +7,7 @@
  * In a library of its own, libdrape-cholmod, beside libdrape-solve or libdrape, which do not need it. Link
  * -ldrape-cholmod and -lcholmod too.
  *
- * Licence: drape is under the MIT licence, but parts of CHOLMOD that this uses are not: its supernodal module is
+ * Licence: drape is under the MIT licence, but the parts of CHOLMOD that this uses are not. Its supernodal module is
  * under the GNU GPL (2 or later), its core and the rest under the LGPL (2.1 or later). Who passes on a program that
  * is linked with it keeps to the GPL. Nothing else in drape needs CHOLMOD.
  *

@@ -33,8 +33,9 @@ typedef struct drape_material {
     double damping_stretch; /* s, >= 0: damping of the stretch conditions is this times their stiffness */
     double damping_shear;   /* s, >= 0 */
     double damping_bend;    /* s, >= 0; defaults 2e-4 each */
-    /* For models of springs only (docs/models.md). Where the first three are above 0, every spring has them in place
-     * of what stretch, shear and bend give, as papers state them; they make the result depend on the mesh. */
+    /* For models of springs only (docs/models.md). If one of the first three is above 0, every spring of its kind has
+     * this constant instead of one derived from stretch, shear or bend. Papers state constants in this way; they make
+     * the result depend on the mesh. */
     double spring_stretch; /* N/m, >= 0; default 0 */
     double spring_shear;   /* N/m, >= 0; default 0 */
     double spring_bend;    /* choi_ko: rigidity of an arc, N m^2; provot: of a flexion spring, N/m; >= 0; default 0 */
@@ -44,7 +45,7 @@ typedef struct drape_material {
      * along warp and weft and the twist. Hinges and springs take the mean of bend and bend_weft, and no twist. */
     double bend_weft;     /* N m, >= 0; default 0: the same as `bend`, which then is that of the warp alone */
     double bend_twist;    /* N m, >= 0; default 0: the same as `bend` */
-    uint64_t reserved[6]; /* zero: room for later fields */
+    uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_material;
 
 DRAPE_API drape_material drape_material_defaults(void); /* cotton, see below */
@@ -98,7 +99,7 @@ typedef struct drape_appearance {
     const double *uv;
     const int32_t *uv_triangle;
     int32_t uv_vertices;
-    uint64_t reserved[4]; /* zero: room for later fields */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_appearance;
 
 /* One sheet, connected or not. The arrays belong to the caller and are copied where needed. Zero means zero. */
@@ -117,7 +118,7 @@ typedef struct drape_piece {
     double thickness; /* m, >= 0: how far apart contact keeps cloth and cloth, and half of it cloth and objects */
     double friction;  /* coefficient of Coulomb's law, >= 0; that of a contact is the geometric mean of both sides' */
     const drape_appearance *appearance; /* in files; NULL: as the format chooses */
-    uint64_t reserved[5];               /* zero: room for later fields */
+    uint64_t reserved[5];               /* zero: reserved for later fields */
 } drape_piece;
 
 typedef enum drape_jacobian {
@@ -127,8 +128,8 @@ typedef enum drape_jacobian {
                              approximation); only for models of which drape_model_linear_jacobian is true */
 } drape_jacobian;
 
-/* A condition C damped by the force -kd dC/dt dC/dx adds two parts to K: kd dC/dt d2C/dx2, which counts as elastic
- * tension does, and kd dC/dx (d(dC/dt)/dx)', which is not symmetric. */
+/* A condition C damped by the force -kd dC/dt dC/dx adds two parts to K. The first, kd dC/dt d2C/dx2, is treated like
+ * elastic tension. The second, kd dC/dx (d(dC/dt)/dx)', is not symmetric. */
 typedef enum drape_damping_jacobian {
     DRAPE_DAMPING_SYMMETRIC, /* without the second part, as Baraff and Witkin do; the default */
     DRAPE_DAMPING_FULL       /* with it, as it is: K is not symmetric, and conjugate gradients do not solve it */
@@ -167,7 +168,7 @@ typedef struct drape_cloth_settings {
     drape_damping_jacobian damping_jacobian; /* default DRAPE_DAMPING_SYMMETRIC */
     drape_bending bending;                   /* of models of triangles; default DRAPE_BENDING_OF_MODEL */
     drape_membrane membrane;                 /* of models of triangles; default DRAPE_MEMBRANE_OF_MODEL */
-    uint64_t reserved[7];                    /* zero: room for later fields */
+    uint64_t reserved[7];                    /* zero: reserved for later fields */
 } drape_cloth_settings;
 
 /* Every field at its explicit default. */
@@ -232,9 +233,9 @@ DRAPE_API double drape_cloth_stretch(const drape_cloth *cloth, const double *x);
 
 /* Whether a piece has a strain_limit. */
 DRAPE_API bool drape_cloth_limits_strain(const drape_cloth *cloth);
-/* Moves the ends of springs that are longer than their strain_limit allows together, after Provot (1995), and changes
- * v by what was moved over h (s, > 0, the step that led to x). x and v are 3 doubles per vertex. inverse_mass, one
- * per vertex, 1/kg: 0 for vertices that are held and stay where they are; NULL: all are free. Does nothing without a
+/* Moves the ends of springs that exceed their strain_limit closer together, after Provot (1995). v changes by the
+ * displacement over h (s, > 0, the step that led to x). x and v are 3 doubles per vertex. inverse_mass, one per
+ * vertex, 1/kg: 0 for vertices that are held and stay where they are; NULL: all are free. Does nothing without a
  * limit. Where held vertices are too far apart, or a hundred sweeps are not enough, springs stay too long. */
 DRAPE_API drape_status drape_cloth_limit_strain(const drape_cloth *cloth, const double *inverse_mass, double h,
                                                 double *x, double *v);

@@ -31,8 +31,8 @@ typedef enum drape_collider_shape {
 /* "plane", "sphere", "capsule", "box", "cylinder", "box_with_hole", "mesh"; NULL for a value that is none. */
 DRAPE_API const char *drape_collider_shape_name(drape_collider_shape shape);
 
-/* Where a collider is at a time: what is at p in its own coordinates is at position + R p, where R turns by
- * |rotation| radians about the direction of `rotation`. */
+/* Where a collider is at a time. A point p of its own coordinates is at position + R p; R turns by |rotation| radians
+ * about the direction of `rotation`. */
 typedef struct drape_collider_key {
     double time;        /* s */
     double position[3]; /* m */
@@ -72,7 +72,7 @@ typedef struct drape_collider {
     double friction;    /* coefficient of Coulomb's law, >= 0; that of a contact is the geometric mean with the
                            cloth's */
     const struct drape_appearance *appearance; /* in files, its color only; NULL: as the format chooses */
-    uint64_t reserved[4];                      /* zero: room for later fields */
+    uint64_t reserved[4];                      /* zero: reserved for later fields */
 } drape_collider;
 
 /* The surface of a collider for pictures, files and checks: round shapes as inscribed meshes, a plane as a square of

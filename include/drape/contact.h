@@ -22,9 +22,9 @@ extern "C" {
  *   if (t <= 1) ...   // they may touch, and not before t
  *
  * "Apart" is proved, including all rounding (src/contact/narrow.c), so no contact is ever missed and no time is ever
- * late, whether the motion is coplanar, edges are parallel, triangles have no area or nothing moves. What cannot be
- * proved apart counts as a contact: parts that miss each other by less than about 2^-depth of their motion, and by
- * a few roundings of their distances. docs/contact.md gives figures. */
+ * late. This includes coplanar motion, parallel edges, triangles without area and parts that do not move. A pair that
+ * cannot be proved apart counts as a contact. These are parts that miss each other by less than about 2^-depth of
+ * their motion and by a few roundings of their distances. docs/contact.md gives figures. */
 
 /* What the four vertices of a pair are. */
 typedef enum drape_ccd_kind {
@@ -42,7 +42,7 @@ DRAPE_API const char *drape_ccd_kind_name(drape_ccd_kind kind);
 typedef struct drape_ccd_settings {
     double separation;    /* m, finite, >= 0: parts that come as near as this touch; default 0 */
     int32_t depth;        /* 1..30: times are resolved to 2^-depth of the step; default 16 */
-    uint64_t reserved[8]; /* zero: room for later fields */
+    uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_ccd_settings;
 
 DRAPE_API drape_ccd_settings drape_ccd_defaults(void);
@@ -64,7 +64,7 @@ typedef struct drape_ccd_pairs {
     int64_t pairs;
     const int32_t *vertex;    /* 4 per pair, each in [0, vertices) */
     const double *separation; /* m, one per pair, as in the settings; NULL: that of the settings for all */
-    uint64_t reserved[8];     /* zero: room for later fields */
+    uint64_t reserved[8];     /* zero: reserved for later fields */
 } drape_ccd_pairs;
 
 /* time[i] of every pair i as drape_ccd_time gives it. Runs on the threads of the context; allocates nothing. The same
@@ -86,10 +86,9 @@ DRAPE_API drape_status drape_ccd_times(drape_context *ctx, const drape_ccd_pairs
  *     drape_contact_list near = drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE);
  *
  * Every vertex moves along the straight segment from start to end. A pair is a vertex and a triangle, or two edges,
- * that have no vertex in common. Every pair that comes as near as the sum of both margins is found, and is found
- * once, even where each vertex goes only a part of its own way and waits there: that holds for any mixture of
- * positions on the segments. Other pairs may be listed too. For pairs that are near each other at one moment, pass
- * start = end. */
+ * that have no vertex in common. Every pair that comes as near as the sum of both margins is found exactly once. This
+ * holds for any combination of positions on the segments: a vertex may also stop after a part of its path. Other
+ * pairs may be listed too. For pairs that are near each other at one moment, pass start = end. */
 
 /* A tree of boxes around the triangles of a mesh. */
 typedef struct drape_contact_tree drape_contact_tree;
@@ -104,8 +103,8 @@ DRAPE_API void drape_contact_tree_destroy(drape_contact_tree *tree); /* NULL is 
 /* The edges of the mesh: 2 vertex numbers each, the smaller one first, in ascending order. *edge may be NULL. */
 DRAPE_API int32_t drape_contact_tree_edges(const drape_contact_tree *tree, const int32_t **edge);
 
-/* What is added to the numbers of this mesh's vertices in lists, 0 or more: for meshes whose positions stand one
- * after the other in one array. 0 when a tree is created. */
+/* Offset that is added to the vertex numbers of this mesh in lists, 0 or more, for meshes whose positions share one
+ * array. 0 when a tree is created. */
 DRAPE_API drape_status drape_contact_tree_set_first_vertex(drape_contact_tree *tree, int32_t first_vertex);
 
 typedef struct drape_contact_motion {
@@ -118,7 +117,7 @@ typedef struct drape_contact_motion {
                         Boxes leave it out. Of use where it is so large that single precision would lose what is
                         left. Where it is not zero, queries need DRAPE_CONTACT_TOGETHER, and the same drift in both
                         trees. */
-    uint64_t reserved[4]; /* zero: room for later fields */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_contact_motion;
 
 /* Takes in where the mesh is and where it goes. The arrays are not needed afterwards. Fails with DRAPE_ERROR_NUMBER
@@ -131,7 +130,7 @@ DRAPE_API void drape_contact_tree_forget(drape_contact_tree *tree);
 
 /* What a tree has done so far, for reports and tests. */
 typedef struct drape_contact_tree_counts {
-    int64_t updates, builds; /* builds: those of the updates that built the tree anew */
+    int64_t updates, builds; /* builds: the updates that rebuilt the tree */
     /* Of the last query of the tree with itself, or as the second of two: */
     int64_t overlaps;   /* pairs of leaves whose boxes meet */
     int64_t candidates; /* pairs of elements without a common vertex that were looked at one by one */

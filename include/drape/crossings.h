@@ -22,7 +22,7 @@ extern "C" {
 typedef struct drape_crossings_mesh {
     int32_t vertices, triangles; /* >= 0 */
     const int32_t *triangle;     /* 3 per triangle, each below `vertices` */
-    uint64_t reserved[4];        /* zero: room for later fields */
+    uint64_t reserved[4];        /* zero: reserved for later fields */
 } drape_crossings_mesh;
 
 /* Body 0 is the cloth, body k is others[k - 1]. Zero means zero. */
@@ -30,15 +30,15 @@ typedef struct drape_crossings_bodies {
     drape_crossings_mesh cloth;
     const drape_crossings_mesh *others;
     int32_t other_count;
-    uint64_t reserved[4]; /* zero: room for later fields */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_crossings_bodies;
 
 typedef enum drape_crossing_kind {
     DRAPE_CROSSING_EDGE,      /* an edge passes through the interior of a triangle, with its ends on both sides */
     DRAPE_CROSSING_TRIANGLES, /* two triangles that are not in one plane have interior points in common, or an edge of
                                  one passes through the other */
-    DRAPE_CROSSING_TOUCH      /* an edge and a triangle meet elsewhere than at a vertex that they share, but do not
-                                 cross: an end lies on the triangle, two edges meet, or they overlap within a plane */
+    DRAPE_CROSSING_TOUCH /* an edge and a triangle that meet but do not cross, except at a shared vertex: an end lies
+                            on the triangle, two edges meet, or they overlap within a plane */
 } drape_crossing_kind;
 
 DRAPE_API const char *drape_crossing_kind_name(drape_crossing_kind kind); /* "edge", "triangles", "touch"; or NULL */

@@ -36,9 +36,9 @@ typedef struct drape_wind_key {
  * functions of place, time and seed alone: there is nothing to keep between steps, and the bits are the same
  * everywhere.
  *
- * At a point, gusts have the spectrum (gust |U|)^2 4 T / (1 + (2 pi f T)^2) in (m/s)^2/Hz, f > 0, T = gust_time,
- * which is that of a correlation exp(-t/T); across the wind they are correlated by exp(-r/gust_length), and along it
- * they are the same. Turbulence is isotropic and travels with U: its longitudinal correlation is
+ * At a point, gusts have the spectrum (gust |U|)^2 4 T / (1 + (2 pi f T)^2) in (m/s)^2/Hz, f > 0, T = gust_time. This
+ * is the spectrum of a correlation exp(-t/T). Across the wind gusts are correlated by exp(-r/gust_length); along it
+ * they are equal. Turbulence is isotropic and travels with U: its longitudinal correlation is
  * exp(-r/turbulence_length) (Dryden's spectrum), and it changes on its way by exp(-t/turbulence_time).
  *
  * Zero means zero, except where a default is given. */
@@ -53,7 +53,7 @@ typedef struct drape_wind_variation {
     double turbulence_length;  /* m, > 0 where turbulence is: size of the eddies */
     double turbulence_time;    /* s, >= 0: how long they last; 0: turbulence_length / turbulence */
     uint64_t seed;             /* another number gives another wind with the same statistics */
-    uint64_t reserved[8];      /* zero: room for later fields */
+    uint64_t reserved[8];      /* zero: reserved for later fields */
 } drape_wind_variation;
 
 /* Zero means zero. */
@@ -68,7 +68,7 @@ typedef struct drape_forces {
     const drape_wind_variation *variation; /* how the wind changes; copied, with its keys; NULL: it does not */
     bool still_air;       /* drag acts in air that does not move, too; default false: it does so only where wind is
                              not zero, or there is a variation */
-    uint64_t reserved[6]; /* zero: room for later fields */
+    uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_forces;
 
 /* Every field at the default that stands beside it. */
@@ -110,12 +110,12 @@ typedef struct drape_vertex_force {
 
 /* A force is a table of functions: either `element` or `all`, and the energy that belongs to it.
  *
- * Functions get `user` and must not change what it points to in a way that other calls see: the element functions run
- * on several threads at once, and an element near the border of two threads' shares is evaluated by both. For results
- * that do not depend on the number of threads a function's result must depend on its arguments alone.
- * A result that is not finite makes the evaluation fail with DRAPE_ERROR_NUMBER and a message that names the force
- * and the element or vertex. A line search of Newton's method then tries a shorter correction, so a force may say
- * "not here" in this way; but where an iteration starts, it must be finite. */
+ * Functions get `user` and must not change what it points to in a way that other calls see. Element functions run on
+ * several threads at once. An element at the border between two threads is evaluated by both. For results that do not
+ * depend on the number of threads a function's result must depend on its arguments alone. A result that is not finite
+ * makes the evaluation fail with DRAPE_ERROR_NUMBER and a message that names the force and the element or vertex. A
+ * line search of Newton's method then tries a shorter correction, so a force may say "not here" in this way; but
+ * where an iteration starts, it must be finite. */
 typedef struct drape_force {
     const char *name; /* for messages and reports: 1 to 63 characters, unlike those of the other forces; copied */
     void *user;       /* handed to the functions; must live as long as the list that the force is in */
@@ -138,15 +138,15 @@ typedef struct drape_force {
     bool unsymmetric;     /* of elements: stiffness or damping is not symmetric, and all blocks are taken; else only
                              those with a <= b are, and [b][a] is the transpose of [a][b]. The system is then for
                              methods such as bicgstab */
-    uint64_t reserved[8]; /* zero: room for later fields */
+    uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_force;
 
 enum { DRAPE_MOST_FORCES = 32 }; /* of your own in one list */
 
 /* ---- The list, and what it assembles ---- */
 
-/* The forces on a cloth, in this order: its model (by the name of the model), "gravity", "air_drag", "load" and
- * "wind" (drape_forces: gravity, air_drag, vertex, drag), then your own in the order in which they were added. It
+/* The forces on a cloth, in this order: its model (under the name of the model), "gravity", "air_drag", "load" and
+ * "wind" (drape_forces: gravity, air_drag, vertex, drag). Your own follow in the order in which they were added. It
  * owns the pattern of the matrix. One thread at a time may use it; the cloth is only read. */
 typedef struct drape_assembler drape_assembler;
 
@@ -169,9 +169,10 @@ DRAPE_API const char *drape_assembler_name(const drape_assembler *assembler, int
  * drape_cloth_rest. NaN: it has none, or does not act. DRAPE_ERROR_NUMBER: an energy of your own is not finite. */
 DRAPE_API drape_status drape_assembler_energy(drape_assembler *assembler, int32_t index, double time, const double *x,
                                               double *out);
-/* Power that one force takes out of the cloth, W, for a balance of energy: of the model that of its damping alone,
- * >= 0; of air_drag and wind -force.v, negative where they drive the cloth. lagged_x is that of drape_assembly: where
- * the geometry is taken; NULL: at x. NaN: the force has an energy in its place, is your own, or does not act. */
+/* Power that one force takes out of the cloth, W, for a balance of energy. For the model it is the power of its
+ * damping alone, >= 0. For air_drag and wind it is -force.v, negative where they drive the cloth. lagged_x is that of
+ * drape_assembly: where the geometry is taken; NULL: at x. NaN: the force has an energy in its place, is your own, or
+ * does not act. */
 DRAPE_API drape_status drape_assembler_dissipation(drape_assembler *assembler, int32_t index, double time,
                                                    const double *x, const double *v, const double *lagged_x,
                                                    double *power);
@@ -191,7 +192,7 @@ typedef struct drape_assembly {
     const double *lagged_x;          /* positions at which the geometry of damping and wind is taken, m; NULL: at x */
     double exactness;                /* in [0, 1], with DRAPE_JACOBIAN_PSD: how much of what makes K indefinite is in
                                         it; K = (1 - exactness) K_psd + exactness K_full; default 0 */
-    uint64_t reserved[2];            /* zero: room for later fields */
+    uint64_t reserved[2];            /* zero: reserved for later fields */
 } drape_assembly;
 
 /* A may be NULL: vectors only. A must come from drape_assembler_matrix of the same assembler. Allocates nothing.
@@ -199,12 +200,12 @@ typedef struct drape_assembly {
  * on x is left out of K. With DRAPE_JACOBIAN_FULL and DRAPE_DAMPING_FULL the rest of K is exact. The bits depend
  * neither on the number of threads nor on the vector instructions.
  *
- * The damping of a condition C(x) is the force -c (g.v) g with g = dC/dx, and the wind presses along a triangle's
- * normal with its area. lagged_x gives these vectors and areas, and where wind that changes is looked up. The
- * built-in forces then have a potential: with V their energy and R a function of v alone, f = -dV/dx - dR/dv. K is
- * d2V/dx2, D is d2R/dv2, both are symmetric and DRAPE_DAMPING_FULL changes nothing. An integrator that passes
- * positions extrapolated from earlier steps keeps its order where the extrapolation has it. Forces of your own are
- * told lagged_x, and may do the same. */
+ * The damping of a condition C(x) is the force -c (g.v) g with g = dC/dx. The wind presses along a triangle's normal
+ * in proportion to its area. lagged_x gives these vectors and areas, and the places at which variable wind is
+ * evaluated. The built-in forces then have a potential: with V their energy and R a function of v alone, f = -dV/dx -
+ * dR/dv. K is d2V/dx2, D is d2R/dv2, both are symmetric and DRAPE_DAMPING_FULL changes nothing. An integrator that
+ * passes positions extrapolated from earlier steps keeps its order where the extrapolation has it. Forces of your own
+ * are told lagged_x, and may do the same. */
 DRAPE_API drape_status drape_assembler_run(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A);
 
 #ifdef __cplusplus

@@ -33,7 +33,7 @@ typedef struct drape_scene_options {
     double jitter; /* m, 0..1: every vertex starts this far from its place, at most, in each coordinate. Patterns stay
                       as they are; the rest shape of a mesh without a pattern is what the vertices make then */
     uint64_t seed; /* of the random numbers for that; another number, other places */
-    uint64_t reserved[6]; /* zero: room for later fields */
+    uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_scene_options;
 
 /* A scene that was read, and the memory of everything in it. */
@@ -53,8 +53,8 @@ DRAPE_API drape_status drape_scene_builtin(drape_context *ctx, const char *name,
 /* The scene: plain data, valid as long as the loaded scene. A copy of the struct may be changed freely; its arrays
  * stay owned by the loaded scene. NULL gives NULL. */
 DRAPE_API const drape_scene *drape_loaded_scene_data(const drape_loaded_scene *loaded);
-/* The same, to be changed in place before it is simulated: numbers, names, the elements of its arrays, or the
- * pointers themselves, whose old arrays are freed with the loaded scene all the same. */
+/* The same scene, which may be changed in place before it is simulated: numbers, names, elements of its arrays, or
+ * the pointers themselves. Arrays that pointers no longer name are still freed with the loaded scene. */
 DRAPE_API drape_scene *drape_loaded_scene_edit(drape_loaded_scene *loaded);
 /* The files that the scene names and that were read for it, without the scene file: NULL past the end. A file that is
  * named twice may be there twice. */
@@ -120,7 +120,7 @@ typedef struct drape_check_options {
     /* or NULL. Called behind the findings of a scene without errors, for every piece and vibration that has a
      * frequency and a finite ratio; not for pieces with masses of their own. */
     void (*vibration)(void *user, const drape_check_vibration *vibration);
-    uint64_t reserved[7]; /* zero: room for later fields */
+    uint64_t reserved[7]; /* zero: reserved for later fields */
 } drape_check_options;
 
 /* What there is and how much is wrong with it. */
@@ -136,8 +136,8 @@ typedef struct drape_check_summary {
     double swing_loss; /* share of its energy that one swing of the largest piece, hung up by an end, loses to the
                           steps (numerical damping); 0 without gravity, with explicit and with controlled steps */
     bool at_rest;      /* residual is known and below 1e-6, and the cloth starts without velocity */
-    double residual; /* of a scene that says where its cloth starts (`start`): drape_settle_result.residual there; -1:
-                        not known, also with contact and limits of strain */
+    double residual;   /* of a scene that says where its cloth starts (`start`): drape_equilibrium_result.residual
+                          there; -1:   not known, also with contact and limits of strain */
     uint64_t reserved[5]; /* zero */
 } drape_check_summary;
 
@@ -169,7 +169,7 @@ typedef struct drape_animation {
     /* How many frames are to come, >= 0; 0: not known. With it a format that cannot hold so many (.glb ends at 4 GiB)
      * is refused when it is opened. There may be fewer or more. */
     int64_t frames;
-    uint64_t reserved[7]; /* zero: room for later fields */
+    uint64_t reserved[7]; /* zero: reserved for later fields */
 } drape_animation;
 
 /* A triangle mesh beside the cloth, such as a collider that moves. */
@@ -195,8 +195,8 @@ typedef struct drape_frame_attribute {
     const double *values; /* finite; `components` doubles per vertex or triangle, over all pieces */
 } drape_frame_attribute;
 
-/* The state of one frame. Arrays belong to the caller and are read during the call. Meshes and attributes may be left
- * out; where there are some, every frame of a writer has the same ones: names, numbers of vertices and components,
+/* The state of one frame. Arrays belong to the caller and are read during the call. Meshes and attributes are
+ * optional. If there are any, every frame of a writer has the same ones: names, numbers of vertices and components,
  * triangles. docs/formats.md says what each format stores: .html, .glb, .abc, .obj and .usda the meshes, .abc, .ply
  * and .usda the attributes.
  */
@@ -212,7 +212,7 @@ typedef struct drape_frame {
     const drape_certificate_energy *energy; /* of this state, for the chart of .html; finite; NULL: not known */
     /* One per mesh, for its color; NULL, also of one mesh: as the format chooses. That of the first frame counts. */
     const drape_appearance *const *mesh_appearance;
-    uint64_t reserved[6]; /* zero: room for later fields */
+    uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_frame;
 
 /* The colliders of a scene as such meshes, one for each and in their order: round ones inscribed, a plane as a square
@@ -243,14 +243,15 @@ DRAPE_API const char *drape_writer_description(int32_t index);
 /* Whether a format is known for this path. */
 DRAPE_API bool drape_writer_knows(const char *path);
 
-/* Name number `index` of the files that a writer of this path makes, as snprintf does: its length without the zero at
- * the end, cut where there is no room; 0 past the end or where no format is known. A `*` stands for the number of a
- * frame: "sheet.obj" makes "sheet_*.obj", and "sheet.pc2" makes "sheet.pc2" and "sheet_rest.obj". */
+/* Writes name number `index` of the files that a writer of this path makes. Returns its length without the
+ * terminating zero, as snprintf does, and truncates it if it does not fit; 0 past the end or if the format is
+ * unknown. A `*` stands for the number of a frame: "sheet.obj" makes "sheet_*.obj", and "sheet.pc2" makes "sheet.pc2"
+ * and "sheet_rest.obj". */
 DRAPE_API size_t drape_writer_makes(const char *path, int32_t index, char *out, size_t size);
 
-/* The same of the files that it makes besides for how the pieces and colliders of a scene look: "sheet.usda" with a
- * PNG image makes "sheet_texture_*.png", where the `*` stands for the number of an image; "sheet.obj" makes
- * "sheet.mtl", too. */
+/* The same for the additional files that hold the appearance of the pieces and colliders of a scene. "sheet.usda"
+ * with a PNG image makes "sheet_texture_*.png", where `*` stands for the number of an image; "sheet.obj" also makes
+ * "sheet.mtl". */
 DRAPE_API size_t drape_writer_makes_besides(const char *path, const drape_scene *scene, int32_t index, char *out,
                                             size_t size);
 
@@ -258,13 +259,13 @@ DRAPE_API size_t drape_writer_makes_besides(const char *path, const drape_scene 
 DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,
                                          drape_writer **out);
 /* Writes one frame. A frame that is refused (DRAPE_ERROR_ARGUMENT) changes nothing. Memory does not grow with the
- * number of frames; .mdd, .usda and .glb, whose beginning depends on the end, keep 12 bytes per vertex and frame in a
- * temporary file until they are closed, .abc some 300 bytes per mesh and frame. */
+ * number of frames. The beginning of .mdd, .usda and .glb depends on the end, so they keep 12 bytes per vertex and
+ * frame in a temporary file until they are closed; .abc keeps some 300 bytes per mesh and frame. */
 DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const drape_frame *frame);
 /* Finishes what there is to finish and frees the writer, also on failure. Formats with one file for all frames put it
  * in its place here; where there was no frame they leave no file. After a frame that failed the file holds the frames
- * before it. Where it cannot, because the disk is full, the status is an error and the message says how many are
- * kept: all for .pc2, as many as there is room for in .mdd, .usda, .glb and .abc, none in .html. NULL is fine. */
+ * before it. If it cannot, because the disk is full, the status is an error and the message says how many frames are
+ * kept. .pc2 keeps all, .mdd, .usda, .glb and .abc as many as fit, .html none. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
 
 /* ---- Queries of continuous collision detection, read: CSV files with what is true (docs/contact.md) ---- */
@@ -275,7 +276,7 @@ typedef struct drape_ccd_read_options {
     const char *start; /* mesh at time 0, for a file of vertex numbers; NULL: frames/N.ply[.gz] beside the file, where
                           its name begins with the number N */
     const char *end;   /* mesh at time 1; NULL: frames/M.ply[.gz], M = N + 1 */
-    uint64_t reserved[8]; /* zero: room for later fields */
+    uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_ccd_read_options;
 
 typedef struct drape_ccd_queries {
@@ -333,7 +334,7 @@ typedef struct drape_reader drape_reader;
 typedef struct drape_reader_options {
     const char *mesh;     /* a mesh file (.obj, .ply) with the triangles, for files that hold positions only; default
                              NULL:     of a point cache NAME.pc2 or NAME.mdd that of NAME_rest.obj, where it is there */
-    uint64_t reserved[8]; /* zero: room for later fields */
+    uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_reader_options;
 
 typedef struct drape_reader_info {
@@ -353,8 +354,8 @@ DRAPE_API const drape_reader_info *drape_reader_describe(const drape_reader *rea
 /* positions: 3 doubles per vertex, in the units of the file (m, where drape wrote it). Frames count from 0. A file of
  * a sequence with other triangles than the first is DRAPE_ERROR_FORMAT. Messages name file and frame. */
 DRAPE_API drape_status drape_reader_frame(drape_reader *reader, int32_t frame, double *positions);
-/* The number that the frame has within its run: that in the file's name, or counted from 0 (in a .pc2 from its first
- * frame on, rounded); -1 where there is no such frame. */
+/* The number of the frame within its run: the number in the file's name, or counted from 0 (in a .pc2 from its first
+ * frame, rounded). -1 if there is no such frame. */
 DRAPE_API int64_t drape_reader_number(const drape_reader *reader, int32_t frame);
 DRAPE_API void drape_reader_close(drape_reader *reader); /* NULL is fine */
 
@@ -369,7 +370,7 @@ DRAPE_API void drape_reader_close(drape_reader *reader); /* NULL is fine */
  *
  * The same frame gives the same bytes, whatever the number of threads. */
 
-/* How pictures are drawn. Zero means the default in every field. Colours are sRGB: red, green, blue in 0..1. */
+/* How pictures are drawn. Zero means the default in every field. Colors are sRGB: red, green, blue in 0..1. */
 typedef struct drape_render_settings {
     int32_t width, height; /* pixels, 1..16384 each; default 960 and 540 */
     int32_t samples;       /* per pixel, against jagged edges: 1, 4, 9, 16, 25, 36, 49 or 64; default 9 */
@@ -377,12 +378,12 @@ typedef struct drape_render_settings {
     double azimuth;      /* degrees, in which direction from the cloth the camera is: 0 along x, 90 along y, z is up;
                             default -58 */
     double elevation;    /* degrees, how far above the horizon, -90..90; default 24 */
-    bool has_background; /* the colours of it are given */
+    bool has_background; /* the colors of it are given */
     double background[2][3]; /* at the top of the picture, and at its bottom and of the floor; default a warm white */
     bool no_floor;
     bool has_floor;       /* its height is given */
     double floor;         /* m; default: a little below everything that the camera is shown */
-    uint64_t reserved[8]; /* zero: room for later fields */
+    uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_render_settings;
 
 DRAPE_API drape_render_settings drape_render_defaults(void);
@@ -399,7 +400,7 @@ typedef struct drape_render_cloth {
     const double (*piece_color)[3]; /* sRGB, 0..1, of the side that triangles turn counter-clockwise on; the other is
                                        paler. piece_count of them, again from the first where there are more pieces.
                                        NULL, or red below 0: that of a palette */
-    uint64_t reserved[6];           /* zero: room for later fields */
+    uint64_t reserved[6];           /* zero: reserved for later fields */
 } drape_render_cloth;
 
 /* Where the camera is. A point p is at the pixel (width / 2 + focal * dot(right, d) / -dot(back, d),
@@ -432,14 +433,14 @@ DRAPE_API void drape_renderer_destroy(drape_renderer *renderer); /* NULL is fine
 DRAPE_API drape_status drape_png_write(drape_context *ctx, const char *path, int32_t width, int32_t height,
                                        const uint8_t *rgb);
 
-/* A film that repeats forever, of 255 colours. */
+/* A film that repeats forever, of 255 colors. */
 typedef struct drape_gif drape_gif;
 
 /* fps: frames per second, 0.01..50. The format counts hundredths of a second: delays are rounded so that the film
  * keeps its length. The context must outlive it. */
 DRAPE_API drape_status drape_gif_open(drape_context *ctx, const char *path, int32_t width, int32_t height, double fps,
                                       drape_gif **out);
-/* Before the first frame: colours are chosen so that they suit these pictures. Without this, the first frame. */
+/* Before the first frame: colors are chosen so that they suit these pictures. Without this, the first frame. */
 DRAPE_API drape_status drape_gif_sample(drape_gif *gif, const uint8_t *rgb);
 DRAPE_API drape_status drape_gif_frame(drape_gif *gif, const uint8_t *rgb);
 /* Puts the file in its place; DRAPE_ERROR_ARGUMENT where there is no frame. Destroy comes after it all the same. */

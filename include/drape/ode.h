@@ -11,11 +11,11 @@
  *   drape_ode_start(ode, 0, &y0, NULL);
  *   drape_ode_advance(ode, 1.0, &result);             // drape_ode_x(ode)[0] is y(1)
  *
- * No matrix is seen here: what is implicit asks the system to solve (I - c J) d = r, or (M - c D - c^2 K) d = r with
- * K = df/dx and D = df/dv, to a tolerance. drape_ode_dense does that for small systems, and DRAPE_ODE_MATRIX_FREE for
- * systems of any size that have f alone. docs/ode.md says
- * which method is for what. drape_ode_interpolate gives the solution inside the last step, drape_ode_watch finds
- * events. Creating allocates, stepping does not. */
+ * The integrators see no matrix. Implicit methods ask the system to solve (I - c J) d = r, or (M - c D - c^2 K) d = r
+ * with K = df/dx and D = df/dv, to a tolerance. drape_ode_dense does that for small systems, and
+ * DRAPE_ODE_MATRIX_FREE for systems of any size that only have f. docs/ode.md helps to choose a method.
+ * drape_ode_interpolate gives the solution inside the last step; drape_ode_watch finds events. Creating allocates,
+ * stepping does not. */
 #ifndef DRAPE_ODE_H
 #define DRAPE_ODE_H
 
@@ -31,8 +31,8 @@ extern "C" {
 
 enum { DRAPE_ODE_MOST_STAGES = 16, DRAPE_ODE_MOST_STEPS = 6, DRAPE_ODE_MOST_RESTART = 256 };
 
-/* Every function of a system returns DRAPE_OK; or DRAPE_ERROR_NUMBER: it cannot be computed here, but might be with a
- * shorter step; or another status, which ends the call that asked and is what that call returns. */
+/* Every function of a system returns DRAPE_OK. DRAPE_ERROR_NUMBER means that the value cannot be computed here but
+ * might be with a shorter step. Any other status ends the calling function, which returns it. */
 
 /* A stage of an implicit method solves y = psi + c f(t, y); for second order x = psi_x + c v and
  * M v = M psi_v + c f(t, x, v). This is where an iteration on it stands. */
@@ -111,9 +111,9 @@ typedef struct drape_ode_system {
     /* out = K p with K = df/dx. Second order: lets DRAPE_ODE_LINEARISED linearise at the present state, as Baraff and
      * Witkin do; without it at x = psi_x + c v. */
     drape_status (*stiffness_times)(void *user, const drape_ode_point *at, const double *p, double *out);
-    /* A function of the stage's unknown (v, or y) whose gradient is -c f: for f = -grad V(x) - grad R(v) it is
-     * V(x) + c R(v); first order, f = -grad V(y): c V(y). The line search then goes down in the incremental
-     * potential, (v - psi_v)' M (v - psi_v) / 2 + this; without it, in the norm of the residual. */
+    /* A function of the stage's unknown (v, or y) whose gradient is -c f. For f = -grad V(x) - grad R(v) it is V(x) +
+     * c R(v). For a first order system with f = -grad V(y) it is c V(y). The line search then goes down in the
+     * incremental potential, (v - psi_v)' M (v - psi_v) / 2 + this; without it, in the norm of the residual. */
     drape_status (*potential)(void *user, const drape_ode_point *at, double *out);
     /* Whether `potential` holds at present: forces that have none may come and go. Asked with every residual and
      * correction. NULL: it always does. */
@@ -123,25 +123,25 @@ typedef struct drape_ode_system {
      * errors, once for each step that is estimated. */
     void (*filter)(void *user, drape_ode_filtered what, double *r);
     /* Second order: sets those parts of v that are prescribed, so that at->x + at->c v is where it must be at the
-     * time at->t (at->v is NULL). Called once per stage for the guess, from which corrections then do not depart;
-     * explicit methods call it at the beginning of a step, and keep those parts of v where mass_solve gives them no
-     * acceleration. Returns whether v was changed. */
+     * time at->t (at->v is NULL). Called once per stage for the guess; corrections then keep these parts. Explicit
+     * methods call it at the beginning of a step, and keep the parts of v for which mass_solve gives no acceleration.
+     * Returns whether v was changed. */
     bool (*constrain)(void *user, const drape_ode_point *at, double *v);
     /* Changes the state after a step, where the equations alone do not keep it admissible: a limit of strain, a
      * contact. Called once for each step that is kept, before it becomes the state; with DRAPE_ERROR_NUMBER the step
      * has failed. One-step methods go on from the changed state, and explicit ones evaluate f there again. BDF
-     * methods, implicit Euler among them, also use the states before it: they restart, as after drape_ode_start,
-     * where change[0] or change[1] is above the Euclidean norm of the estimated local error of x or of v, unless the
-     * states before were changed too (past_changed). With
-     * DRAPE_ODE_ERROR that is the estimate that controls the step. Otherwise it is the same estimate, from the
-     * difference of predictor and corrector; while the past is short, the difference to a result of one order less;
-     * and where there is neither, as in the first step of implicit Euler, every change is a restart. */
+     * methods, including implicit Euler, also use the states before it. They restart, as after drape_ode_start, if
+     * change[0] or change[1] exceeds the Euclidean norm of the estimated local error of x or of v. They do not
+     * restart if the states before were changed too (past_changed). With DRAPE_ODE_ERROR that is the estimate that
+     * controls the step. Otherwise it is the same estimate, from the difference of predictor and corrector. While the
+     * past is short, it is the difference to a result of one order less. If there is neither, as in the first step of
+     * implicit Euler, every change is a restart. */
     drape_status (*project)(void *user, drape_ode_projection *state);
-    /* Told when an implicit stage begins, with its t and c; at->x are the positions (y) that the states before lead
-     * to at that time, extrapolated with the order of the method, and at->v is NULL. A force that has no potential
-     * may have one with some of its geometry frozen there, which costs no order; f, prepare, solve and potential are
-     * then to do so until the end of the stage, which is told with NULL. at->x lives as long. Linearised steps and
-     * explicit methods do not call it. */
+    /* Called when an implicit stage begins, with its t and c. at->x are the positions (y) at that time, extrapolated
+     * from the states before with the order of the method; at->v is NULL. A force without a potential may have one if
+     * some of its geometry is frozen at these positions, which costs no order. f, prepare, solve and potential must
+     * then freeze it until the end of the stage, which is announced with NULL. at->x lives as long. Linearised steps
+     * and explicit methods do not call it. */
     void (*lag)(void *user, const drape_ode_point *at);
     /* The share in (0, 1] of a correction s that the line search may go at most: from at->x the positions move along
      * c s (y along s). 1: no bound. Not called with DRAPE_ODE_SEARCH_OFF. */
@@ -156,7 +156,7 @@ typedef struct drape_ode_system {
      * for all calls of a linear solve; `moved` is true in the first of them, when P may be made. With constraints d
      * keeps them. NULL: the identity. */
     drape_status (*precondition)(void *user, const drape_ode_point *at, bool moved, const double *r, double *d);
-    uint64_t reserved[4]; /* zero: room for later fields */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_ode_system;
 
 /* ---- Methods ---- */
@@ -231,17 +231,17 @@ typedef struct drape_ode_newton {
     bool guess_from_state, guess_extrapolated;
     bool keep_unconverged; /* with DRAPE_ODE_FIXED: a stage that does not converge is kept as far as it came, and
                               counted; default false: it ends the run */
-    /* Second order, steps that are not controlled by the error, in the unit of x: converged where no number of x is
-     * farther from the solution of the stage, as estimated, than this, and than 0.3 of how far any is from where
-     * the states before lead to by extrapolation; but never more tightly than 0.003 of this. Smooth motion is
-     * thus solved more tightly than rough motion, whose steps have the larger errors anyway. It takes the place of
-     * rtol and atol; default 0, or negative: those. */
+    /* For second order systems whose steps are not controlled by the error, in the unit of x. The iteration has
+     * converged when no component of x is estimated to be farther than this from the solution of the stage, nor
+     * farther than 0.3 times the largest distance to the extrapolation from the states before. The second bound is
+     * never below 0.003 of this. Smooth motion is thus solved more tightly than rough motion, whose steps have the
+     * larger errors anyway. It takes the place of rtol and atol; default 0, or negative: those. */
     double tolerance;
     /* DRAPE_ODE_MATRIX_FREE: vectors of GMRES between restarts, each as long as the
      * unknown, 1..DRAPE_ODE_MOST_RESTART; default 0: 30. Products, one evaluation of f each, of one linear solve, >=
      * 1; default 0: 300. */
     int32_t restart, max_products;
-    uint64_t reserved[2]; /* zero: room for later fields */
+    uint64_t reserved[2]; /* zero: reserved for later fields */
 } drape_ode_newton;
 
 typedef enum drape_ode_control {
@@ -265,9 +265,9 @@ typedef struct drape_ode_settings {
     int64_t max_steps;         /* of one drape_ode_advance, >= 1; default 10,000,000 */
     int32_t few, many; /* DRAPE_ODE_NEWTONS: longer steps up to `few` iterations, shorter from `many`; default 2, 6 */
     drape_ode_newton newton;
-    /* s, >= 0: the tolerances of the error are for so long a time, and a step of h may have the share h / per of
-     * them; default 0: each step may have all. With atol = 1e-3 and per = 1.0 / 25, say, the errors that the steps
-     * add to x are 1 mm in a frame, however many steps it has. */
+    /* s, >= 0: the time that the tolerances of the error apply to; a step of h may use the fraction h / per of them.
+     * Default 0: each step may use all. With atol = 1e-3 and per = 1.0 / 25, say, the errors that the steps add to x
+     * are 1 mm in a frame, however many steps it has. */
     double per;
     /* What is held below 1 of the numbers of the error, each over its tolerance: the largest of them; default false:
      * their root mean square. Newton's iteration is then judged in the same way. */
@@ -275,7 +275,7 @@ typedef struct drape_ode_settings {
     /* Keeps what drape_ode_interpolate and drape_ode_watch need: at most five vectors more, and for BDF methods no
      * evaluation of f. It changes no bit of any step. Default false: neither can be called. */
     bool dense_output;
-    uint64_t reserved[6]; /* zero: room for later fields */
+    uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_ode_settings;
 
 /* Every field at its default, written out. */
@@ -309,7 +309,7 @@ typedef struct drape_ode_counts {
     int64_t cuts;        /* corrections halved by the line search */
     int64_t unconverged; /* stages that were kept though Newton's iteration had not converged */
     int64_t projected;   /* steps after which `project` changed the state */
-    int64_t restarts;    /* those of them after which the method began anew */
+    int64_t restarts;    /* events after which the method restarted */
     uint64_t reserved[4];
 } drape_ode_counts;
 
@@ -355,9 +355,9 @@ DRAPE_API double drape_ode_time(const drape_ode *ode);     /* s */
 DRAPE_API const double *drape_ode_x(const drape_ode *ode); /* y of a first order system */
 DRAPE_API const double *drape_ode_v(const drape_ode *ode); /* NULL for first order */
 DRAPE_API drape_ode_counts drape_ode_count(const drape_ode *ode);
-/* The last implicit stage that was solved, as Newton's iteration left it. Of a second order system: x = psi + c v and
- * M (v - psi_v) = c f(t, x, v), up to what the iteration left and what is held; of a first order one x is y, and
- * y = psi + c f(t, y). Vectors live until the next call that steps or starts. */
+/* The last implicit stage that was solved, as Newton's iteration left it. For a second order system, x = psi + c v
+ * and M (v - psi_v) = c f(t, x, v), up to the remaining residual and the held parts. For a first order system x is y,
+ * and y = psi + c f(t, y). Vectors live until the next call that steps or starts. */
 typedef struct drape_ode_stage {
     int64_t number;         /* of stages so far, since the integrator was created: a step of one stage adds one */
     double t, c;            /* s; c 0: there was none, or it was linearised, and all vectors are NULL */
@@ -369,9 +369,9 @@ typedef struct drape_ode_stage {
 } drape_ode_stage;
 DRAPE_API drape_ode_stage drape_ode_last_stage(const drape_ode *ode);
 
-/* Fixed steps of implicit methods that do not damp what the step does not resolve (bdf3 to bdf6, implicit-midpoint):
- * while `on`, steps are those of bdf2 and of implicit-euler, which do. The past stays. For a caller who sees energy
- * grow that nothing gave. Other methods go on as they are. Not part of drape_ode_save. */
+/* For fixed steps of implicit methods that do not damp motion the step does not resolve (bdf3 to bdf6,
+ * implicit-midpoint). While `on`, steps are those of bdf2 and of implicit-euler, which damp it. The past stays. For a
+ * caller who sees energy grow that nothing gave. Other methods go on as they are. Not part of drape_ode_save. */
 DRAPE_API void drape_ode_damp(drape_ode *ode, bool on);
 
 /* Why the last call stopped, in words with numbers, one line: "the step of 0.2 s is unstable: ..."; empty where it
@@ -384,8 +384,8 @@ DRAPE_API const char *drape_ode_explain(const drape_ode *ode);
  * drape_ode_start, drape_ode_restore or a step that failed, or without settings.dense_output. */
 DRAPE_API bool drape_ode_last_step(const drape_ode *ode, double *begin, double *end);
 
-/* The solution at a time t of the last step, both ends included, where it is exactly the state: x (y of a first order
- * system) and v, `size` numbers each; either may be NULL. What it interpolates with, and its order:
+/* The solution at a time t of the last step, including both ends, where it equals the state exactly. x (y of a first
+ * order system) and v have `size` numbers each; either may be NULL. What it interpolates with, and its order:
  *
  *   dormand-prince                    its own polynomial of degree 4, from the stages; error O(h^5) in a step
  *   other explicit methods, tr-bdf2   the Hermite cubic of values and slopes at both ends; O(h^4)
@@ -430,22 +430,22 @@ typedef struct drape_ode_events {
     drape_status (*report)(void *user, const drape_ode_event *event);
     double tolerance; /* s, >= 0: events are located so closely; default 0: 1e-10 of the step. Never closer than what
                          the digits of t allow */
-    uint64_t reserved[4]; /* zero: room for later fields */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_ode_events;
 
 enum { DRAPE_ODE_MOST_EVENTS = 1024 };
 
 /* From now on every step looks for events; NULL: no more. Needs settings.dense_output. The table is copied.
  *
- * A g_i whose signs differ at the ends of a step is located in it on what drape_ode_interpolate gives; the time is
- * the last at which the sign is known to have changed, so that g_i(t) is zero or has the new sign. Several events of
- * a step are reported in the order of time, those at the same time by index. A terminal event ends the call with
- * DRAPE_ODE_EVENT; the state is then that at its time, later events of the step are not reported, and multistep
+ * If the signs of g_i differ at the ends of a step, the event is located on the interpolated solution
+ * (drape_ode_interpolate). The time is the end of the bracket: there g_i(t) is zero or has the new sign. Several
+ * events of a step are reported in the order of time, those at the same time by index. A terminal event ends the call
+ * with DRAPE_ODE_EVENT; the state is then that at its time, later events of the step are not reported, and multistep
  * methods restart there. The run goes on with the next call; or from a state of your own, by drape_ode_start.
  *
  * Not found: a g_i that touches zero without changing its sign, or changes it twice within one step; a max_step
- * helps. Not reported: a g_i that is zero where the run starts; and after drape_ode_start at the time of a terminal
- * event, as for a ball that bounces, that event again: the sign to start from is then the one twice the tolerance
+ * helps. A g_i that is zero where the run starts is not reported. After drape_ode_start at the time of a terminal
+ * event, as for a bouncing ball, that event is not reported again: the initial sign is then taken twice the tolerance
  * later. A g_i that is no number has no sign.
  *
  * Events are not in what drape_ode_save saves: they stay with the integrator, or are set again after
@@ -491,7 +491,7 @@ typedef struct drape_ode_dense_settings {
     drape_status (*jacobian)(void *user, double t, const double *x, const double *v, double *K, double *D);
     const double *mass;            /* M, n x n, copied; NULL: the identity */
     uint64_t (*stamp)(void *user); /* may be NULL */
-    uint64_t reserved[4];          /* zero: room for later fields */
+    uint64_t reserved[4];          /* zero: reserved for later fields */
 } drape_ode_dense_settings;
 
 typedef struct drape_ode_dense drape_ode_dense;

@@ -53,7 +53,7 @@ typedef struct drape_ode_plugin {
     void (*exact)(void *user, double t, double *x, double *v);
     const drape_ode_events *events; /* what --events looks for; its `report` is not called. NULL: none */
     const char *const *event_names; /* events->count of them; NULL: numbers */
-    uint64_t reserved[8];           /* zero: room for later fields */
+    uint64_t reserved[8];           /* zero: reserved for later fields */
 } drape_ode_plugin;
 
 /* The one function that the library must have. What it returns lives as long as the library is loaded. */

@@ -31,12 +31,13 @@ typedef enum drape_motion_kind {
     DRAPE_MOTION_FRAMES    /* follows given positions from frame to frame: drape_motion_path */
 } drape_motion_kind;
 
-/* The displacement of a pinned vertex (numbered over all pieces) at a time, in s, since the simulation began: writes
- * it, in m, from where the pin holds the vertex. start: where the vertex was at time 0, m. It is called by the thread
- * that calls drape_sim_step, one call at a time, several times for the same vertex and time (a step may be repeated),
- * and at times in any order; it must give the same answer to the same question, and may not use the simulation. An
- * answer that is not finite fails the step with DRAPE_ERROR_NUMBER and a message that names pin, vertex and time. For
- * a pin that holds from time 0 on, the displacement at time 0 should be zero: else the vertex jumps. */
+/* Writes the displacement of a pinned vertex (numbered over all pieces) at a time since the simulation began, in s.
+ * The displacement, in m, is relative to where the pin holds the vertex. start: where the vertex was at time 0, m. It
+ * is called by the thread that calls drape_sim_step, one call at a time, possibly several times for the same vertex
+ * and time (a step may be repeated), and at times in any order. It must return the same result for the same
+ * arguments, and may not use the simulation. An answer that is not finite fails the step with DRAPE_ERROR_NUMBER and
+ * a message that names pin, vertex and time. For a pin that holds from time 0 on, the displacement at time 0 should
+ * be zero: else the vertex jumps. */
 typedef void drape_motion_function(void *user, int32_t vertex, double time, const double start[3],
                                    double displacement[3]);
 
@@ -45,8 +46,8 @@ typedef struct drape_motion_key {
     double offset[3]; /* m, from where the vertex started */
 } drape_motion_key;
 
-/* What was at p at time 0 is at centre + offset + R (scale * (p - centre)), where R turns by |rotation| radians about
- * the direction of `rotation`, and scale stretches along each axis. */
+/* A point that was at p at time 0 is at centre + offset + R (scale * (p - centre)). R turns by |rotation| radians
+ * about the direction of `rotation`; scale stretches along each axis. */
 typedef struct drape_motion_pose {
     double time;        /* s */
     double offset[3];   /* m */
@@ -65,7 +66,7 @@ typedef struct drape_motion_path {
     const double *frame;      /* m, 3 doubles per vertex of the pin, in its order, and frame */
     bool keep_offset;         /* vertices keep the offset from their frames that they have at time 0; false: they are
                                  where the frames say. Pins that take hold later always keep it */
-    uint64_t reserved[8];     /* zero: room for later fields */
+    uint64_t reserved[8];     /* zero: reserved for later fields */
 } drape_motion_path;
 
 typedef struct drape_motion {
@@ -80,7 +81,7 @@ typedef struct drape_motion {
                                         restore it with the same one */
     void *user;                      /* its first argument; must outlive the simulation */
     double centre[3];                /* m: a point of the axis of DRAPE_MOTION_TURN */
-    const drape_motion_path *path;   /* with DRAPE_MOTION_POSES and DRAPE_MOTION_FRAMES; has room for later fields */
+    const drape_motion_path *path;   /* with DRAPE_MOTION_POSES and DRAPE_MOTION_FRAMES; has space for later fields */
 } drape_motion;
 
 #define DRAPE_FOREVER 1e300 /* s */
@@ -98,7 +99,7 @@ typedef struct drape_pin {
     double stiffness;     /* N/m, >= 0: of a spring at each vertex towards where the motion wants it, in the held
                              directions; 0: it is held exactly. The springs are the force "soft_pins" of the
                              simulation, with their energy */
-    uint64_t reserved[3]; /* zero: room for later fields */
+    uint64_t reserved[3]; /* zero: reserved for later fields */
 } drape_pin;
 
 /* What the linear systems of implicit steps are solved for. */
@@ -145,27 +146,27 @@ typedef struct drape_integration {
      * above 1; default 2; INFINITY: no limit. Cloth that is meant to be so soft needs more. It is no part of the
      * scene for checkpoints: a run that failed goes on with another one. */
     double max_stretch;
-    uint64_t reserved[6]; /* zero: room for later fields */
+    uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_integration;
 
 /* Every field at its default, written out. */
 DRAPE_API drape_integration drape_integration_defaults(void);
 /* "linearised-euler", "preview", then the methods of drape/ode.h; NULL past the end. */
 DRAPE_API const char *drape_integrator_name(int32_t index);
-/* The damping ratio that steps of this length (s, > 0) give a vibration of this angular frequency (rad/s, > 0) which
- * has no damping of its own: with the factor R of its amplitude in a step, -ln |R| / (frequency step). Below 0: it
- * grows. Damping of the fabric adds to it, as long as both are small. Not what one linearised step takes out of
- * turning as a whole (docs/notes/default-integrator.md). What is below 1e-6 may be rounding; infinite where R
- * is 0 or overflows. integration may be NULL: the defaults. */
+/* The damping ratio that steps of this length (s, > 0) give an undamped vibration of this angular frequency (rad/s, >
+ * 0). It is -ln |R| / (frequency step), where R is the factor of the amplitude in one step. Below 0: it grows.
+ * Damping of the fabric adds to it, as long as both are small. Not what one linearised step takes out of turning as a
+ * whole (docs/notes/default-integrator.md). What is below 1e-6 may be rounding; infinite where R is 0 or overflows.
+ * integration may be NULL: the defaults. */
 DRAPE_API drape_status drape_integration_damping(drape_context *ctx, const drape_integration *integration,
                                                  double step, double frequency, double *ratio);
 
 /* What becomes of cloth that colliders leave no room for, where even steps of 1/64 do not help. */
 typedef enum drape_pinch {
     DRAPE_PINCH_FAIL, /* the step fails, and says what pinches */
-    DRAPE_PINCH_YIELD /* its contacts with these colliders are set aside, and it goes with the mean of their surfaces,
-                         until it is outside of them again; only of colliders that have an inside: a mesh that is open
-                         never yields. Cloth never passes through cloth. */
+    DRAPE_PINCH_YIELD /* its contacts with these colliders are suspended, and it moves with the mean of their surfaces
+                         until it is outside again. This needs colliders with an inside: an open mesh never yields.
+                         Cloth never passes through cloth. */
 } drape_pinch;
 /* "fail", "yield"; NULL for a value that is none. */
 DRAPE_API const char *drape_pinch_name(drape_pinch pinch);
@@ -178,8 +179,8 @@ typedef enum drape_contact_preset {
 /* "robust", "paper"; NULL for a value that is none. */
 DRAPE_API const char *drape_contact_preset_name(drape_contact_preset preset);
 
-/* How the stiffness of a spring between two parts of the cloth, which pushes where their gap g is below G, follows
- * from g. kappa comes from the cloth's own stiffness, and from what stops the approach within G. Springs between
+/* How the stiffness of a spring between two parts of the cloth depends on their gap g. The spring pushes where g is
+ * below G. kappa comes from the cloth's own stiffness, and from what stops the approach within G. Springs between
  * cloth and colliders, and those of cloth without thickness, are always linear. */
 typedef enum drape_contact_law {
     DRAPE_CONTACT_SECANT, /* k = (2 kappa/G) (G - g), with the gap that is predicted for the end of the step: the
@@ -199,15 +200,15 @@ typedef struct drape_contact_settings {
     drape_pinch pinch; /* default DRAPE_PINCH_FAIL */
     drape_contact_preset preset; /* default DRAPE_CONTACT_ROBUST */
     drape_contact_law law;       /* default DRAPE_CONTACT_SECANT */
-    uint64_t reserved[6];        /* zero: room for later fields */
+    uint64_t reserved[6];        /* zero: reserved for later fields */
 } drape_contact_settings;
 
 typedef struct drape_scene {
     const char *name;
     drape_piece *pieces;
     int32_t piece_count;
-    drape_pin *pins; /* a vertex may be in several: their directions are merged (drape_constraint_builder), and where
-                        they want it in different places it goes to the mean of them, with a warning to the log */
+    drape_pin *pins; /* a vertex may be in several: their directions are merged (drape_constraint_builder). If they
+                        hold it at different places it goes to their mean, with a warning to the log */
     int32_t pin_count;
     const double *velocity; /* at the start, m/s, 3 doubles per vertex over all pieces; NULL: at rest */
     drape_forces forces;
@@ -224,7 +225,7 @@ typedef struct drape_scene {
     const drape_contact_settings *contact; /* NULL: the defaults */
     const double *start;  /* positions at the start, m, 3 doubles per vertex over all pieces; NULL: the pieces' rest
                              positions */
-    uint64_t reserved[5]; /* zero: room for later fields */
+    uint64_t reserved[5]; /* zero: reserved for later fields */
 } drape_scene;
 
 /* ---- Simulating ---- */
@@ -239,7 +240,7 @@ typedef struct drape_certificate_ode {
     int32_t unconverged;  /* stages that were kept though Newton's iteration had not converged */
     double newton_error;  /* what it left, estimated, over its tolerance; -1: not estimated, as after one
                              iteration */
-    uint64_t reserved[4]; /* zero, here and below: room for later fields */
+    uint64_t reserved[4]; /* zero, here and below: reserved for later fields */
 } drape_certificate_ode;
 
 /* What a force holds of energy, see drape_assembler_energy. */
@@ -257,8 +258,8 @@ typedef struct drape_certificate_energy {
     const drape_force_energy *force; /* one per force; lives until the next step */
     /* Where energy came from and went to since the start, J:
      *     kinetic + energies of the forces = start + wind + pins - fabric - integrator.
-     * Work is that at the mean of the positions before and after each step, and at the velocity from one to the
-     * other; that of pins at the mean of the velocities. */
+     * Work is computed at the mean of the positions before and after each step, with the velocity from one to the
+     * other. The work of pins uses the mean of the velocities. */
     double start;      /* kinetic + energies of the forces before the first step, and what drape_sim_set_state,
                           set_forces and add_force changed since */
     double fabric;     /* taken by the damping of the cloth's model, >= 0 */
@@ -328,13 +329,13 @@ typedef struct drape_verdict {
     int64_t unconverged; /* of them, those whose linear solve or Newton iteration was kept before it had converged */
     double stretch;      /* the largest; 1 at rest */
     double stretch_time; /* s: when that was */
-    double energy; /* J: all that became motion and strain since the start, wherever it is by now: in the cloth, in
-                      the fabric's damping, in the integrator, in air and pins that braked it */
+    double energy; /* J: all energy that became motion and strain since the start, wherever it is now: in the cloth,
+                      in the fabric's damping, in the integrator, or in air and pins */
     double integrator;    /* J: taken by the integrator since the start, as drape_certificate_energy has it; negative:
                              given, by what the tolerances of solvers leave, or by steps too long */
     double share;         /* integrator / energy; 0 where there was none */
     bool touched;         /* there were contacts: what friction and impacts took is in `integrator` */
-    uint64_t reserved[8]; /* zero: room for later fields */
+    uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_verdict;
 
 /* NULL for either: does nothing. */
@@ -342,24 +343,24 @@ DRAPE_API void drape_verdict_add(drape_verdict *verdict, const drape_certificate
 
 typedef struct drape_sim drape_sim;
 
-/* Copies what it needs of the scene, except forces.vertex, which must live on. DRAPE_ERROR_ARGUMENT also for what no
- * step could do: cloth that starts inside a collider or crosses one (contact->allow_crossings lets it), and over the
- * frames of the scene colliders that move too fast for the step, and pins that are led into a collider
- * (docs/contact.md). */
+/* Copies what it needs of the scene, except forces.vertex, which must live on. DRAPE_ERROR_ARGUMENT also if no step
+ * could succeed: cloth that starts inside a collider or crosses one (contact->allow_crossings allows it). The same
+ * holds for colliders that move too fast for the step within the frames of the scene, and for pins that move into a
+ * collider (docs/contact.md). */
 DRAPE_API drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drape_sim **out);
 DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
 
 /* One step of the scene, by its integrator: one linearised backward Euler step, or one of another method, or as many
  * as a control takes. Which pins hold is decided at its beginning; where others hold than in the step before,
- * multistep methods restart. After each step of the integrator the limit of strain is applied, where a material
- * has one; multistep methods restart where it moved the cloth by more than their error (drape_ode_system.project).
- * certificate may be NULL. Allocates nothing from the second step on, except where the solver builds or turns to
- * something new (drape_solver_solve). DRAPE_ERROR_NUMBER: the state cannot be believed. It is no longer finite; or
- * the cloth is stretched beyond integration.max_stretch; or it moves with ten times the energy that everything
- * together can have given it (not looked at with forces of your own and colliders that move); or the linear system of
- * a linearised step has no solution, Newton's iteration does not converge, or the step is too long for an explicit
- * method. The message names step, time, piece and vertex, and says what to try. After any failure the state is that
- * of before the step. */
+ * multistep methods restart. After each step of the integrator the strain limit is applied, if a material has one.
+ * Multistep methods restart if it moved the cloth by more than their error (drape_ode_system.project). certificate
+ * may be NULL. Allocates nothing from the second step on, except where the solver builds or turns to something new
+ * (drape_solver_solve). DRAPE_ERROR_NUMBER: the state cannot be believed. These are the cases: it is no longer
+ * finite; the cloth is stretched beyond integration.max_stretch; or its kinetic energy is ten times what all forces
+ * can have supplied (not checked with your own forces or moving colliders). Further cases are a linearised step whose
+ * linear system has no solution, a Newton iteration that does not converge, and a step that is too long for an
+ * explicit method. The message names step, time, piece and vertex, and says what to try. After any failure the state
+ * is that of before the step. */
 DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
 
 /* Its own, which live as long as it does. NULL and 0 of a simulation that is NULL. */
@@ -381,6 +382,12 @@ DRAPE_API const char *drape_sim_stuck(const drape_sim *sim);
  * a control finds its step length again. DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */
 DRAPE_API drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v);
 
+/* The time from now on, s, >= 0; rounded to a whole number of steps. For a simulation that goes on where another one
+ * of the same cloth has got to, with another solver, fabric, step or mesh: create it, then set state and time. Pins
+ * and colliders are where their motion has them at that time; a pin that takes hold after time 0 and holds by then
+ * does so where its vertices are now. The state stays; multistep methods restart. */
+DRAPE_API drape_status drape_sim_set_time(drape_sim *sim, double time);
+
 /* ---- Holding: vertices that follow a pointer or a hand ---- */
 
 #define DRAPE_HOLD_SPEED 4.0 /* m/s */
@@ -392,11 +399,11 @@ typedef struct drape_hold {
     const int32_t *vertices; /* numbered over all pieces, none twice */
     const double *target;    /* m, 3 doubles per entry of `vertices` */
     double speed;            /* m/s, >= 0: no vertex is moved faster than this; default 0: DRAPE_HOLD_SPEED */
-    uint64_t reserved[4];    /* zero: room for later fields */
+    uint64_t reserved[4];    /* zero: reserved for later fields */
 } drape_hold;
 
-/* From the next step on these vertices are held, and those of the call before are not, as far as they are not in this
- * one: call it whenever a target moves. NULL, or a count of 0, lets go. Vertices that pins hold stay with their pins.
+/* From the next step on these vertices are held. Vertices of the call before that are not in this one are released.
+ * Call it whenever a target moves. NULL, or a count of 0, lets go. Vertices that pins hold stay with their pins.
  * Where other vertices are held than before, multistep methods restart. Copies; allocates in the first call alone.
  * DRAPE_ERROR_ARGUMENT, and nothing has changed: a vertex that is not there or is listed twice, a target or speed
  * that is not finite. A step that leads what is held into a collider, or further than contact leaves room, fails as
@@ -404,17 +411,17 @@ typedef struct drape_hold {
 DRAPE_API drape_status drape_sim_hold(drape_sim *sim, const drape_hold *hold);
 DRAPE_API int32_t drape_sim_held(const drape_sim *sim); /* how many vertices are held so; 0 of NULL */
 
-/* ---- Settling ---- */
+/* ---- Equilibrium ---- */
 
 /* Zero means the default in every field. */
-typedef struct drape_settle_settings {
-    double tolerance;       /* in (0, 1): the largest residual of a cloth that is settled; default 1e-7 */
+typedef struct drape_equilibrium_settings {
+    double tolerance;       /* in (0, 1): the largest residual of a cloth at rest; default 1e-7 */
     int32_t max_iterations; /* most corrections; default 1000; negative: none, the residual is found and told */
-    uint64_t reserved[8];   /* zero: room for later fields */
-} drape_settle_settings;
+    uint64_t reserved[8];   /* zero: reserved for later fields */
+} drape_equilibrium_settings;
 
-typedef struct drape_settle_result {
-    bool settled;              /* the residual is within the tolerance */
+typedef struct drape_equilibrium_result {
+    bool at_rest;              /* the residual is within the tolerance */
     double residual;           /* what is left of forces in directions that are free, summed up over the vertices (N),
                                   over `weight` */
     double weight;             /* N: of the cloth, and the sizes of loads; 1 where both are zero */
@@ -422,23 +429,23 @@ typedef struct drape_settle_result {
     int32_t iterations;        /* corrections */
     int32_t linear_iterations; /* of the solver, in all of them */
     uint64_t reserved[8];      /* zero */
-} drape_settle_result;
+} drape_equilibrium_result;
 
 /* Every field at its default, written out. */
-DRAPE_API drape_settle_settings drape_settle_defaults(void);
+DRAPE_API drape_equilibrium_settings drape_equilibrium_defaults(void);
 
 /* Moves the cloth to where its forces are balanced, and stops it: velocities become zero, and the time stays. Pins
- * hold as they do in the next step, where their motion has them now, and what drape_sim_hold holds stays; wind is
- * that of now, and blows on cloth that stands still. Much faster than steps until it has swung out
- * (docs/integrators.md). Where max_iterations are not enough, result->settled is false, and the cloth is where it got
+ * hold as in the next step, at the place of their motion at the current time. Vertices held by drape_sim_hold stay.
+ * The wind is that of the current time, and acts on cloth at rest. Much faster than steps until it has swung out
+ * (docs/integrators.md). Where max_iterations are not enough, result->at_rest is false, and the cloth is where it got
  * to. settings and result may be NULL. DRAPE_ERROR_ARGUMENT, and nothing has changed: the scene has contact or a
  * limit of strain, which are no forces; or a piece has weight and no pin. */
-DRAPE_API drape_status drape_sim_settle(drape_sim *sim, const drape_settle_settings *settings,
-                                        drape_settle_result *result);
+DRAPE_API drape_status drape_sim_find_equilibrium(drape_sim *sim, const drape_equilibrium_settings *settings,
+                                                  drape_equilibrium_result *result);
 
 /* ---- Forces: drape/force.h ---- */
 
-/* Sets gravity, wind and so on anew, between steps; the array behind `vertex` must live on. */
+/* Replaces gravity, wind and the other forces between steps; the array behind `vertex` must live on. */
 DRAPE_API drape_status drape_sim_set_forces(drape_sim *sim, const drape_forces *forces);
 /* Adds a force of your own, before the first step or between steps. The matrix gets a new pattern where the force has
  * elements, and a multistep method restarts. On failure nothing has changed. Checkpoints fit simulations to which
@@ -467,13 +474,18 @@ DRAPE_API drape_status drape_sim_check_energy(drape_sim *sim, bool on);
  * the change of velocities or positions; in steps that are not linearised, Newton's correction of it. */
 DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path);
 
+/* The same system as drape_sim_export_system writes, in memory and with the couplings of contact: A, b, constraints,
+ * positions and couplings, for another solver to solve. All of it belongs to the simulation and lives until its next
+ * step. DRAPE_ERROR_ARGUMENT where there is none: before the first step, and with explicit integrators. */
+DRAPE_API drape_status drape_sim_system(drape_sim *sim, drape_problem *out);
+
 /* ---- Checkpoints: docs/checkpoints.md ---- */
 
 /* Writes the whole state into a file, which is complete or as it was before. The solver forgets what it learnt
  * (drape_solver_forget), also where writing fails, so that this simulation and one that restores the file go on with
- * the same bits, whatever their threads. The file takes 192 bytes, 72 more per vertex and 24 more per pinned vertex;
- * with contact, 16 more and 80 more per vertex, where that yields (drape_pinch) 32 and 112; with integrators other
- * than "linearised-euler", drape_ode_save_size and 16 more. As much memory is needed while it is written. */
+ * the same bits, whatever their threads. The file takes 192 bytes, plus 72 per vertex and 24 per pinned vertex.
+ * Contact adds 16 bytes and 80 per vertex; if it may yield (drape_pinch), 32 and 112. Integrators other than
+ * "linearised-euler" add drape_ode_save_size and 16. As much memory is needed while it is written. */
 DRAPE_API drape_status drape_sim_save(drape_sim *sim, const char *path);
 /* Takes over the state of a simulation of the same scene (all but names, outputs and the number of frames must be the
  * same). DRAPE_ERROR_FORMAT: the file is damaged, cut short, of another scene or no checkpoint; the message says

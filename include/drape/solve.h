@@ -29,8 +29,9 @@ typedef struct drape_constraints drape_constraints; /* a set of them */
 /* An empty set for unknowns of so many vertices, three each. */
 DRAPE_API drape_status drape_constraints_create(drape_context *ctx, int32_t vertices, drape_constraints **out);
 DRAPE_API void drape_constraints_destroy(drape_constraints *set); /* NULL is fine */
-/* Replaces the set; allocates nothing. A vertex twice, out of range, a direction of length zero or in the span of
- * the ones before it, a number that is not finite: an error that names the vertex, and the set stays as it was. */
+/* Replaces the set; allocates nothing. Errors are a vertex that is listed twice or out of range, a direction of
+ * length zero or in the span of the ones before it, and a number that is not finite. The message names the vertex,
+ * and the set stays as it was. */
 DRAPE_API drape_status drape_constraints_set(drape_constraints *set, const drape_constraint *list, int32_t count);
 /* The same from S (9 per vertex, orthogonal projections) and z (3 per vertex). */
 DRAPE_API drape_status drape_constraints_set_filter(drape_constraints *set, const double *S, const double *z);
@@ -46,10 +47,10 @@ DRAPE_API void drape_constraints_filter(const drape_constraints *set, double *S,
  *   drape_constraint_builder_add(builder, CONTACTS, &contact);
  *   drape_constraint_builder_finish(builder, set);
  *
- * A vertex with one source gets what that one asks for, unchanged. Where there are several, their directions are
- * merged into at most three orthonormal ones, and z fulfils all of them, or in least squares, all weighted alike,
- * where they contradict each other. A direction at an angle of less than 1e-6 to the span of the others counts as
- * within it. The order of the sources does not matter, except for rounding. */
+ * A vertex with one source gets what that one asks for, unchanged. If there are several, their directions are merged
+ * into at most three orthonormal ones. z satisfies all of them; if they contradict each other, in the sense of least
+ * squares with equal weights. A direction at an angle of less than 1e-6 to the span of the others counts as within
+ * it. The order of the sources does not matter, except for rounding. */
 typedef struct drape_constraint_builder drape_constraint_builder;
 
 /* A vertex whose sources cannot all have what they ask for. */
@@ -92,9 +93,9 @@ enum { DRAPE_COUPLING_VERTICES = 4 };
  *
  *     k w[a] w[b] n n'
  *
- * which is the stiffness of a spring that resists motion along n of the weighted sum of the vertices: w = {1, -1} for
- * one vertex against another, w = {1, -u, -v, u + v - 1} for a vertex against a triangle. With `blocks` it is any
- * other. */
+ * which is the stiffness of a spring that resists motion of the weighted sum of the vertices along n. w = {1, -1} is
+ * one vertex against another, w = {1, -u, -v, u + v - 1} a vertex against a triangle. With `blocks` it is any other.
+ */
 typedef struct drape_coupling {
     int32_t count;                           /* vertices, 1..4 */
     int32_t vertex[DRAPE_COUPLING_VERTICES]; /* all different */
@@ -119,9 +120,9 @@ DRAPE_API drape_status drape_couplings_merge(drape_context *ctx, const drape_bsr
 /* ---- Solving ---- */
 
 /* A as a function, in place of a matrix: what all methods need but "direct" and "mpcg-printed". Both functions are
- * called from the thread that solves, one at a time, and may call drape with the same context: the second one may be
- * drape_precond_apply with the preconditioner of a matrix that resembles A. One that cannot do its work writes NaN:
- * the solve then ends with DRAPE_NOT_FINITE. */
+ * called from the thread that solves, one at a time, and may call drape with the same context. For example, the
+ * second may be drape_precond_apply with the preconditioner of a matrix similar to A. One that cannot do its work
+ * writes NaN: the solve then ends with DRAPE_NOT_FINITE. */
 typedef struct drape_operator {
     int32_t rows;                                             /* vertices: all vectors hold 3 doubles per row; >= 0 */
     void (*multiply)(void *user, const double *x, double *y); /* y = A x */
@@ -130,7 +131,7 @@ typedef struct drape_operator {
                                         positive definite unless the method is a BiCGStab;
                                         constraints are dealt with outside; NULL: P = I */
     void *user;
-    uint64_t reserved[4]; /* zero: room for later fields */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_operator;
 
 typedef struct drape_problem {
@@ -150,14 +151,14 @@ typedef struct drape_problem {
                          what was made from them is kept: preconditioner, factor. It is not checked. b, z and tol may
                          differ.
                          false, the default: everything is computed from A; a first solve does so in any case */
-    const drape_operator *op;  /* A as a function; then A is NULL, and the preconditioner of the settings "auto" or
-                                  "none": P is the operator's own. The method "auto" is "ppcg". Default NULL */
-    drape_couplings couplings; /* C: wherever this header says A, A + C is solved with; not beside `op`. They may
-                                  differ in every solve at no cost but their own: nothing that was made for A's
-                                  pattern is lost, and memory grows only where the list does. {0}, the default: none.
-                                  A vertex out of range or named twice, a negative k, a number that is not finite,
-                                  blocks that are not symmetric: an error that names the coupling */
-    uint64_t reserved[8];      /* zero: room for later fields */
+    const drape_operator *op; /* A as a function; then A is NULL, and the preconditioner of the settings "auto" or
+                                 "none": P is the operator's own. The method "auto" is "ppcg". Default NULL */
+    drape_couplings
+        couplings; /* C: wherever this header says A, A + C is solved with; not beside `op`. They may differ in every
+                      solve at no extra cost: everything set up for A's pattern is kept, and memory grows only if the
+                      list does. {0}, the default: none. A vertex out of range or named twice, a negative k, a number
+                      that is not finite, blocks that are not symmetric: an error that names the coupling */
+    uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_problem;
 
 /* Why the iteration stopped: not an error, an answer. */
@@ -195,12 +196,12 @@ typedef struct drape_direct {
     int (*solve)(void *state, const double *b, double *x); /* 0, 2: out of memory */
     int64_t (*bytes)(const void *state);                   /* of the factor */
     void (*destroy)(void *state);
-    uint64_t reserved[4]; /* zero: room for later fields */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_direct;
 
 typedef enum drape_smoother {
     DRAPE_SMOOTHER_GAUSS_SEIDEL, /* forward before, backward after the coarse correction: two passes over A */
-    DRAPE_SMOOTHER_CHEBYSHEV     /* as in the paper: two passes a degree */
+    DRAPE_SMOOTHER_CHEBYSHEV     /* as in the paper: two passes per degree */
 } drape_smoother;
 
 typedef enum drape_cycle {
@@ -236,14 +237,13 @@ typedef struct drape_amg_settings {
     bool unfiltered;         /* true: weak connections spread the interpolation too; default false */
     drape_reuse reuse;       /* default DRAPE_REUSE_EVERYTHING */
     int32_t lanczos;         /* iterations of the estimate of rho, 1..16; default 4, with Chebyshev's smoother 8 */
-    double dominance;  /* a row whose other blocks together have no more than this share of its diagonal block, in the
-                          Frobenius norm of the scaled matrix, stays out of all aggregates; in [0, 1); default 0: none
-                          does */
+    double dominance; /* a row whose other blocks together do not exceed this fraction of its diagonal block stays out
+                         of all aggregates (Frobenius norm of the scaled matrix); in [0, 1); default 0: none does */
     bool relax_kernel; /* true: the near-kernel of coarse levels is relaxed once before P is made from it (the paper's
                           algorithm 3, line 4); default false */
     drape_recipe recipe;  /* default DRAPE_RECIPE_DRAPE. Of another one a field that is left at its default takes the
                              value; what differs from the default stays as it is */
-    uint64_t reserved[2]; /* zero: room for later fields */
+    uint64_t reserved[2]; /* zero: reserved for later fields */
 } drape_amg_settings;
 
 /* All four return NULL where there is no such value. */
@@ -265,16 +265,16 @@ typedef struct drape_progress {
     const char *method, *precond; /* at work now */
     int32_t iterations;           /* of these two; 0: it begins */
     double residual, tol;         /* what is compared with what, see drape_stop */
-    uint64_t reserved[4];         /* zero: room for later fields */
+    uint64_t reserved[4];         /* zero: reserved for later fields */
 } drape_progress;
 
 /* Zero means the default in all fields. */
 typedef struct drape_solve_settings {
     const char *method;  /* one of drape_method_name (docs/solvers.md) or "auto": "ppcg", or "bicgstab" where A is not
                             symmetric; default "auto" */
-    const char *precond; /* one of drape_precond_name or "auto", which for methods that take "block_diagonal" and
-                            "amg" is what moves the fewest bytes, and another one where that fails; for others
-                            "block_diagonal", or "none" for those without; default "auto" */
+    const char *precond; /* one of drape_precond_name, or "auto" (default). For methods that accept "block_diagonal"
+                            and "amg", "auto" is the one that moves the fewest bytes, and another if that fails. For
+                            others it is "block_diagonal", or "none" for methods without a preconditioner */
     double tol;          /* relative, see drape_stop; in (0, 1); default 1e-5 */
     int32_t max_iterations; /* of a method, >= 1; default 10000 */
     drape_stop stop;        /* default DRAPE_STOP_PRECONDITIONED; BiCGStab has no P-norm and no energy: with it the
@@ -289,7 +289,7 @@ typedef struct drape_solve_settings {
                         the thread that solves; false: stop, with DRAPE_INTERRUPTED. "direct" has no iterations.
                         Default NULL */
     void *progress_user;
-    uint64_t reserved[8]; /* zero: room for later fields */
+    uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_solve_settings;
 
 /* Every field at the default that stands beside it; amg.modes is 0, as its default depends on precond. */
@@ -313,7 +313,7 @@ typedef struct drape_iteration {
     double preconditioned; /* sqrt(r'P^-1 r); with BiCGStab the same as residual */
     double residual;       /* |r|, as the iteration carries it along */
     double energy;         /* estimate of sqrt(e'A e); -1 where there is none */
-    uint64_t reserved[1];  /* zero: room for a later field */
+    uint64_t reserved[1];  /* zero: reserved for a later field */
 } drape_iteration;
 
 /* A preconditioner, or a method, that was given up for another. */
@@ -322,7 +322,7 @@ typedef struct drape_fallback {
     const char *why; /* the name of a reason; "slow": it took much longer than foreseen, and the next one went on from
                         where it was; "no memory" */
     int32_t iterations;
-    uint64_t reserved[2]; /* zero: room for later fields */
+    uint64_t reserved[2]; /* zero: reserved for later fields */
 } drape_fallback;
 
 enum { DRAPE_MOST_FALLBACKS = 6 };
@@ -348,7 +348,7 @@ typedef struct drape_solve_result {
     int32_t fallbacks;  /* what was given up before that; only where the choice was left to the solver. The
                            history is that of the last */
     drape_fallback fallback[DRAPE_MOST_FALLBACKS]; /* in their order */
-    uint64_t reserved[8];                          /* zero: room for later fields */
+    uint64_t reserved[8];                          /* zero: reserved for later fields */
 } drape_solve_result;
 
 typedef struct drape_solver drape_solver;
@@ -358,10 +358,10 @@ DRAPE_API drape_status drape_solver_create(drape_context *ctx, const drape_solve
                                            drape_solver **out);
 DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
 /* x: 3 per vertex; may be the same array as guess. result may be NULL. The first solve, and one with another pattern,
- * checks the pattern and allocates; others do not ("direct" may, "amg" where it builds anew, and "auto" where it
- * turns to something it has not used before). A's values, b, the constraints and the couplings may be others every
- * time. What is kept depends on the number of rows (work vectors, and what "auto" has learnt), or on the pattern
- * (preconditioners, the analysis of a direct solver), and goes when that changes. */
+ * checks the pattern and allocates. Other solves do not, with three exceptions: "direct", "amg" when it rebuilds, and
+ * "auto" when it switches to something that it has not used before. A's values, b, the constraints and the couplings
+ * may be others every time. Work vectors and the history of "auto" depend on the number of rows. Preconditioners and
+ * the analysis of a direct solver depend on the pattern. They are dropped when that changes. */
 DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                           drape_solve_result *result);
 /* Several right-hand sides for one matrix: column k, b + 3 rows k, gets its solution in x + 3 rows k and its result
@@ -375,7 +375,7 @@ DRAPE_API drape_status drape_solver_solve_many(drape_solver *solver, const drape
  * gives the bits of a new solver's first. Work vectors stay, and what `tune` found fastest. */
 DRAPE_API void drape_solver_forget(drape_solver *solver);
 
-/* What takes time on a level: parts of a set-up, with patterns where they were made anew, and parts of a cycle. */
+/* What takes time on a level: parts of a set-up, with patterns if they were recomputed, and parts of a cycle. */
 typedef enum drape_amg_part {
     DRAPE_AMG_SCALE,       /* the level's matrix from the caller's (finest), or scaled in place */
     DRAPE_AMG_LANCZOS,     /* the estimate of rho */
@@ -407,7 +407,7 @@ typedef struct drape_amg_level {
     bool factored;    /* not smoothed but solved, by a dense factor */
     int64_t bytes;    /* held: matrix, interpolation, vectors, factor */
     drape_amg_cost cost[DRAPE_AMG_PARTS];
-    uint64_t reserved[4]; /* zero: room for later fields */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_amg_level;
 
 /* How many levels there are: 0 before the first solve, and with any other preconditioner. */
@@ -425,7 +425,7 @@ typedef struct drape_tuned {
     double again_seconds; /* when it was set up already; the better of two */
     int64_t bytes_moved;  /* in the first solve, as counted */
     bool chosen;          /* it is the one */
-    uint64_t reserved[4]; /* zero: room for later fields */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_tuned;
 
 /* How many were tried: 0 without drape_solve_settings.tune and before the first solve. */
@@ -464,12 +464,12 @@ DRAPE_API void drape_precond_destroy(drape_precond *precond); /* NULL is fine */
 
 /* ---- The prefiltered system, for solvers of other libraries ---- */
 
-/* Writes the values of S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7) to val and b^ to rhs: solve it for
- * y, then x = y + (I-S) z by drape_postfilter. C scales I - S into the spectrum of A, vertex by vertex: the mean of
- * |the diagonal of A_ii|. val: 9 per block of A's pattern, which the result shares; rhs: 3 per vertex, or NULL. A's
- * pattern must hold the blocks of all couplings, or it is an error that names one which it does not: give it the
- * matrix of drape_couplings_merge then, and no couplings. Offsets and columns of A that lead outside are an error
- * that names row and column, and nothing is written. */
+/* Writes the values of S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7) to val and b^ to rhs. Solve it for
+ * y; then x = y + (I-S) z by drape_postfilter. C scales I - S into the spectrum of A for each vertex: it is the mean
+ * of |the diagonal of A_ii|. val: 9 doubles per block of A's pattern, which the result shares. rhs: 3 doubles per
+ * vertex, or NULL. A's pattern must hold the blocks of all couplings; otherwise the error names a missing one. In
+ * that case pass the matrix of drape_couplings_merge, and no couplings. Offsets and columns of A that lead outside
+ * are an error that names row and column, and nothing is written. */
 DRAPE_API drape_status drape_prefilter(drape_context *ctx, const drape_problem *problem, double *val, double *rhs);
 /* y becomes S y + (I-S) z. */
 DRAPE_API void drape_postfilter(const drape_constraints *constraints, double *y);

@@ -33,9 +33,9 @@ DRAPE_API drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A)
  * symmetric; row and column (either may be NULL) say where. A must be sound. */
 DRAPE_API double drape_bsr3_asymmetry(const drape_bsr3 *A, int32_t *row, int32_t *column);
 
-/* y = A x; x and y hold 3 rows values and do not overlap. A rowptr that decreases or leads outside, and a column that
- * is negative or not below rows, are DRAPE_ERROR_ARGUMENT with a message that names row and column: nothing outside
- * of the arrays is read, and y holds anything then. Columns need not increase. */
+/* y = A x; x and y hold 3 rows values and do not overlap. A rowptr that decreases or points outside, and a column
+ * that is negative or not below rows, are DRAPE_ERROR_ARGUMENT. The message names row and column. Nothing outside the
+ * arrays is read, and the contents of y are then undefined. Columns need not increase. */
 DRAPE_API drape_status drape_multiply(drape_context *ctx, const drape_bsr3 *A, const double *x, double *y);
 
 /* A matrix that owns its arrays. */
@@ -99,7 +99,7 @@ typedef struct drape_csr {
     const int64_t *index64;  /*   or this one */
     const double *val;       /* start[rows] values */
     drape_csr_stored stored; /* default DRAPE_CSR_WHOLE */
-    uint64_t reserved[4];    /* zero: room for later fields */
+    uint64_t reserved[4];    /* zero: reserved for later fields */
 } drape_csr;
 
 /* Where the entries of a pattern go. */
@@ -131,9 +131,9 @@ DRAPE_API drape_status drape_matrix_market_parse(drape_context *ctx, const char 
 DRAPE_API drape_status drape_matrix_market_write(drape_context *ctx, const char *path, const drape_bsr3 *A,
                                                  bool symmetric);
 
-/* Reads a vector of exactly count numbers, all finite: `matrix array|coordinate real|integer general` of one column
- * (rows that a coordinate file leaves out are 0, repeated ones are summed), or a file of little-endian doubles, which
- * does not begin with %%MatrixMarket. Messages are `file:line: what`. After a failure out holds anything. */
+/* Reads a vector of exactly count numbers, all finite: `matrix array|coordinate real|integer general` of one column,
+ * or a file of little-endian doubles, which does not begin with %%MatrixMarket. Rows that a coordinate file omits are
+ * 0; repeated ones are summed. Messages are `file:line: what`. After a failure out holds anything. */
 DRAPE_API drape_status drape_vector_read(drape_context *ctx, const char *path, int64_t count, double *out);
 /* The same from memory. */
 DRAPE_API drape_status drape_vector_parse(drape_context *ctx, const char *name, const void *data, int64_t size,
@@ -153,7 +153,7 @@ typedef struct drape_system {
     double *S;            /* 9 rows: the filter's 3x3 block of each vertex, row by row */
     double *b, *z;        /* 3 rows: right-hand side, prescribed values */
     double *rest, *cur;   /* 3 rows: rest and current positions, m */
-    uint64_t reserved[4]; /* zero: room for later fields */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_system;
 
 /* Checks the system as the reader does (DRAPE_ERROR_ARGUMENT), then writes it whole or not at all. */

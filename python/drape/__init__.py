@@ -18,7 +18,7 @@ from .errors import ArgumentError, DrapeError, FileError, FormatError, NumberErr
 from .forces import ForcePoint
 from .parts import Cloth, Collider, Pin
 from .preconditioner import Preconditioner
-from .sim import Certificate, CertificateContact, CertificateEnergy, CertificateOde, CertificateSeconds, SettleResult, Simulation
+from .sim import Certificate, CertificateContact, CertificateEnergy, CertificateOde, CertificateSeconds, EquilibriumResult, Simulation
 from .solver import Fallback, SolveResult, Solver, solve
 from .strings import text as _text
 from .system import System, read_system

@@ -103,10 +103,10 @@ class Certificate(structs.Record):
     seconds: CertificateSeconds
 
 
-class SettleResult(structs.Record):
-    """How Simulation.settle went."""
+class EquilibriumResult(structs.Record):
+    """How Simulation.find_equilibrium went."""
 
-    settled: bool
+    at_rest: bool
     residual: float
     """Forces left in free directions, over the weight."""
     weight: float
@@ -211,13 +211,13 @@ class Simulation:
                 done = self._certificate = Certificate(certificate)
         return done
 
-    def settle(self, *, tolerance: float | None = None, max_iterations: int | None = None) -> SettleResult:
+    def find_equilibrium(self, *, tolerance: float | None = None, max_iterations: int | None = None) -> EquilibriumResult:
         """Moves the cloth to where its forces are balanced, and stops it. tolerance: in (0, 1), forces left over the weight."""
-        settings, result = ffi.new("drape_settle_settings *"), ffi.new("drape_settle_result *")
+        settings, result = ffi.new("drape_equilibrium_settings *"), ffi.new("drape_equilibrium_result *")
         structs.fill(settings, {"tolerance": tolerance, "max_iterations": max_iterations})
         with Use(self) as handle:
-            self._call(lib.drape_sim_settle, handle.pointer, settings, result)
-        return SettleResult(result)
+            self._call(lib.drape_sim_find_equilibrium, handle.pointer, settings, result)
+        return EquilibriumResult(result)
 
     @property
     def certificate(self) -> Certificate | None:

@@ -143,7 +143,7 @@ P, T = grid(5)
 @pytest.mark.parametrize("make, kind, message", [
     (lambda: drape.Simulation("no-such-scene"), ValueError, "no scene"),
     (lambda: drape.Simulation("no-such-file.yaml"), OSError, "no-such-file.yaml"),
-    (lambda: drape.Simulation("flag", set={"time.stp": 1}), ValueError, 'do you mean "step"'),
+    (lambda: drape.Simulation("flag", set={"time.stp": 1}), ValueError, 'did you mean "step"'),
     (lambda: drape.Simulation("flag", resolution=-3), ValueError, "resolution"),
     (lambda: drape.Simulation("a\0b"), ValueError, "zero character"),
     (lambda: drape.Simulation([]), ValueError, "no cloth"),

@@ -180,9 +180,9 @@ def test_systems_of_a_step(tmp_path):
     np.testing.assert_allclose(x[held], system.z[held], atol=1e-12)
 
 
-def test_settling():
-    result = drape.Simulation("pinned", resolution=9).settle()
-    assert result.settled and result.residual < 1e-7 and result.moved > 0
+def test_equilibrium():
+    result = drape.Simulation("pinned", resolution=9).find_equilibrium()
+    assert result.at_rest and result.residual < 1e-7 and result.moved > 0
 
 
 def test_contact_with_a_collider():
@@ -228,7 +228,7 @@ def test_records_have_the_fields_of_the_headers():
     """A field that is added to a struct is to be added to its class."""
     pairs = {drape.SolveResult: "drape_solve_result", drape.Certificate: "drape_certificate", drape.CertificateOde: "drape_certificate_ode",
              drape.CertificateEnergy: "drape_certificate_energy", drape.CertificateContact: "drape_certificate_contact",
-             drape.CertificateSeconds: "drape_certificate_seconds", drape.SettleResult: "drape_settle_result"}
+             drape.CertificateSeconds: "drape_certificate_seconds", drape.EquilibriumResult: "drape_equilibrium_result"}
     renamed = {"reserved", "history_count", "fallback", "force", "force_count", "checked"}
     for kind, name in pairs.items():
         fields = {field for field, _ in ffi.typeof(name).fields} - renamed

@@ -111,8 +111,8 @@ drape_status drape_i_check_reserved(drape_context *ctx, const char *type, const 
     for (int32_t i = 0; i < count; i++)
         if (reserved[i] != 0)
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                                "%s.reserved is not zero: start from the defaults or from zeros; or the program was "
-                                "built for a newer version of drape than %s",
+                                "%s.reserved is not zero; initialise the struct with its defaults or with zeros (or "
+                                "the program was built for a newer drape than %s)",
                                 type, drape_version());
     return DRAPE_OK;
 }

@@ -56,7 +56,7 @@ const char *drape_i_word_number(drape_i_word w, drape_i_number_kind kind, double
     memcpy(text, w.text, (size_t)w.length);
     bool whole_word = (int64_t)strlen(text) == w.length; /* a zero byte in it? */
     if (!whole_word || !has_shape(text, kind))
-        return kind == DRAPE_I_WHOLE ? "is no whole number" : "is no decimal number";
+        return kind == DRAPE_I_WHOLE ? "is not a whole number" : "is not a decimal number";
     *out = strtod(text, NULL);
     return isfinite(*out) ? NULL : "is beyond the range of a double";
 }
@@ -65,7 +65,7 @@ const char *drape_i_word_number(drape_i_word w, drape_i_number_kind kind, double
 
 drape_status drape_i_c_locale_enter(drape_context *ctx, drape_i_c_locale *out) {
     out->own = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (!out->own) return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "no memory for the C locale");
+    if (!out->own) return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "out of memory for the C locale");
     out->before = uselocale(out->own);
     return DRAPE_OK;
 }

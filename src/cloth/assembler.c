@@ -180,11 +180,11 @@ drape_status drape_assembler_set_forces(drape_assembler *a, const drape_forces *
 static drape_status check_new(const drape_assembler *a, const drape_force *force) {
     if (!force) return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT, "the force is NULL");
     if (a->count == DRAPE_I_FORCES)
-        return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT, "there are %d forces of your own, which is the most",
-                            DRAPE_MOST_FORCES);
+        return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT,
+                            "there are already %d forces of your own, the most that are possible", DRAPE_MOST_FORCES);
     for (int32_t i = 0; i < a->count && force->name; i++)
         if (strcmp(a->force[i].name, force->name) == 0)
-            return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT, "there is a force \"%s\" already; take another name",
+            return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT, "there is already a force \"%s\"; use another name",
                                 force->name);
     return DRAPE_OK;
 }
@@ -243,7 +243,7 @@ const char *drape_assembler_name(const drape_assembler *a, int32_t index) {
 drape_status drape_assembler_matrix(const drape_assembler *a, drape_matrix **out) {
     if (out) *out = NULL;
     if (!a) return DRAPE_ERROR_ARGUMENT;
-    if (!out) return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT, "assembler: the matrix to make is NULL");
+    if (!out) return drape_i_fail(a->ctx, DRAPE_ERROR_ARGUMENT, "assembler: the matrix is NULL");
     return drape_i_matrix_on_pattern(a->pattern, out);
 }
 
@@ -261,7 +261,7 @@ static drape_status find_culprit(drape_assembler *a, double time) {
         int place = atomic_load(&c->culprit);
         if (place == INT_MAX) continue;
         snprintf(a->explanation, sizeof a->explanation,
-                 "the force \"%s\" gives a number that is not finite at %s %d (t = %g s)", c->name,
+                 "the force \"%s\" returns a number that is not finite at %s %d (t = %g s)", c->name,
                  c->force.element ? "element" : "vertex", place, time);
         return DRAPE_ERROR_NUMBER;
     }

@@ -34,7 +34,7 @@
  * besides c Cdot d2C/dx2 the part c dC/dx (dCdot/dx)'. With Cdot = dC/dw . wdot, dCdot/dw = d2C/dw2 wdot, in blocks
  *     R = c_u [n_u q_u', 0; 0, 0] + c_v [0, 0; 0, n_v q_v'] + c_s (w_v, w_u) (wdot_v, wdot_u)',
  * q = (I - n n') wdot / |w|. DRAPE_DAMPING_FULL adds it to K, never clamped, after everything else.
- * Cost: some 700 flops a triangle, with R some 1,200. */
+ * Cost: some 700 flops per triangle, with R some 1,200. */
 #include "cloth/baraff_witkin.h"
 #include "cloth/lanes.h"
 

@@ -198,7 +198,7 @@ static drape_status resolve_settings(drape_cloth *c, const drape_cloth_settings 
     if (status) return status;
     if (!drape_jacobian_name(c->settings.jacobian) || !drape_damping_jacobian_name(c->settings.damping_jacobian))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                            "cloth: jacobian is %d and damping_jacobian is %d; take values of drape_jacobian and "
+                            "cloth: jacobian is %d and damping_jacobian is %d; use values of drape_jacobian and "
                             "drape_damping_jacobian",
                             (int)c->settings.jacobian, (int)c->settings.damping_jacobian);
     if (c->model) {
@@ -206,8 +206,7 @@ static drape_status resolve_settings(drape_cloth *c, const drape_cloth_settings 
         return resolve_sheet(c);
     }
     drape_i_model_list(NULL, names, sizeof names);
-    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no model \"%s\"; there are %s", c->settings.model,
-                        names);
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "unknown model \"%s\"; known: %s", c->settings.model, names);
 }
 
 drape_status drape_cloth_create(drape_context *ctx, const drape_piece *pieces, int32_t piece_count,

@@ -135,8 +135,7 @@ drape_status drape_i_grid_bend(drape_context *ctx, drape_i_arena *arena, drape_i
     if (!x) return DRAPE_ERROR_MEMORY;
     double length = x[4 * (int64_t)(samples - 1) + 3], scale = g->width / length;
     if (!isfinite(length) || !isfinite(scale))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the curve is %g m long, of which nothing can be made",
-                            length);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the curve is %g m long; make it longer", length);
     for (int32_t v = 0; v < g->vertices; v++) {
         double at = (g->uv[2 * (int64_t)v] / g->width + 0.5) * length, across[3];
         int32_t low = 0, high = samples - 1;
@@ -148,7 +147,7 @@ drape_status drape_i_grid_bend(drape_context *ctx, drape_i_arena *arena, drape_i
         const double *from = x + 4 * (int64_t)low, *to = from + 4;
         if (!find_across(from, to, across))
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                                "near (%g, %g, %g) the curve runs along y, where the grid has its height; give it in "
+                                "near (%g, %g, %g) the curve runs along y, the direction of the height; give it in "
                                 "another plane, and turn the piece with place",
                                 from[0], from[1], from[2]);
         double share = (at - from[3]) / (to[3] - from[3]);

@@ -1,9 +1,9 @@
-/* irregular.c: melts a regular triangulation, then heals it.
+/* irregular.c: turns a regular triangulation into an irregular one of good quality.
  *
  *   melt      every vertex is thrown at random, as far as its triangles stay in shape, some times over: the order of
  *             the grid is lost
  *   smooth    every vertex goes towards the centre of its star, a few times: slivers go, the disorder stays
- *   settle    inner vertices of 3 triangles or of more than 8 are thrown again
+ *   valence   inner vertices of 3 triangles or of more than 8 are thrown again
  *   repair    around every angle that is still too small, vertices take the best of some random places
  *
  * After each single move the edges around are flipped until they are Delaunay, so that vertices pass each other and
@@ -13,7 +13,7 @@
  *
  * Half edge 3t + k goes from corner k of triangle t to the next corner. A triangle's quality is the square of the
  * sine of its smallest angle, negative where it is clockwise: no root, no arc.
- * Cost: some 5 us and 150 bytes of scratch memory a vertex. */
+ * Cost: about 5 us and 150 bytes of scratch memory per vertex. */
 #include "cloth/grid.h"
 
 #include <math.h>
@@ -23,14 +23,14 @@ enum {
     MAX_STAR = 32, /* a vertex of more triangles stays where it is */
     MELT_ROUNDS = 3,
     SMOOTH_ROUNDS = 3,
-    SETTLE_ROUNDS = 6,
+    VALENCE_ROUNDS = 6,
     REPAIR_ROUNDS = 60,
     WIDE = 4,          /* every so many rounds of repair those around give way too */
     PATIENCE = 12,     /* rounds of repair without fewer bad triangles */
     CANDIDATES = 12,   /* places that a vertex under repair tries */
     ATTEMPTS = 4,      /* throws of full length, a half, a quarter, none */
-    LEAST_VALENCE = 4, /* triangles of an inner vertex: what settling wants */
-    MOST_VALENCE = 8,
+    LEAST_VALENCE = 4, /* fewest triangles of an inner vertex that are accepted */
+    MOST_VALENCE = 8,  /* and the most */
 };
 
 static const double THROW = 0.55;          /* of an edge, at most */
@@ -144,10 +144,10 @@ static drape_status find_twins(drape_context *ctx, mesh *m, const int32_t *link)
             if (origin(m, next_half(g)) == a) m->twin[h] = g;
         for (int32_t g = link[h]; g >= 0; g = link[g])
             if (origin(m, next_half(g)) == b)
-                return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                                    "triangles %d and %d have the edge from vertex %d to %d "
-                                    "the same way round",
-                                    h / 3, g / 3, a, b);
+                return drape_i_fail(
+                    ctx, DRAPE_ERROR_ARGUMENT,
+                    "triangles %d and %d run in the same direction along the edge from vertex %d to %d", h / 3, g / 3,
+                    a, b);
     }
     return DRAPE_OK;
 }
@@ -436,7 +436,7 @@ static void smooth(mesh *m) {
         if (m->freedom[v] != STAYS) smooth_vertex(m, v);
 }
 
-static void settle(mesh *m, double length) {
+static void fix_valence(mesh *m, double length) {
     star s;
     m->round++;
     for (int32_t v = 0; v < m->vertices; v++) {
@@ -453,7 +453,7 @@ static void attempt(mesh *m, double length) {
     if (length == 0) return;
     for (int32_t i = 0; i < MELT_ROUNDS; i++) melt(m, length);
     for (int32_t i = 0; i < SMOOTH_ROUNDS; i++) smooth(m);
-    for (int32_t i = 0; i < SETTLE_ROUNDS; i++) settle(m, length);
+    for (int32_t i = 0; i < VALENCE_ROUNDS; i++) fix_valence(m, length);
     repair(m);
 }
 

@@ -249,7 +249,7 @@ drape_status drape_cloth_limit_strain(const drape_cloth *c, const double *invers
     if (!c) return DRAPE_ERROR_ARGUMENT;
     if (!x || !v || !isfinite(h) || !(h > 0))
         return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT,
-                            "limit_strain: positions, velocities and a step are wanted");
+                            "limit_strain: positions, velocities and a step above 0 are needed");
     if (!c->limited) return DRAPE_OK;
     const drape_i_springs *springs = c->model->springs(c->model_state);
     const limited_state s = {inverse_mass, c->mass, x, v, 1 / h};

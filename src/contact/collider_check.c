@@ -167,12 +167,12 @@ static drape_status check_sides(const checker *k, const side *sides, int64_t cou
         if (i + 2 < count && a->low == b[1].low && a->high == b[1].high)
             return refuse(k,
                           "the edge between vertices %d and %d belongs to more than two triangles (%d, %d and %d); "
-                          "take the mesh apart there",
+                          "split the mesh there",
                           a->low, a->high, a->triangle, b->triangle, b[1].triangle);
         if (a->downward == b->downward && !told && k->in_scene) {
             drape_i_log(k->ctx, DRAPE_LOG_WARNING,
-                        "%s: triangles %d and %d run the same way along the edge between vertices %d and %d: one of "
-                        "them is inside out; cloth meets both sides all the same",
+                        "%s: triangles %d and %d run in the same direction along the edge between vertices %d and "
+                        "%d, so one of them is inside out; contact works on both sides regardless",
                         k->label, a->triangle, b->triangle, a->low, a->high);
             told = true;
         }
@@ -209,13 +209,13 @@ static drape_status check_mesh(const checker *k) {
 drape_status drape_i_collider_check(drape_context *ctx, const drape_collider *c, int32_t number) {
     checker k = {.ctx = ctx, .c = c, .in_scene = number >= 0};
     label_of(c, number, k.label);
-    if (!drape_collider_shape_name(c->shape)) return refuse(&k, "there is no shape %d", (int)c->shape);
+    if (!drape_collider_shape_name(c->shape)) return refuse(&k, "unknown shape %d", (int)c->shape);
     drape_status status = drape_i_check_reserved(ctx, "drape_collider", c->reserved, 4);
     if (!status) status = check_sizes(&k);
     if (!status) status = check_numbers(&k);
     if (!status) status = check_keys(&k);
     if (!status && c->shape == DRAPE_COLLIDER_MESH) return check_mesh(&k);
     if (!status && c->frames != 0)
-        return refuse(&k, "it has %d frames, but only a mesh can change its form; use keys to move it", c->frames);
+        return refuse(&k, "it has %d frames, but only a mesh can deform; use keys to move it", c->frames);
     return status;
 }

@@ -115,7 +115,7 @@ void drape_i_body_inertia(const drape_i_body *b, double mass, vec3 x, double I[6
     I[5] += mass * (d.x * d.x + d.y * d.y);
 }
 
-void drape_i_body_settle(drape_i_body *b, double I[6]) {
+void drape_i_body_invert(drape_i_body *b, double I[6]) {
     double cofactor[6] = {I[3] * I[5] - I[4] * I[4], I[2] * I[4] - I[1] * I[5], I[1] * I[4] - I[2] * I[3],
                           I[0] * I[5] - I[2] * I[2], I[1] * I[2] - I[0] * I[4], I[0] * I[3] - I[1] * I[1]};
     double determinant = I[0] * cofactor[0] + I[1] * cofactor[1] + I[2] * cofactor[2], trace = I[0] + I[3] + I[5];
@@ -138,7 +138,7 @@ static drape_i_body body_of(const drape_i_response *r, const drape_i_impact *c) 
         drape_i_body_add(&body, 1 / m[c->vertex[i]], vec3_at(start + 3 * (int64_t)c->vertex[i]));
     for (int32_t i = 0; i < 4; i++)
         drape_i_body_inertia(&body, 1 / m[c->vertex[i]], vec3_at(start + 3 * (int64_t)c->vertex[i]), tensor);
-    drape_i_body_settle(&body, tensor);
+    drape_i_body_invert(&body, tensor);
     return body;
 }
 

@@ -126,7 +126,7 @@ drape_status drape_i_response_contacts(drape_i_response *r);
 /* m: how far apart two parts should end that begin a gap apart along the direction of their contact. */
 double drape_i_response_target(double gap, double separation, double reach);
 void drape_i_body_add(drape_i_body *body, double mass, vec3 x); /* first round: mass and centre */
-void drape_i_body_settle(drape_i_body *body, double tensor[6]); /* then its tensor of inertia is inverted */
+void drape_i_body_invert(drape_i_body *body, double tensor[6]); /* at the end: inverts its tensor of inertia */
 void drape_i_body_inertia(const drape_i_body *body, double mass, vec3 x, double tensor[6]);
 vec3 drape_i_body_turn(const drape_i_body *body, vec3 momentum); /* the rotation that has this angular momentum */
 

@@ -145,7 +145,7 @@ static void place_contacts(const drape_i_response *r, drape_i_zones *z) {
         at->torque = vec3_add(at->torque, vec3_cross(c->arm, impulse));
     }
     for (int64_t i = 0; i < z->zones; i++)
-        if (z->zone[i].free) drape_i_body_settle(&z->zone[i].body, z->zone[i].tensor);
+        if (z->zone[i].free) drape_i_body_invert(&z->zone[i].body, z->zone[i].tensor);
     for (int64_t i = 0; i < z->contacts; i++) {
         drape_i_impact *c = &z->contact[i];
         vec3 b = vec3_cross(c->arm, c->n);

@@ -1,4 +1,4 @@
-/* tree.c: a tree of boxes, made anew for each frame: halves of the items, by their centres along the longest side of
+/* tree.c: a tree of boxes, rebuilt for each frame: halves of the items, by their centres along the longest side of
  * the box of centres, until few are left. O(n log n), and balanced whatever the triangles look like. */
 #include "crossings/tree.h"
 

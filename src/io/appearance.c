@@ -31,12 +31,12 @@ static drape_status refuse(drape_context *ctx, const char *path, const drape_pie
 
 static const char *check_pattern(const drape_piece *piece, const drape_appearance *look) {
     if (piece->uv) return NULL;
-    if (!look->uv) return "an image, and neither the piece nor the appearance has uv";
+    if (!look->uv) return "an image, but neither the piece nor the appearance has uv";
     int32_t count = look->uv_triangle ? look->uv_vertices : piece->vertices;
     for (int64_t i = 0; i < 2 * (int64_t)count; i++)
-        if (!isfinite((float)look->uv[i])) return "uv that is not finite as a float32";
+        if (!isfinite((float)look->uv[i])) return "uv that is not finite in float32";
     for (int64_t i = 0; look->uv_triangle && i < 3 * (int64_t)piece->triangles; i++)
-        if (look->uv_triangle[i] < 0 || look->uv_triangle[i] >= count) return "a corner that is none of its uv";
+        if (look->uv_triangle[i] < 0 || look->uv_triangle[i] >= count) return "a corner index outside its uv";
     return NULL;
 }
 

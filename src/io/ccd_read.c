@@ -179,7 +179,7 @@ static drape_status take_rational(const reader *r, const drape_i_word w[2], doub
 
 static drape_status take_truth(const reader *r, drape_i_word w, int8_t *out) {
     if (w.length != 1 || (w.text[0] != '0' && w.text[0] != '1'))
-        return wrong_word(r, w, "is no truth: 1 says that the two parts touch, 0 that they do not");
+        return wrong_word(r, w, "is neither 1 (the two parts touch) nor 0 (they do not)");
     *out = w.text[0] == '1';
     return DRAPE_OK;
 }
@@ -190,7 +190,7 @@ static drape_status take_vertex(const reader *r, drape_i_word w, int32_t vertice
     if (why) return wrong_word(r, w, why);
     if (!(number >= 0 && number < vertices)) {
         char text[96];
-        snprintf(text, sizeof text, "is no vertex: the meshes have %d, counted from 0", vertices);
+        snprintf(text, sizeof text, "is not a vertex: the meshes have %d, counted from 0", vertices);
         return wrong_word(r, w, text);
     }
     *out = (int32_t)number;
@@ -200,7 +200,7 @@ static drape_status take_vertex(const reader *r, drape_i_word w, int32_t vertice
 static drape_status take_time(const reader *r, drape_i_word w, double *out) {
     if (w.length == 0) return DRAPE_OK; /* unknown */
     const char *why = drape_i_word_number(w, DRAPE_I_DECIMAL, out);
-    if (!why && !(*out >= 0 && *out <= 1)) why = "is no time of contact, which is in [0, 1]";
+    if (!why && !(*out >= 0 && *out <= 1)) why = "is not a time of contact, which is in [0, 1]";
     return why ? wrong_word(r, w, why) : DRAPE_OK;
 }
 
@@ -228,13 +228,12 @@ static drape_status choose_kind(const reader *r, const drape_ccd_read_options *o
                 return DRAPE_OK;
             }
         return drape_i_fail(r->ctx, DRAPE_ERROR_ARGUMENT,
-                            "there is no kind of pair \"%s\"; there are vertex-face and edge-edge", options->kind);
+                            "unknown kind of pair \"%s\"; known: vertex-face, edge-edge", options->kind);
     }
     if (kind_of_path(r->path, out)) return DRAPE_OK;
     return drape_i_fail(
         r->ctx, DRAPE_ERROR_FORMAT,
-        "%s: neither the path nor a heading says whether these are vertex-face or edge-edge pairs: say it "
-        "as the kind",
+        "%s: neither the path nor a heading says whether these are vertex-face or edge-edge pairs; give the kind",
         r->path);
 }
 
@@ -266,11 +265,11 @@ static drape_status read_coordinates(reader *r, query_set *set, int64_t row) {
     int8_t truth = -1, *known = (int8_t *)q->truth + pair;
     drape_status status = DRAPE_OK;
     if (r->columns != 6 && r->columns != 7)
-        return wrong(r, "6 or 7 columns are wanted: numerator and denominator of x, y and z, and 1 or 0");
+        return wrong(r, "expected 6 or 7 columns: numerator and denominator of x, y and z, and 1 or 0");
     for (int k = 0; k < 3 && !status; k++) status = take_rational(r, r->column + 2 * k, x + k, &q->rounded);
     if (!status && r->columns == 7) status = take_truth(r, r->column[6], &truth);
     if (!status && place > 0 && truth != *known)
-        status = wrong(r, "the lines of this query say different things about whether it touches");
+        status = wrong(r, "the lines of this query disagree about whether it touches");
     *known = truth;
     return status;
 }
@@ -324,11 +323,10 @@ static drape_status beside(const reader *r, int step, char *out, size_t room) {
             struct stat info; /* what it is, is said when it is read */
             if (length > 0 && (size_t)length < room && stat(out, &info) == 0) return DRAPE_OK;
         }
-    return drape_i_fail(
-        r->ctx, DRAPE_ERROR_FORMAT,
-        "%s: holds numbers of vertices, and no frames lie beside it: name the meshes at the start and at "
-        "the end of the step",
-        r->path);
+    return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT,
+                        "%s: holds vertex numbers, but there are no frames beside it; name the meshes at the start "
+                        "and at the end of the step",
+                        r->path);
 }
 
 static drape_status read_positions(const reader *r, const drape_ccd_read_options *options, query_set *set) {
@@ -361,7 +359,7 @@ static drape_status read_heading(reader *r, const drape_ccd_read_options *option
         if (same < VERTICES) continue;
         *kind = (drape_ccd_kind)k;
         if (options->kind && strcmp(options->kind, drape_ccd_kind_name(*kind)) != 0)
-            return wrong(r, "the heading says another kind of pairs than the one asked for");
+            return wrong(r, "the heading names another kind of pairs than the one requested");
         return DRAPE_OK;
     }
     return wrong(r, "neither a line of numbers nor a heading \"v,f0,f1,f2,truth\" or \"ea0,ea1,eb0,eb1,truth\"");
@@ -372,7 +370,7 @@ static drape_status read_vertices(reader *r, query_set *set, int64_t pair) {
     int32_t *vertex = (int32_t *)q->pairs.vertex + VERTICES * pair;
     drape_status status = DRAPE_OK;
     if (r->columns != VERTICES + 1 && r->columns != VERTICES + 2)
-        return wrong(r, "5 or 6 columns are wanted: four vertices, 1 or 0, and the time of contact");
+        return wrong(r, "expected 5 or 6 columns: four vertices, 1 or 0, and the time of contact");
     for (int k = 0; k < VERTICES && !status; k++)
         status = take_vertex(r, r->column[k], q->pairs.vertices, vertex + k);
     if (!status) status = take_truth(r, r->column[VERTICES], (int8_t *)q->truth + pair);

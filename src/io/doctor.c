@@ -1,4 +1,4 @@
-/* doctor.c: drape_check: who is examined, and what is heard from the readers on the way.
+/* doctor.c: drape_check: who is examined, and what the readers report on the way.
  *
  * A mesh file is examined as a piece of the default material. Of a scene, the readers tell every piece as it is
  * placed and every problem of the file; where nothing of that is an error, the simulation is created to see whether
@@ -71,7 +71,7 @@ void drape_i_found_all(drape_i_doctor *d, const drape_i_defect *defect) {
 
 /* ---- where a finding is ---- */
 
-/* What the ears below hear of a file. */
+/* What the listeners below collect about a file. */
 typedef struct examination {
     drape_i_doctor d;
     const char *name;                       /* of what is checked */
@@ -92,14 +92,15 @@ static void set_place(drape_i_doctor *d, const drape_i_node *node, const char *m
 
 /* ---- lines of mesh files ---- */
 
-static const char LINE_ADVICE[] = "export the mesh anew, or mend the line";
+static const char LINE_ADVICE[] = "export the mesh again, or correct the line";
 
 static void begin_mesh(examination *h, const char *mesh) {
     h->mesh = mesh;
     h->d.incomplete = false;
     h->lines = (drape_i_defect){DRAPE_SEVERITY_ERROR, "bad-line", LINE_ADVICE, 0};
-    h->numbers = (drape_i_defect){DRAPE_SEVERITY_ERROR, "not-finite",
-                                  "the program that wrote the file went wrong before: export the mesh anew", 0};
+    h->numbers = (drape_i_defect){
+        DRAPE_SEVERITY_ERROR, "not-finite",
+        "the program that wrote the file made a mistake; correct it there, and export the mesh again", 0};
     h->repeats = (drape_i_defect){DRAPE_SEVERITY_ERROR, "repeated-vertex",
                                   "delete the face, or give it three different vertices", 0};
 }
@@ -117,15 +118,15 @@ static drape_i_defect *line_defect(examination *h, const char *code) {
     return strcmp(code, h->repeats.code) == 0 ? &h->repeats : &h->lines;
 }
 
-static void hear_line(void *user, int64_t line, const char *code, const char *what) {
+static void on_line(void *user, int64_t line, const char *code, const char *what) {
     examination *h = user;
     h->d.place.line = line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
     drape_i_found(&h->d, line_defect(h, code), NULL, "%s", what);
     h->d.place.line = 0;
 }
 
-static void hear_scene_line(void *user, const drape_i_node *place, const char *mesh, int64_t line, const char *code,
-                            const char *what) {
+static void on_scene_line(void *user, const drape_i_node *place, const char *mesh, int64_t line, const char *code,
+                          const char *what) {
     examination *h = user;
     if (h->mesh && h->mesh != mesh) end_mesh(h);
     if (!h->mesh) begin_mesh(h, mesh);
@@ -148,7 +149,7 @@ static const char *take_place(const char *message, const char *name, int32_t *li
 }
 
 /* Failures are logged too, but they come back as a status, or are told to the listeners. */
-static void hear_log(void *user, drape_log_level level, const char *message) {
+static void on_log(void *user, drape_log_level level, const char *message) {
     examination *h = user;
     drape_i_doctor quiet = h->d;
     if (level != DRAPE_LOG_WARNING) return;
@@ -170,7 +171,7 @@ static void examine_piece(examination *h, const drape_piece *p, bool from_file) 
     h->d.incomplete = false;
 }
 
-static void hear_piece(void *user, const drape_i_node *place, const char *mesh, const drape_piece *p) {
+static void on_piece(void *user, const drape_i_node *place, const char *mesh, const drape_piece *p) {
     examination *h = user;
     const drape_i_node *material = drape_i_node_find(place->parent, "material");
     set_place(&h->d, place, NULL, p->name);
@@ -186,7 +187,7 @@ static void hear_piece(void *user, const drape_i_node *place, const char *mesh, 
 
 /* ---- scenes ---- */
 
-static void hear_problem(void *user, const drape_i_problem *problem, int32_t more) {
+static void on_problem(void *user, const drape_i_problem *problem, int32_t more) {
     examination *h = user;
     drape_i_defect kind = {DRAPE_SEVERITY_ERROR, problem ? problem->code : "bad-scene", NULL, 0};
     h->d.place = (drape_finding){0};
@@ -197,7 +198,7 @@ static void hear_problem(void *user, const drape_i_problem *problem, int32_t mor
                                      .column = problem->line ? problem->column : 0,
                                      .source = problem->source};
     if (problem) drape_i_found(&h->d, &kind, NULL, "%s", problem->what);
-    else drape_i_found(&h->d, &kind, NULL, "%d more problems, not listed: mend those above first", more);
+    else drape_i_found(&h->d, &kind, NULL, "%d more problems are not listed; correct those above first", more);
     if (!problem) h->d.summary->errors += more - 1;
 }
 
@@ -210,7 +211,7 @@ static bool is_explicit(const drape_scene *scene) {
  * before its first step. So that step is taken: it costs some 60 multiplies, and no linear solve. */
 static drape_status try_first_step(examination *h, const drape_scene *scene, drape_sim *sim) {
     drape_i_defect kind = {DRAPE_SEVERITY_ERROR, "unstable-step",
-                           "take steps of no more than that (time.step), or an implicit integrator", 0};
+                           "use steps no longer than that (time.step), or an implicit integrator", 0};
     bool fixed = scene->integration.ode.control == DRAPE_ODE_FIXED;
     if (!is_explicit(scene) || !fixed || scene->frames == 0) return DRAPE_OK;
     drape_status status = drape_sim_step(sim, NULL);
@@ -222,8 +223,9 @@ static drape_status try_first_step(examination *h, const drape_scene *scene, dra
 /* Whether cloth that starts elsewhere than at its rest positions is in balance there. */
 static void find_residual(examination *h, const drape_scene *scene, drape_sim *sim) {
     const double least = 1e-6;
-    drape_settle_result found;
-    if (!scene->start || drape_sim_settle(sim, &(drape_settle_settings){.max_iterations = -1}, &found)) return;
+    drape_equilibrium_result found;
+    if (!scene->start || drape_sim_find_equilibrium(sim, &(drape_equilibrium_settings){.max_iterations = -1}, &found))
+        return;
     h->d.summary->residual = found.residual;
     h->d.summary->at_rest = found.residual < least && !scene->velocity;
 }
@@ -249,7 +251,7 @@ static drape_status try_to_build(examination *h, const char *name, const drape_s
 }
 
 static drape_status check_scene(examination *h, const char *name) {
-    const drape_i_scene_listener listener = {h, hear_problem, hear_scene_line, hear_piece};
+    const drape_i_scene_listener listener = {h, on_problem, on_scene_line, on_piece};
     drape_check_summary *s = h->d.summary;
     drape_scene_options how = h->d.options->scene;
     drape_loaded_scene *loaded = NULL;
@@ -275,23 +277,23 @@ static drape_status check_scene(examination *h, const char *name) {
 /* ---- meshes ---- */
 
 /* A failure that is not about a single line: "name:12: what", or "name: what". */
-static void hear_failure(examination *h, const char *name, drape_i_defect kind) {
+static void on_failure(examination *h, const char *name, drape_i_defect kind) {
     const char *message = take_place(drape_message(h->d.ctx), name, &h->d.place.line);
     drape_i_found(&h->d, &kind, NULL, "%s", message);
     h->d.place.line = 0;
 }
 
 static drape_status check_mesh(examination *h, const char *path) {
-    const drape_i_mesh_listener listener = {hear_line, h};
+    const drape_i_mesh_listener listener = {on_line, h};
     drape_i_arena arena = {0};
     drape_i_mesh m;
     begin_mesh(h, NULL);
     drape_status status = drape_i_mesh_read(h->d.ctx, &arena, path, &listener, &m);
     end_mesh(h);
     if (status == DRAPE_ERROR_FORMAT) {
-        hear_failure(
-            h, path,
-            (drape_i_defect){DRAPE_SEVERITY_ERROR, "bad-mesh", "is it a mesh, and complete? Export it anew", 0});
+        on_failure(h, path,
+                   (drape_i_defect){DRAPE_SEVERITY_ERROR, "bad-mesh",
+                                    "check that it is a complete mesh file; export it again", 0});
         status = DRAPE_OK;
     } else if (!status) {
         drape_piece p = {.vertices = m.vertices, .rest = m.position, .triangles = m.triangles};
@@ -311,8 +313,9 @@ static drape_status check_cache(examination *h, const char *path) {
     drape_cache *cache = NULL;
     drape_status status = drape_cache_open(h->d.ctx, path, &cache);
     if (status == DRAPE_ERROR_FORMAT) {
-        hear_failure(h, path,
-                     (drape_i_defect){DRAPE_SEVERITY_ERROR, "bad-cache", "is it complete? Write it anew", 0});
+        on_failure(
+            h, path,
+            (drape_i_defect){DRAPE_SEVERITY_ERROR, "bad-cache", "the file may be incomplete; write it again", 0});
         return DRAPE_OK;
     }
     if (status) return status;
@@ -369,7 +372,7 @@ drape_status drape_check(drape_context *ctx, const char *name, const drape_check
     *h.d.summary = (drape_check_summary){.residual = -1};
     h.noted = (drape_i_defect){DRAPE_SEVERITY_WARNING, "noted", NULL, 0};
     h.d.place.file = h.name = name;
-    ctx->log = hear_log, ctx->log_user = &h;
+    ctx->log = on_log, ctx->log_user = &h;
     status = check_any(&h, name);
     ctx->log = log, ctx->log_user = log_user;
     drape_i_found_all(&h.d, &h.noted);

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char APART[] = "move them apart, or let them come apart by themselves: contact: {allow_crossings: true}";
+static const char APART[] = "move them apart, or let the simulation separate them: contact: {allow_crossings: true}";
 
 /* The cloth of a scene as one mesh. */
 typedef struct patient {
@@ -140,7 +140,7 @@ static int64_t look_inside(patient *p, int32_t k, bool crossed) {
     for (int32_t v = 0; v < p->vertices; v++) {
         if (!exact && p->part[v] != v) continue; /* the others are where the first one of the part is */
         if (!is_inside(p, k, p->x + 3 * (int64_t)v)) continue;
-        tell_inside(p, &kind, k, v, exact ? "vertex" : "all that is connected with vertex");
+        tell_inside(p, &kind, k, v, exact ? "vertex" : "everything connected with vertex");
     }
     drape_i_found_all(p->d, &kind);
     return kind.seen;
@@ -222,7 +222,7 @@ static drape_status look_at_itself(patient *p, int32_t k) {
     const drape_i_collider *c = &p->all->item[k];
     if (c->shape != DRAPE_COLLIDER_MESH) return DRAPE_OK;
     drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "self-crossing-collider",
-                           "mend the mesh: cloth may be caught where it passes through itself", 0};
+                           "repair the mesh; cloth can get caught where it passes through itself", 0};
     const drape_collider *given = &p->scene->colliders[k];
     const drape_crossings_bodies bodies = {
         .cloth = {.vertices = c->points, .triangles = c->triangles, .triangle = given->triangle}};

@@ -79,7 +79,7 @@ static void look_at_triangles(shape *s) {
     s->no_area = (drape_i_defect){DRAPE_SEVERITY_ERROR, "degenerate-triangle", none, 0};
     s->folded = (drape_i_defect){DRAPE_SEVERITY_WARNING, "degenerate-triangle", none, 0};
     s->no_pattern = (drape_i_defect){DRAPE_SEVERITY_ERROR, "uv-zero-area",
-                                     "unwrap the mesh anew, or do without texture coordinates: uv: false", 0};
+                                     "unwrap the mesh again, or ignore the texture coordinates: uv: false", 0};
     s->thin = (drape_i_defect){DRAPE_SEVERITY_WARNING, "thin-triangle", thin, 0};
     for (int32_t t = 0; t < s->p->triangles; t++) look_at_triangle(s, t);
     drape_i_found_all(s->d, &s->no_area);
@@ -93,7 +93,8 @@ static void look_at_triangles(shape *s) {
 static void report_inverted(shape *s) {
     drape_i_defect kind = {
         DRAPE_SEVERITY_WARNING, "uv-inverted",
-        "fine where a panel is mirrored on purpose; else unwrap the mesh anew, the pattern is folded", 0};
+        "this is fine if a panel is mirrored on purpose; otherwise the pattern is folded, so unwrap the mesh again",
+        0};
     bool upright_is_wrong = s->upright < s->inverted;
     for (int32_t t = 0; t < s->p->triangles; t++) {
         double turn = pattern_turn(s->p, t);
@@ -108,10 +109,10 @@ static void report_inverted(shape *s) {
 static void report_no_lengths(shape *s) {
     const double most = 2;
     drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "uv-no-lengths",
-                           "in a scene, write uv: false to do without them, or uv_scale: to make them lengths", 0};
+                           "in a scene, write uv: false to ignore them, or uv_scale: to turn them into lengths", 0};
     if (s->d->place.piece || (s->flat <= most * s->solid && s->solid <= most * s->flat)) return;
-    drape_i_found(s->d, &kind, NULL, "the texture coordinates cover %.4g square units, the mesh %.4g", s->flat,
-                  s->solid);
+    drape_i_found(s->d, &kind, NULL, "the texture coordinates cover %.4g square units, but the mesh covers %.4g",
+                  s->flat, s->solid);
 }
 
 static void look_at_pattern(shape *s) {
@@ -147,7 +148,7 @@ static void look_at_size(drape_i_doctor *d, const drape_piece *p) {
     double extent = drape_i_piece_extent(p);
     if (p->triangles == 0 || (extent >= small && extent <= large)) return;
     kind.advice =
-        extent < small  ? "are the numbers metres? A unit belongs to them: `unit:` of a mesh, width of a grid"
+        extent < small  ? "check the unit: numbers without one are metres (`unit:` of a mesh, width of a grid)"
         : extent > huge ? "these look like millimetres: write `unit: mm` beside `mesh:`, or 500 mm in a grid"
                         : "these look like centimetres: write `unit: cm` beside `mesh:`, or 170 cm in a grid";
     drape_i_found(d, &kind, NULL, "it would be %.4g m large", extent);
@@ -184,7 +185,7 @@ static void look_at_numbers(drape_i_doctor *d, const drape_material *m) {
                          {"shear", "N/m", m->shear, 0.5, 1e5},
                          {"bend", "N m", m->bend, 1e-8, 1e-2}};
     drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "odd-material",
-                           "is a unit missing, as in 150 g/m^2? `drape fabrics` lists measured ones", 0};
+                           "check the unit, such as 150 g/m^2; `drape fabrics` lists measured fabrics", 0};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(all[i].value >= all[i].low && all[i].value <= all[i].high))
             drape_i_found(d, &kind, NULL, "%s is %g %s; fabrics have %g to %g", all[i].name, all[i].value,

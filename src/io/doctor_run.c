@@ -166,8 +166,8 @@ static void compare(const drape_scene *s, const held *a, const held *b, double l
 
 static drape_status look_at_pins(drape_i_doctor *d, const drape_scene *s, const drape_piece *p, int32_t first) {
     const double most = 1.1;
-    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "pins-apart",
-                           "let the pins move less far, or make the cloth larger", 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "pins-apart", "move the pins less far, or make the cloth larger",
+                           0};
     held list[MOST_HELD];
     paths g;
     apart worst = {.length = 1, .distance = most};
@@ -185,8 +185,8 @@ static drape_status look_at_pins(drape_i_doctor *d, const drape_scene *s, const 
     if (worst.a == worst.b) return DRAPE_OK;
     d->place.piece = p->name;
     drape_i_found(d, &kind, &(drape_i_about){.vertices = 2, .vertex = (int32_t[]){worst.a, worst.b}},
-                  "at %.3g s pins hold vertices %d and %d of %s %.3g m apart, and the cloth between them is %.3g m "
-                  "long: it is pulled to %.3g times its length",
+                  "at %.3g s pins hold vertices %d and %d of %s %.3g m apart, but the cloth between them is %.3g m "
+                  "long, so it is stretched to %.3g times its length",
                   worst.time, worst.a, worst.b, p->name ? p->name : "cloth", worst.distance, worst.length,
                   worst.distance / worst.length);
     d->place.piece = NULL;
@@ -198,10 +198,10 @@ static drape_status look_at_pins(drape_i_doctor *d, const drape_scene *s, const 
 static void look_at_wind(drape_i_doctor *d, const drape_scene *s) {
     const double most = 100; /* m/s: gusts of the strongest hurricanes */
     drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "odd-wind",
-                           "is a unit missing, as in 30 km/h? A breeze has 3 to 5 m/s, a storm 25 m/s", 0};
+                           "check the unit, such as 30 km/h; a breeze has 3 to 5 m/s, a storm 25 m/s", 0};
     double speed = vec3_length(vec3_at(s->forces.wind));
     if (speed > most && s->forces.drag > 0)
-        drape_i_found(d, &kind, NULL, "the wind blows with %.4g m/s, which is %.0f km/h: no weather does", speed,
+        drape_i_found(d, &kind, NULL, "the wind has %.4g m/s, which is %.0f km/h, more than any weather", speed,
                       3.6 * speed);
 }
 
@@ -240,23 +240,22 @@ static drape_status look_at_step(drape_i_doctor *d, const drape_scene *s) {
     const double most_loss = 0.9;  /* of a swing's energy; the scenes that ship have 0.6 at most */
     const double most_angle = 1e4; /* step times the fastest frequency; the scenes that ship have 60 to 200 */
     drape_check_summary *sum = d->summary;
-    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "large-step",
-                           "take shorter steps: 2 to 5 ms are usual (time.step)", 0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "large-step", "use shorter steps (time.step); 2 to 5 ms are usual",
+                           0};
     double period;
     if (is_explicit(s) || s->integration.ode.control == DRAPE_ODE_ERROR) return DRAPE_OK;
     drape_status status = swing_loss(d, s, &period, &sum->swing_loss);
     if (status) return status;
     if (sum->swing_loss > most_loss)
+        drape_i_found(d, &kind, NULL,
+                      "steps of %.3g s are too long: the cloth swings with a period of about %.2g s, and the steps "
+                      "damp %.0f %% of a swing",
+                      s->step, period, 100 * sum->swing_loss);
+    else if (s->step * sum->fastest > most_angle)
         drape_i_found(
             d, &kind, NULL,
-            "steps of %.3g s are too long: the cloth swings to and fro in some %.2g s, and loses %.0f %% of "
-            "a swing to the steps",
-            s->step, period, 100 * sum->swing_loss);
-    else if (s->step * sum->fastest > most_angle)
-        drape_i_found(d, &kind, NULL,
-                      "steps of %.3g s are too long for a mesh so fine and a material so stiff: most of its motion "
-                      "will be damped away",
-                      s->step);
+            "steps of %.3g s are too long for such a fine mesh and stiff material: most of the motion will be damped",
+            s->step);
     return DRAPE_OK;
 }
 

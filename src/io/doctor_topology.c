@@ -101,7 +101,7 @@ static void report_flipped(topology *s) {
         bool tie = root->camps[0] == root->camps[1] && flipped;
         if (minority || tie)
             drape_i_found(s->d, &kind, &(drape_i_about){.triangles = 1, .triangle = &t},
-                          "triangle %d is wound the other way round than most of those it hangs together with", t);
+                          "triangle %d has the opposite orientation of most triangles it is connected with", t);
     }
     drape_i_found_all(s->d, &kind);
 }
@@ -134,10 +134,10 @@ static void report_fans(topology *s) {
     drape_i_defect loose = {.severity = DRAPE_SEVERITY_ERROR,
                             .code = "unreferenced-vertex",
                             .advice = "delete the loose vertices (Blender: Mesh > Clean Up > Delete Loose)"};
-    drape_i_defect tie = {.severity = DRAPE_SEVERITY_WARNING,
-                          .code = "bow-tie-vertex",
-                          .advice =
-                              "split the vertex, or join the triangles along an edge: the cloth hangs on a point"};
+    drape_i_defect tie = {
+        .severity = DRAPE_SEVERITY_WARNING,
+        .code = "bow-tie-vertex",
+        .advice = "split the vertex, or join the triangles along an edge; now the cloth hangs by a point"};
     for (int32_t i = 0; i < 3 * s->triangles; i++)
         if (s->fans[i] == i) s->fan_count[s->triangle[i]]++;
     for (int32_t v = 0; v < s->vertices; v++) {
@@ -168,10 +168,10 @@ static void walk_edges(topology *s) {
     drape_i_defect crowded = {
         .severity = DRAPE_SEVERITY_ERROR,
         .code = "non-manifold-edge",
-        .advice = "cloth has one or two triangles at an edge: delete inner faces, or cut the mesh there"};
+        .advice = "an edge of cloth has one or two triangles; delete inner faces, or cut the mesh there"};
     drape_i_defect one_sided = {.severity = DRAPE_SEVERITY_WARNING,
                                 .code = "not-orientable",
-                                .advice = "a Moebius strip? Cut it where front and back are to change"};
+                                .advice = "if it is a Moebius strip, cut it where front and back meet"};
     int64_t size;
     for (const half_edge *h = s->halves; h < end; h += size) {
         size = edge_size(h, end);
@@ -209,7 +209,7 @@ static void order(int32_t *a, int32_t *b) {
 static void report_doubled(const topology *s, sorted_triangle *all) {
     drape_i_defect kind = {.severity = DRAPE_SEVERITY_WARNING,
                            .code = "duplicate-triangle",
-                           .advice = "delete one of the two: the cloth is twice as thick there"};
+                           .advice = "delete one of the two; the cloth is twice as thick there"};
     for (int32_t t = 0; t < s->triangles; t++) {
         int32_t *v = all[t].vertex;
         for (int32_t k = 0; k < 3; k++) v[k] = s->triangle[3 * (int64_t)t + k];
@@ -261,15 +261,15 @@ static int32_t list_vertices(const topology *s, const double *x, sorted_vertex *
 static void report_unwelded(const topology *s, const double *x, sorted_vertex *all) {
     drape_i_defect kind = {.severity = DRAPE_SEVERITY_WARNING,
                            .code = "duplicate-vertex",
-                           .advice = "where a seam should hold, merge the vertices (Blender: Mesh > Merge > By "
-                                     "Distance); as it is the cloth comes apart there"};
+                           .advice = "if this is a seam, merge the vertices (Blender: Mesh > Merge > By Distance); "
+                                     "otherwise the cloth comes apart there"};
     int32_t n = list_vertices(s, x, all);
     qsort(all, (size_t)n, sizeof *all, compare_vertices);
     for (int32_t i = 1, first = 0; i < n; i++) {
         if (compare_places(&all[first], &all[i]) != 0) first = i;
         else
             drape_i_found(s->d, &kind, &(drape_i_about){2, (int32_t[]){all[first].vertex, all[i].vertex}, 0, NULL},
-                          "vertex %d lies exactly where vertex %d does", all[i].vertex, all[first].vertex);
+                          "vertex %d is at the same place as vertex %d", all[i].vertex, all[first].vertex);
     }
     drape_i_found_all(s->d, &kind);
 }

@@ -54,8 +54,9 @@ drape_status drape_i_check_floats(drape_context *ctx, const char *path, int64_t 
                                   const double *x) {
     for (int64_t i = 0; i < 3 * (int64_t)count; i++)
         if (!isfinite((float)x[i]))
-            return drape_i_fail(ctx, DRAPE_ERROR_NUMBER, "%s: frame %lld: vertex %lld has no place in float32", path,
-                                (long long)frame, (long long)(i / 3));
+            return drape_i_fail(ctx, DRAPE_ERROR_NUMBER,
+                                "%s: frame %lld: vertex %lld is outside the range of float32", path, (long long)frame,
+                                (long long)(i / 3));
     return DRAPE_OK;
 }
 

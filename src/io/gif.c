@@ -1,7 +1,7 @@
 /* gif.c: films that every program shows (GIF89a, CompuServe 1990).
  *
- * One palette of 255 colours for all frames, and one number for "as in the frame before": of each frame only the box
- * of what changed is stored, and in it only the pixels that did. A pattern of 8 x 8 offsets makes two colours look
+ * One palette of 255 colors for all frames, and one number for "as in the frame before": of each frame only the box
+ * of what changed is stored, and in it only the pixels that did. A pattern of 8 x 8 offsets makes two colors look
  * like those between them; it stays in its place, so that what does not move does not flicker.
  *
  * Pixels are packed by LZW: a code stands for a string that occurred before and one pixel more; 9 bits each at first
@@ -43,7 +43,7 @@ struct drape_gif {
     double fps;
     int64_t frames;
     drape_i_palette palette;
-    uint8_t *now, *before; /* numbers of colours, one per pixel */
+    uint8_t *now, *before; /* numbers of colors, one per pixel */
     lzw code;
 };
 
@@ -136,7 +136,7 @@ static void pack_pixels(drape_gif *g, const gif_box *box) {
     drape_i_file_write(&g->file, &end_of_data, 1);
 }
 
-/* ---- Colours ---- */
+/* ---- Colors ---- */
 
 /* 0..63, every number once, neighbours far apart. */
 static int32_t bayer(int32_t x, int32_t y) {
@@ -169,7 +169,7 @@ static void put16(uint8_t *to, int32_t x) {
 static void write_head(drape_gif *g) {
     static const uint8_t repeat[] = {0x21, 0xff, 11,  'N', 'E', 'T', 'S', 'C', 'A', 'P',
                                      'E',  '2',  '.', '0', 3,   1,   0,   0,   0};
-    uint8_t head[13] = {'G', 'I', 'F', '8', '9', 'a', [10] = 0xf7}; /* a palette of 256 colours for all frames */
+    uint8_t head[13] = {'G', 'I', 'F', '8', '9', 'a', [10] = 0xf7}; /* a palette of 256 colors for all frames */
     put16(head + 6, g->width);
     put16(head + 8, g->height);
     drape_i_file_write(&g->file, head, sizeof head);

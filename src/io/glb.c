@@ -6,7 +6,7 @@
  * left corner (v is 1 - v), cloth seen from both sides.
  *
  * Layout: header (magic, version 2, length), JSON chunk, binary chunk; little-endian, chunks padded to 4 bytes.
- * Lengths are 32 bits wide. Size: 24 bytes a vertex and frame, and 4 a pair of frames for the weights. */
+ * Lengths are 32 bits wide. Size: 24 bytes per vertex and frame, and 4 per pair of frames for the weights. */
 #include "io/glb.h"
 
 #include <errno.h>

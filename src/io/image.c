@@ -19,9 +19,9 @@ static uint32_t big(const unsigned char *b, int32_t count) {
 
 /* NULL: good; else what is wrong. */
 static const char *check_sides(uint32_t width, uint32_t height, drape_i_image *out) {
-    if (width < 1 || height < 1) return "an image without pixels";
+    if (width < 1 || height < 1) return "an image without pixels; use another one";
     if (width > DRAPE_I_IMAGE_MOST_SIDE || height > DRAPE_I_IMAGE_MOST_SIDE)
-        return "more than 8192 pixels along a side: make it smaller";
+        return "more than 8192 pixels along a side; make it smaller";
     out->width = (int32_t)width;
     out->height = (int32_t)height;
     return NULL;
@@ -48,9 +48,9 @@ static bool depth_fits(uint32_t color_type, uint32_t depth) {
 static const char *read_header(const unsigned char *chunk, uint32_t length, drape_i_image *out) {
     const unsigned char *d = chunk + CHUNK_HEAD;
     if (length != HEADER_BYTES || memcmp(chunk + 4, "IHDR", 4) != 0)
-        return "a PNG file whose header is not its first chunk";
+        return "a damaged PNG file: its header is not the first chunk; save it again";
     if (!depth_fits(d[9], d[8]) || d[10] != 0 || d[11] != 0 || d[12] > 1)
-        return "a PNG file of a kind that the standard does not know";
+        return "a PNG file of an unknown kind; save it again";
     return check_sides(big(d, 4), big(d + 4, 4), out);
 }
 
@@ -61,16 +61,16 @@ static const char *check_png(bytes b, drape_i_image *out) {
     *out = (drape_i_image){.type = "image/png", .ending = ".png"};
     for (int32_t number = 0;; number++) {
         const unsigned char *chunk = b.data + at;
-        if (b.size - at < CHUNK_REST) return "the PNG file is cut off";
+        if (b.size - at < CHUNK_REST) return "the PNG file is truncated; save it again";
         uint32_t length = big(chunk, 4);
-        if ((int64_t)length > b.size - at - CHUNK_REST) return "the PNG file is cut off";
+        if ((int64_t)length > b.size - at - CHUNK_REST) return "the PNG file is truncated; save it again";
         if (big(chunk + CHUNK_HEAD + length, 4) != crc32(0, chunk + 4, (uInt)length + 4))
-            return "the PNG file is damaged: a checksum is wrong";
+            return "the PNG file is damaged: a checksum is wrong; save it again";
         const char *wrong = number == 0 ? read_header(chunk, length, out) : NULL;
         if (wrong) return wrong;
         pixels = pixels || (memcmp(chunk + 4, "IDAT", 4) == 0 && length > 0);
         at += CHUNK_REST + (int64_t)length;
-        if (memcmp(chunk + 4, "IEND", 4) == 0) return pixels ? NULL : "a PNG file without pixels";
+        if (memcmp(chunk + 4, "IEND", 4) == 0) return pixels ? NULL : "a PNG file without pixels; save it again";
     }
 }
 
@@ -87,9 +87,10 @@ static bool is_frame(unsigned char marker) {
  * everywhere. */
 static const char *read_frame(unsigned char marker, const unsigned char *d, uint32_t length, drape_i_image *out) {
     if (marker > 0xc2 || length < 8 || d[0] != 8)
-        return "a JPEG file of a kind that few programs show: save it as baseline or progressive";
-    if (d[5] != 1 && d[5] != 3) return "a JPEG file that is neither gray nor red, green and blue: convert it to RGB";
-    if (length != 8 + 3 * (uint32_t)d[5]) return "the JPEG file is damaged: its header has a wrong length";
+        return "a JPEG file of an uncommon kind; save it as baseline or progressive";
+    if (d[5] != 1 && d[5] != 3) return "a JPEG file that is neither gray nor RGB; convert it to RGB";
+    if (length != 8 + 3 * (uint32_t)d[5])
+        return "the JPEG file is damaged: its header has a wrong length; save it again";
     return check_sides(big(d + 3, 2), big(d + 1, 2), out);
 }
 
@@ -104,23 +105,23 @@ static const char *check_jpeg(bytes b, drape_i_image *out) {
     int64_t at = 2;
     *out = (drape_i_image){.type = "image/jpeg", .ending = ".jpg"};
     for (;;) {
-        if (b.size - at < 4) return "the JPEG file is cut off";
-        if (b.data[at] != 0xff) return "the JPEG file is damaged: a segment does not begin where it should";
+        if (b.size - at < 4) return "the JPEG file is truncated; save it again";
+        if (b.data[at] != 0xff) return "the JPEG file is damaged: a segment begins in the wrong place; save it again";
         unsigned char marker = b.data[at + 1];
         if (marker == FILLER) {
             at++;
             continue;
         }
         uint32_t length = big(b.data + at + 2, 2);
-        if (length < 2 || (int64_t)length > b.size - at - 2) return "the JPEG file is cut off";
+        if (length < 2 || (int64_t)length > b.size - at - 2) return "the JPEG file is truncated; save it again";
         if (marker == SCAN) break;
-        if (is_frame(marker) && out->width > 0) return "a JPEG file with two headers";
+        if (is_frame(marker) && out->width > 0) return "a damaged JPEG file with two headers; save it again";
         const char *wrong = is_frame(marker) ? read_frame(marker, b.data + at + 4, length, out) : NULL;
         if (wrong) return wrong;
         at += 2 + (int64_t)length;
     }
-    if (out->width == 0) return "a JPEG file without a header";
-    return has_end(b, at) ? NULL : "the JPEG file is cut off";
+    if (out->width == 0) return "a damaged JPEG file without a header; save it again";
+    return has_end(b, at) ? NULL : "the JPEG file is truncated; save it again";
 }
 
 /* ---- either ---- */
@@ -128,9 +129,9 @@ static const char *check_jpeg(bytes b, drape_i_image *out) {
 drape_status drape_i_image_check(drape_context *ctx, const char *name, const void *data, int64_t size,
                                  drape_i_image *out) {
     const bytes b = {data, size};
-    const char *wrong = "neither a PNG nor a JPEG file";
+    const char *wrong = "neither a PNG nor a JPEG file; convert it to one of them";
     *out = (drape_i_image){0};
-    if (size > DRAPE_I_IMAGE_MOST_BYTES) wrong = "more than 16 MiB are too many for an image: make it smaller";
+    if (size > DRAPE_I_IMAGE_MOST_BYTES) wrong = "the image file is larger than 16 MiB; make it smaller";
     else if (size >= (int64_t)sizeof SIGNATURE && memcmp(data, SIGNATURE, sizeof SIGNATURE) == 0)
         wrong = check_png(b, out);
     else if (size >= 3 && b.data[0] == 0xff && b.data[1] == START && b.data[2] == 0xff) wrong = check_jpeg(b, out);

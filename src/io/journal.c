@@ -108,7 +108,7 @@ static drape_status read_at(drape_context *ctx, const frame_log *log, int64_t at
         ssize_t done = pread(log->descriptor, to, (size_t)bytes, (off_t)at);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return fail_errno(ctx, log, "read");
-        if (done == 0) return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: the frames are cut short", log->path);
+        if (done == 0) return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: the frames are truncated", log->path);
         to += done, at += done, bytes -= done;
     }
     return DRAPE_OK;
@@ -135,11 +135,11 @@ static drape_status lock(drape_context *ctx, const frame_log *log) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(log->descriptor, F_SETLK, &whole) == 0) return DRAPE_OK;
     if (errno != EACCES && errno != EAGAIN) return DRAPE_OK; /* a file system without locks */
-    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: another run is at work on it", log->path);
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: another run is using it", log->path);
 }
 
 static drape_status refuse_link(drape_context *ctx, const frame_log *log) {
-    return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: is a link, and frames are not written through links: remove it",
+    return drape_i_fail(ctx, DRAPE_ERROR_IO, "%s: is a link, and frames are not written through links; remove it",
                         log->path);
 }
 
@@ -163,10 +163,10 @@ static drape_status open_leftover(drape_context *ctx, const char *path, frame_lo
     ssize_t there = pread(log->descriptor, magic, sizeof magic, 0);
     if (there < 0) return fail_errno(ctx, log, "read");
     if (there == 0 || (there == sizeof magic && memcmp(magic, MAGIC, sizeof magic) == 0)) return DRAPE_OK;
-    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                        "%s: is not a file of frames, and would be overwritten: move it, or name another place for "
-                        "the checkpoints",
-                        path);
+    return drape_i_fail(
+        ctx, DRAPE_ERROR_ARGUMENT,
+        "%s: is not a file of frames and would be overwritten; move it, or name another file for the checkpoints",
+        path);
 }
 
 static drape_status open_new(drape_context *ctx, const char *path, frame_log *log) {
@@ -205,9 +205,10 @@ static drape_status check_header(drape_context *ctx, const frame_log *log, const
     const frame_log_kind *k = &head->kind;
     bool any_scene = log->kind.vertices == 0;
     if (memcmp(head->magic, MAGIC, sizeof MAGIC) != 0)
-        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: no frames: it does not begin with DRAPEFRM", log->path);
+        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: not a file of frames: it does not begin with DRAPEFRM",
+                            log->path);
     if (head->byte_order != BYTE_ORDER_MARK || head->version != VERSION)
-        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: frames of version %u, and this program knows %d only",
+        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: frames of version %u, but this program reads only %d",
                             log->path, head->version, VERSION);
     if (head->checksum != checksum(head, sizeof *head) || k->interval < 1 || k->interval > INT32_MAX ||
         k->vertices < 1 || k->vertices > INT32_MAX)
@@ -298,7 +299,7 @@ drape_status drape_i_frame_log_open(drape_context *ctx, const char *path, drape_
     drape_status status = l->log.descriptor < 0 ? fail_errno(ctx, &l->log, "open") : read_header(ctx, &l->log);
     if (!status) status = count_frames(ctx, &l->log);
     if (!status && (l->log.count < 1 || l->log.count > INT32_MAX))
-        status = drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: there is no whole frame in it", path);
+        status = drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: there is no complete frame in it", path);
     if (status) drape_i_frame_log_close(l);
     else *out = l;
     return status;
@@ -405,9 +406,9 @@ static bool is_there(const char *path) {
 static drape_status refuse_what_is_there(drape_journal *j) {
     const char *there = is_there(j->newest) ? j->newest : is_there(j->before) ? j->before : NULL;
     if (!there) return DRAPE_OK;
-    return drape_i_fail(j->ctx, DRAPE_ERROR_ARGUMENT,
-                        "%s: there is a checkpoint already, of a run that did not finish: resume that, or remove it",
-                        there);
+    return drape_i_fail(
+        j->ctx, DRAPE_ERROR_ARGUMENT,
+        "%s: there is already a checkpoint of a run that did not finish; resume that run, or remove it", there);
 }
 
 drape_status drape_journal_begin(drape_context *ctx, const char *path, drape_sim *sim, int32_t interval,
@@ -417,8 +418,8 @@ drape_status drape_journal_begin(drape_context *ctx, const char *path, drape_sim
     if (!ctx || !path || !sim || !out)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_journal_begin: path, sim or out is NULL");
     if (interval < 1)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: a checkpoint every %d frames: at least 1 is wanted", path,
-                            interval);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: a checkpoint every %d frames; it must be at least 1",
+                            path, interval);
     drape_status status = make(ctx, path, sim, &j);
     if (status) return status;
     frame_log_kind kind = kind_of(sim, interval);
@@ -460,7 +461,7 @@ static void note(drape_journal *j) {
 }
 
 /* Where only the older one serves it takes the place of the newest, or the next save would put that in its own. */
-static drape_status settle(drape_journal *j, const char *path, int64_t count) {
+static drape_status adopt(drape_journal *j, const char *path, int64_t count) {
     if (path == j->before && rename(j->before, j->newest) != 0)
         return drape_i_fail(j->ctx, DRAPE_ERROR_IO, "%s: cannot rename: %s", j->before, strerror(errno));
     j->log.count = count;
@@ -472,12 +473,11 @@ static drape_status find_checkpoint(drape_journal *j) {
     int64_t count = 0;
     for (size_t i = 0; i < sizeof path / sizeof *path; i++) {
         drape_status status = try_checkpoint(j, path[i], &count);
-        if (!status) return settle(j, path[i], count);
+        if (!status) return adopt(j, path[i], count);
         if (status == DRAPE_ERROR_MEMORY) return status;
         note(j);
     }
-    return drape_i_fail(j->ctx, DRAPE_ERROR_FORMAT, "no checkpoint can be resumed from: %.*s",
-                        DRAPE_I_MESSAGE_SIZE - 64, j->note);
+    return drape_i_fail(j->ctx, DRAPE_ERROR_FORMAT, "no usable checkpoint: %.*s", DRAPE_I_MESSAGE_SIZE - 64, j->note);
 }
 
 drape_status drape_journal_resume(drape_context *ctx, const char *path, drape_sim *sim, drape_journal **out) {

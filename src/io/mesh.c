@@ -252,8 +252,8 @@ drape_status drape_i_mesh_finish(drape_context *ctx, drape_i_arena *scratch, con
     drape_status status = find_unreferenced(ctx, scratch, m);
     if (status || !m->uv_missing) return status;
     drape_i_log(ctx, DRAPE_LOG_WARNING,
-                "%s: %d of %d triangles have no material-space corners (vt, texcoord): they are not used at all",
-                name, m->uv_missing, m->triangles);
+                "%s: %d of %d triangles have no texture coordinates (vt, texcoord), so none are used", name,
+                m->uv_missing, m->triangles);
     m->uv = NULL;
     m->uv_triangle = NULL;
     m->uv_vertices = 0;

@@ -84,7 +84,7 @@ typedef struct drape_i_mesh_face {
 /* Whether the face may be cut in a file of so many bytes: faces of up to 80 corners always, and some 200 of the
  * largest. So reading takes time in proportion to the file. */
 bool drape_i_mesh_may_cut(drape_i_mesh_face *face, int64_t file_size);
-#define DRAPE_I_TOO_MUCH_TO_CUT "too many faces with very many corners: divide them, or write triangles"
+#define DRAPE_I_TOO_MUCH_TO_CUT "too many faces with very many corners; divide them, or export triangles"
 
 /* Cuts the face and puts its triangles behind the first *triangles of the mesh, where there is room for them, but for
  * those with a vertex twice. Returns the vertex that stands twice in the first of these, or -1. */

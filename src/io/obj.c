@@ -259,5 +259,5 @@ static drape_status write_frame(drape_context *ctx, void *state, const drape_i_f
     return drape_i_sequence_frame(ctx, state, frame, write_file);
 }
 
-const drape_i_format drape_i_format_obj = {EXTENSION, "a Wavefront OBJ file a frame: NAME_0000.obj, ...",
+const drape_i_format drape_i_format_obj = {EXTENSION, "one Wavefront OBJ file per frame: NAME_0000.obj, ...",
                                            open_sequence, write_frame, drape_i_sequence_close};

@@ -1,6 +1,6 @@
 /* obj_read.c: reading Wavefront OBJ files.
  *
- *   v x y z [w] | x y z r g b [a]      a vertex; weight and colour are passed over
+ *   v x y z [w] | x y z r g b [a]      a vertex; weight and color are passed over
  *   vt u [v [w]]                       a material-space vertex; without v it is 0
  *   f corner corner corner ...         a polygon; a corner is v, v/vt, v//vn or v/vt/vn; also called fo
  *   g name ...                         the faces that follow belong to these groups, until the next g
@@ -158,7 +158,7 @@ static drape_status read_number(reader *r, word w, double *out) {
     const char *wrong = drape_i_word_number(w, DRAPE_I_DECIMAL, out);
     if (wrong && is_not_finite(w)) {
         r->code = "not-finite";
-        wrong = "is no finite number";
+        wrong = "is not a finite number";
     }
     return wrong ? fail(r, "'%s' %s", drape_i_quote(w).text, wrong) : DRAPE_OK;
 }
@@ -167,7 +167,7 @@ static drape_status read_number(reader *r, word w, double *out) {
 static drape_status read_numbers(reader *r, int32_t most, double *out, int32_t *count) {
     word w;
     for (*count = 0; (w = next_word(r)).length; ++*count) {
-        if (*count == most) return fail(r, "'%s' is one number too many", drape_i_quote(w).text);
+        if (*count == most) return fail(r, "there is one number too many, '%s'", drape_i_quote(w).text);
         drape_status status = read_number(r, w, &out[*count]);
         if (status) return status;
     }
@@ -181,7 +181,7 @@ static drape_status read_vertex(reader *r) {
     drape_status status = read_numbers(r, MAX_VALUES, value, &count);
     if (status) return status;
     if (count < 3 || count == 5)
-        return fail(r, "a vertex of %d numbers: only 3, 4 with a weight, 6 or 7 with a colour can be read", count);
+        return fail(r, "a vertex of %d numbers; expected 3, 4 with a weight, or 6 or 7 with a color", count);
     memcpy(to, value, 3 * sizeof *value);
     return DRAPE_OK;
 }
@@ -216,10 +216,12 @@ static bool take_index(const char **at, const char *end, int64_t *out) {
 static drape_status resolve(const reader *r, const char *what, int64_t index, int64_t now, int64_t total,
                             int32_t *out) {
     int64_t from_0 = index > 0 ? index - 1 : now + index;
-    if (index == 0) return fail(r, "%s 0: they count from 1", what);
-    if (index > total) return fail(r, "%s %lld, but the file has %lld", what, (long long)index, (long long)total);
+    if (index == 0) return fail(r, "%s 0, but numbers start at 1", what);
+    if (index > total)
+        return fail(r, "%s %lld does not exist: the file has %lld", what, (long long)index, (long long)total);
     if (from_0 < 0)
-        return fail(r, "%s %lld, but only %lld come before this line", what, (long long)index, (long long)now);
+        return fail(r, "%s %lld does not exist: only %lld come before this line", what, (long long)index,
+                    (long long)now);
     *out = (int32_t)from_0;
     return DRAPE_OK;
 }
@@ -239,8 +241,7 @@ static drape_status read_corner(reader *r, word w, int32_t i) {
         at++;
         good = at == end || (take_index(&at, end, &vn) && at == end);
     }
-    if (!good)
-        return fail(r, "'%s' is no corner: only v, v/vt, v//vn and v/vt/vn can be read", drape_i_quote(w).text);
+    if (!good) return fail(r, "'%s' is not a corner; expected v, v/vt, v//vn or v/vt/vn", drape_i_quote(w).text);
     drape_status status = resolve(r, "vertex", v, r->now.vertices, r->total.vertices, &r->face->vertex[i]);
     if (!has_uv && r->total.uv_vertices) r->face->no_uv = true;
     if (status || !has_uv) return status;
@@ -265,7 +266,7 @@ static drape_status add_face(reader *r) {
     int32_t twice = drape_i_mesh_add_face(r->mesh, r->face, &r->now.triangles);
     if (twice < 0) return DRAPE_OK;
     r->code = "repeated-vertex";
-    return fail(r, "vertex %lld stands twice in a triangle of this face", (long long)twice + 1);
+    return fail(r, "vertex %lld appears twice in a triangle of this face", (long long)twice + 1);
 }
 
 /* ---- Groups ---- */
@@ -387,7 +388,7 @@ static drape_status check_text(reader *r) {
     r->line = 1;
     if (!zero) return DRAPE_OK;
     for (const char *s = r->data; s < zero; s++) r->line += *s == '\n';
-    return fail(r, "a zero byte: this is no text");
+    return fail(r, "a zero byte; this is not a text file");
 }
 
 static drape_status check_counts(reader *r) {
@@ -425,8 +426,8 @@ static drape_status read_in_c_locale(reader *r) {
 
 static void warn(const reader *r) {
     if (r->unknown)
-        drape_i_log(r->ctx, DRAPE_LOG_WARNING, "%s:%lld: '%s' is not known; passed over, as %lld lines in all",
-                    r->name, (long long)r->unknown_line, drape_i_quote(r->unknown_word).text, (long long)r->unknown);
+        drape_i_log(r->ctx, DRAPE_LOG_WARNING, "%s:%lld: '%s' is not known; %lld such lines are ignored", r->name,
+                    (long long)r->unknown_line, drape_i_quote(r->unknown_word).text, (long long)r->unknown);
 }
 
 static drape_status parse(reader *r, drape_i_arena *arena, drape_i_arena *scratch) {

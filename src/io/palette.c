@@ -1,5 +1,5 @@
-/* palette.c: colours by repeated cuts: of all boxes of colours the one with the largest squared error is cut in two,
- * at its mean and across the channel in which its colours differ most, until there are enough boxes; each gives its
+/* palette.c: colors by repeated cuts: of all boxes of colors the one with the largest squared error is cut in two,
+ * at its mean and across the channel in which its colors differ most, until there are enough boxes; each gives its
  * mean. Greens weigh more than reds, and those more than blues, about as eyes see differences. */
 #include "io/palette.h"
 
@@ -125,7 +125,7 @@ static int32_t search(const drape_i_palette *p, const uint8_t rgb[3]) {
     return best;
 }
 
-/* Of the middle of the bin, so that it does not matter which of its colours is asked for first. */
+/* Of the middle of the bin, so that it does not matter which of its colors is asked for first. */
 int32_t drape_i_palette_nearest(drape_i_palette *p, const uint8_t rgb[3]) {
     int32_t bin = bin_of(rgb);
     if (p->nearest[bin] < 0) {

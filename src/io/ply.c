@@ -123,5 +123,5 @@ static drape_status write_frame(drape_context *ctx, void *state, const drape_i_f
     return drape_i_sequence_frame(ctx, state, frame, write_file);
 }
 
-const drape_i_format drape_i_format_ply = {EXTENSION, "a binary PLY file a frame: NAME_0000.ply, ...", open_sequence,
-                                           write_frame, drape_i_sequence_close};
+const drape_i_format drape_i_format_ply = {EXTENSION, "one binary PLY file per frame: NAME_0000.ply, ...",
+                                           open_sequence, write_frame, drape_i_sequence_close};

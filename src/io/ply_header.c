@@ -63,20 +63,20 @@ static bool next_line(reader *r, line *out) {
 static drape_status read_format(reader *r, const line *l) {
     static const char *const formats[] = {"ascii", "binary_little_endian", "binary_big_endian"};
     if (l->words != 3 || !drape_i_word_is(l->word[2], "1.0"))
-        return fail(r, "format and 1.0 are wanted, as in 'format ascii 1.0'");
+        return fail(r, "expected a format and 1.0, such as 'format ascii 1.0'");
     for (int32_t i = 0; i < 3; i++)
         if (drape_i_word_is(l->word[1], formats[i])) {
             r->out->format = (drape_i_ply_format)i;
             r->has_format = true;
             return DRAPE_OK;
         }
-    return fail(r, "there is no format '%s'; known: ascii, binary_little_endian, binary_big_endian",
+    return fail(r, "unknown format '%s'; known: ascii, binary_little_endian, binary_big_endian",
                 drape_i_quote(l->word[1]).text);
 }
 
 static drape_status read_element(reader *r, const line *l) {
     double count;
-    if (l->words != 3) return fail(r, "a name and a number are wanted, as in 'element vertex 8'");
+    if (l->words != 3) return fail(r, "expected a name and a number, such as 'element vertex 8'");
     const char *wrong = drape_i_word_number(l->word[2], DRAPE_I_WHOLE, &count);
     if (wrong) return fail(r, "'%s' %s", drape_i_quote(l->word[2]).text, wrong);
     if (!(count >= 0 && count < MOST_COUNT))
@@ -97,14 +97,14 @@ static drape_status read_type(const reader *r, drape_i_word w, drape_i_ply_type 
             *out = (drape_i_ply_type)i;
             return DRAPE_OK;
         }
-    return fail(r, "there is no type '%s'", drape_i_quote(w).text);
+    return fail(r, "unknown type '%s'", drape_i_quote(w).text);
 }
 
 static drape_status read_property(reader *r, const line *l) {
     bool list = l->words > 1 && drape_i_word_is(l->word[1], "list");
     if (l->words != (list ? 5 : 3))
-        return fail(r, "types and a name are wanted, as in 'property float x' or 'property list uchar int "
-                       "vertex_indices'");
+        return fail(
+            r, "expected types and a name, such as 'property float x' or 'property list uchar int vertex_indices'");
     if (!r->out->elements) return fail(r, "a property of no element");
     drape_i_ply_element *e = &r->out->element[r->out->elements - 1];
     if (e->properties == DRAPE_I_PLY_MOST) return fail(r, "more than %d properties", DRAPE_I_PLY_MOST);
@@ -124,7 +124,7 @@ static drape_status read_line(reader *r, const line *l) {
     if (drape_i_word_is(l->word[0], "format")) return read_format(r, l);
     if (drape_i_word_is(l->word[0], "element")) return read_element(r, l);
     if (drape_i_word_is(l->word[0], "property")) return read_property(r, l);
-    return fail(r, "'%s' has no place in a header", drape_i_quote(l->word[0]).text);
+    return fail(r, "'%s' does not belong in a header", drape_i_quote(l->word[0]).text);
 }
 
 drape_status drape_i_ply_header_read(drape_context *ctx, const char *name, const char *data, int64_t size,
@@ -134,7 +134,7 @@ drape_status drape_i_ply_header_read(drape_context *ctx, const char *name, const
     drape_status status = DRAPE_OK;
     *out = (drape_i_ply_header){0};
     if (!next_line(&r, &l) || l.words != 1 || !drape_i_word_is(l.word[0], "ply"))
-        return fail(&r, "no PLY file: its first line would be 'ply'");
+        return fail(&r, "not a PLY file: its first line must be 'ply'");
     while (!status) {
         if (!next_line(&r, &l)) return fail(&r, "the file ends in its header");
         if (l.words == 1 && drape_i_word_is(l.word[0], "end_header")) break;

@@ -88,7 +88,7 @@ static drape_status read_word(reader *r, drape_i_ply_type type, double *out) {
     drape_i_word w = next_word(r);
     if (!w.length) return fail(r, "the %s ends too soon", r->at < r->end ? "line" : "file");
     const char *wrong = drape_i_word_number(w, DRAPE_I_DECIMAL, out);
-    if (!wrong && type < DRAPE_I_PLY_FLOAT32 && *out != floor(*out)) wrong = "is no whole number";
+    if (!wrong && type < DRAPE_I_PLY_FLOAT32 && *out != floor(*out)) wrong = "is not a whole number";
     return wrong ? fail(r, "'%s' %s", drape_i_quote(w).text, wrong) : DRAPE_OK;
 }
 
@@ -162,7 +162,7 @@ static void begin_row(reader *r) {
 static drape_status end_row(reader *r) {
     if (r->header->format != DRAPE_I_PLY_ASCII) return DRAPE_OK;
     drape_i_word w = next_word(r);
-    return w.length ? fail(r, "'%s' is one number too many", drape_i_quote(w).text) : DRAPE_OK;
+    return w.length ? fail(r, "there is one number too many, '%s'", drape_i_quote(w).text) : DRAPE_OK;
 }
 
 static drape_status read_row(reader *r) {
@@ -224,7 +224,7 @@ static drape_status find_elements(reader *r) {
         const drape_i_ply_element **slot = drape_i_word_is(e->name, "vertex") ? &r->vertex
                                            : drape_i_word_is(e->name, "face") ? &r->face
                                                                               : NULL;
-        if (slot && *slot) return fail(r, "the element %s is there twice", drape_i_quote(e->name).text);
+        if (slot && *slot) return fail(r, "the element %s appears twice", drape_i_quote(e->name).text);
         if (slot) *slot = e;
     }
     if (!r->vertex || !r->face || !r->face->count)
@@ -249,7 +249,7 @@ static drape_status check_count(const reader *r) {
     int64_t least = least_bytes(r, r->element), left = r->end - r->at;
     int64_t unseparated = r->header->format == DRAPE_I_PLY_ASCII; /* the last number of the file */
     if (least && r->element->count > (left + unseparated) / least)
-        return fail(r, "%lld times the element %s cannot be in the %lld bytes that are left",
+        return fail(r, "%lld times the element %s do not fit in the remaining %lld bytes",
                     (long long)r->element->count, drape_i_quote(r->element->name).text, (long long)left);
     return DRAPE_OK;
 }
@@ -290,7 +290,7 @@ static drape_status count(reader *r) {
 static void warn_of_rest(reader *r) {
     begin_row(r);
     if (r->at < r->end)
-        drape_i_log(r->ctx, DRAPE_LOG_WARNING, "%s: %lld bytes behind the last element are passed over", r->name,
+        drape_i_log(r->ctx, DRAPE_LOG_WARNING, "%s: %lld bytes after the last element are ignored", r->name,
                     (long long)(r->end - r->at));
 }
 
@@ -321,7 +321,7 @@ static drape_status take_corners(reader *r, int64_t next_uv) {
     for (int32_t i = 0; i < r->corners; i++) {
         double v = r->corner[i];
         if (!(v >= 0 && v < r->mesh->vertices) || v != floor(v))
-            return fail(r, "vertex %.9g, but there are %d, from 0", v, r->mesh->vertices);
+            return fail(r, "vertex %.9g does not exist: there are %d, counted from 0", v, r->mesh->vertices);
         face->vertex[i] = (int32_t)v;
         face->uv[i] = r->face_uv ? (int32_t)(next_uv + i) : face->vertex[i];
     }
@@ -338,7 +338,7 @@ static drape_status add_face(reader *r, int64_t next_uv, int64_t *triangles) {
     if (status) return go_on(r, "bad-line", status);
     int32_t twice = drape_i_mesh_add_face(r->mesh, r->polygon, triangles);
     if (twice < 0) return DRAPE_OK;
-    return go_on(r, "repeated-vertex", fail(r, "vertex %d stands twice in a triangle of this face", twice));
+    return go_on(r, "repeated-vertex", fail(r, "vertex %d appears twice in a triangle of this face", twice));
 }
 
 static drape_status read_faces(reader *r) {

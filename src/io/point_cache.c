@@ -231,7 +231,7 @@ static drape_status read_pc2_head(drape_context *ctx, const char *name, const un
         return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: does not begin as a PC2 file does", name);
     uint32_t version = drape_i_get_u32(data + PC2_VERSION_AT, false);
     if (version != 1)
-        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: version 1 of PC2 is known, not %lu", name,
+        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: only version 1 of PC2 can be read, not %lu", name,
                             (unsigned long)version);
     *head = (cache_head){.frames_at = PC2_HEAD,
                          .start = (double)drape_i_get_f32(data + PC2_START_AT, false),
@@ -248,7 +248,7 @@ static drape_status check_times(drape_context *ctx, const char *name, const unsi
     for (int64_t f = 0; f < frames; f++) {
         double now = (double)drape_i_get_f32(data + MDD_HEAD + 4 * f, true);
         if (!isfinite(now) || now < before)
-            return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: frame %lld is at %g s, behind one at %g s", name,
+            return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: frame %lld is at %g s, after one at %g s", name,
                                 (long long)f, now, before);
         before = now;
     }
@@ -280,7 +280,7 @@ struct drape_cache {
 static drape_status read_head(drape_cache *c, const char *name, const unsigned char *data, int64_t size) {
     bool pc2 = drape_i_ends_in(name, ".pc2");
     if (!pc2 && !drape_i_ends_in(name, ".mdd"))
-        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "%s: no point cache, which ends in .pc2 or .mdd", name);
+        return drape_i_fail(c->ctx, DRAPE_ERROR_ARGUMENT, "%s: not a point cache; these end in .pc2 or .mdd", name);
     c->big_endian = !pc2;
     drape_status status = (pc2 ? read_pc2_head : read_mdd_head)(c->ctx, name, data, size, &c->head);
     c->info = (drape_cache_info){.vertices = c->head.vertices,

@@ -97,17 +97,18 @@ static bool read_factor(const char **at, int sign, double *scale, int power[BASE
     double unit_scale;
     const struct unit *u = length ? find_unit(symbol, length, &unit_scale) : NULL;
     if (!*symbol) {
-        snprintf(why, why_size, "a unit is missing at its end");
+        snprintf(why, why_size, "a unit is missing at the end");
         return false;
     }
     if (!u) {
-        snprintf(why, why_size, "\"%.*s\" is no unit%s", length && length < MOST_QUOTED ? (int)length : MOST_QUOTED,
-                 symbol, length > 1 ? " known here (units are joined by a space, a * or a /)" : "");
+        snprintf(why, why_size, "\"%.*s\" is not a unit%s",
+                 length && length < MOST_QUOTED ? (int)length : MOST_QUOTED, symbol,
+                 length > 1 ? " known here; join units with a space, * or /" : "; see docs/scenes.md for the units");
         return false;
     }
     int exponent;
     if (!read_power(at, &exponent)) {
-        snprintf(why, why_size, "no power that can be used behind \"%.*s\"", (int)length, symbol);
+        snprintf(why, why_size, "the power after \"%.*s\" is not supported", (int)length, symbol);
         return false;
     }
     for (int i = 0; i < BASES; i++) power[i] += sign * exponent * u->power[i];
@@ -139,7 +140,7 @@ static bool read_angle(const char *unit, double *value, char *why, size_t why_si
         *value *= 57.295779513082320877;
         return true;
     }
-    snprintf(why, why_size, "\"%.*s\" is no unit of an angle; deg or rad is wanted", MOST_QUOTED, unit);
+    snprintf(why, why_size, "\"%.*s\" is not a unit of angle; use deg or rad", MOST_QUOTED, unit);
     return false;
 }
 
@@ -153,11 +154,12 @@ bool drape_i_quantity_parse(const char *text, drape_i_dimension dimension, doubl
     bool looks_plain = isdigit((unsigned char)*text) || *text == '-' || *text == '+' || *text == '.';
     if (end == text || !looks_plain || isnan(value) || is_hexadecimal(text, end)) {
         const char *unit = dimensions[dimension].unit;
-        snprintf(why, why_size, "\"%.60s\" is no number such as 1.5%s%s", text, *unit ? " or 1.5 " : "", unit);
+        snprintf(why, why_size, "\"%.60s\" is not a number; write it as 1.5%s%s", text, *unit ? " or 1.5 " : "",
+                 unit);
         return false;
     }
     if (*end == ',') {
-        snprintf(why, why_size, "\"%.*s\": decimals stand behind a point, not a comma", MOST_QUOTED, text);
+        snprintf(why, why_size, "\"%.*s\": write decimals with a point, not a comma", MOST_QUOTED, text);
         return false;
     }
     while (*end == ' ') end++;
@@ -172,14 +174,14 @@ bool drape_i_quantity_parse(const char *text, drape_i_dimension dimension, doubl
         const struct dimension *d = &dimensions[dimension];
         for (int i = 0; i < BASES; i++)
             if (power[i] != d->power[i]) {
-                snprintf(why, why_size, "the unit \"%.40s\" does not fit; %s is wanted", end,
+                snprintf(why, why_size, "the unit \"%.40s\" does not fit; expected %s", end,
                          *d->unit ? d->unit : "a plain number");
                 return false;
             }
         value *= scale;
     }
     if (!isfinite(value)) {
-        snprintf(why, why_size, "\"%.*s\" is too large a number", MOST_QUOTED, text);
+        snprintf(why, why_size, "\"%.*s\" is too large", MOST_QUOTED, text);
         return false;
     }
     *out = value;

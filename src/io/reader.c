@@ -113,8 +113,8 @@ static drape_status check_numbers(const drape_reader *r) {
                                 f[i].path);
         if (f[i].number - f[i - 1].number != f[1].number - f[0].number)
             return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT,
-                                "%s: frames %lld and %lld are there, but none between them, although the first are "
-                                "numbered %lld, %lld: a file is missing",
+                                "%s: there are frames %lld and %lld but none between them, although the first are "
+                                "numbered %lld, %lld; add the missing file, or renumber the files",
                                 r->path, (long long)f[i - 1].number, (long long)f[i].number, (long long)f[0].number,
                                 (long long)f[1].number);
     }
@@ -128,11 +128,11 @@ static drape_status find_files(drape_reader *r) {
     if (status) return status;
     if (alone && count > 0)
         return drape_i_fail(r->ctx, DRAPE_ERROR_ARGUMENT,
-                            "%s: both this file and a sequence of %lld numbered files are there; rename it or them",
+                            "%s: this file and a sequence of %lld numbered files both exist; rename one of them",
                             r->path, (long long)count);
     if (!alone && count == 0) {
         size_t stem = strlen(r->path) - strlen(r->kind->ending);
-        return drape_i_fail(r->ctx, DRAPE_ERROR_IO, "%s: there is neither this file nor %.*s_0000%s and the like",
+        return drape_i_fail(r->ctx, DRAPE_ERROR_IO, "%s: neither this file nor a sequence %.*s_0000%s, ... exists",
                             r->path, (int)stem, r->path, r->kind->ending);
     }
     if (count > INT32_MAX) return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT, "%s: too many files", r->path);
@@ -163,14 +163,15 @@ static drape_status open_meshes(drape_reader *r) {
 
 static drape_status compare_mesh(const drape_reader *r, const char *path, const drape_i_mesh *mesh) {
     if (mesh->vertices != r->info.vertices || mesh->triangles != r->info.triangles)
-        return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT, "%s: %d vertices and %d triangles, but %s has %d and %d",
-                            path, mesh->vertices, mesh->triangles, r->files[0].path, r->info.vertices,
-                            r->info.triangles);
+        return drape_i_fail(
+            r->ctx, DRAPE_ERROR_FORMAT,
+            "%s has %d vertices and %d triangles, but %s has %d and %d; all frames must have the same mesh", path,
+            mesh->vertices, mesh->triangles, r->files[0].path, r->info.vertices, r->info.triangles);
     for (int32_t t = 0; t < mesh->triangles; t++)
         if (memcmp(mesh->triangle[t], r->info.triangle + 3 * (int64_t)t, sizeof *mesh->triangle) != 0)
             return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT,
-                                "%s: triangle %d is not that of %s (polygons are cut by their shape in each frame: "
-                                "write triangles)",
+                                "%s: triangle %d differs from that of %s; all frames must have the same mesh "
+                                "(polygons are divided by their shape in each frame: export triangles)",
                                 path, t, r->files[0].path);
     return DRAPE_OK;
 }
@@ -234,7 +235,7 @@ static drape_status take_triangles(drape_reader *r, const char *path) {
     if (!status) status = drape_i_mesh_read(r->ctx, &r->memory, path, NULL, &mesh);
     if (status) return status;
     if (mesh.vertices != r->info.vertices)
-        return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT, "%s has %d vertices, but %s has %d: it is another mesh",
+        return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT, "%s has %d vertices, but %s has %d; it is another mesh",
                             r->path, r->info.vertices, path, mesh.vertices);
     r->info.triangles = mesh.triangles;
     r->info.triangle = mesh.triangle[0];
@@ -270,8 +271,9 @@ static drape_status refuse(drape_context *ctx, const char *path) {
     if (drape_writer_knows(path))
         return drape_i_fail(
             ctx, DRAPE_ERROR_ARGUMENT,
-            "%s: frames of this format are written, but not read; %s: let the run write one of them, too", path, can);
-    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: not a known format of frames; %s", path, can);
+            "%s: frames of this format can be written but not read; %s: let the run write one of these too", path,
+            can);
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: not a known format for frames; %s", path, can);
 }
 
 static drape_status open_reader(drape_reader *r, const char *path, const char *mesh) {
@@ -281,8 +283,7 @@ static drape_status open_reader(drape_reader *r, const char *path, const char *m
     drape_status status = r->kind->open(r);
     if (status) return status;
     if (r->files && mesh)
-        return drape_i_fail(r->ctx, DRAPE_ERROR_ARGUMENT, "%s has triangles of its own: %s is not needed", path,
-                            mesh);
+        return drape_i_fail(r->ctx, DRAPE_ERROR_ARGUMENT, "%s has its own triangles; leave %s out", path, mesh);
     return r->files ? DRAPE_OK : find_triangles(r, mesh);
 }
 

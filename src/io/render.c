@@ -75,7 +75,7 @@ static drape_status check_settings(drape_context *ctx, const drape_render_settin
     if (s->has_floor && !isfinite(s->floor))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the height of the floor is not finite");
     if (!drape_i_is_color(s->background[0]) || !drape_i_is_color(s->background[1]))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a colour of the background is not in 0..1");
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "a color of the background is not in 0..1");
     return DRAPE_OK;
 }
 

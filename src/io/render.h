@@ -2,14 +2,14 @@
  *
  *   render.c          settings, what the camera is shown, and a picture from beginning to end
  *   render_camera.c   where the camera is
- *   render_paint.c    the colours of the cloth
+ *   render_paint.c    the colors of the cloth
  *   render_surface.c  cloth and meshes as one list of triangles with normals
  *   raster.c          triangles -> which one each sample of a pixel sees, tile by tile
  *   depth_map.c       the same from a light: what lies in its shadow
  *   sky_light.c       how much of the sky a vertex or a place on the floor sees
- *   shade.c           what a sample sees -> colours -> pixels
+ *   shade.c           what a sample sees -> colors -> pixels
  *
- * Lengths are m. All colours are linear light. Every part does the same arithmetic whatever thread it runs on. */
+ * Lengths are m. All colors are linear light. Every part does the same arithmetic whatever thread it runs on. */
 #ifndef DRAPE_IO_RENDER_H
 #define DRAPE_IO_RENDER_H
 
@@ -57,7 +57,7 @@ vec3 drape_i_camera_ray(const drape_i_camera *camera, double x, double y);
 /* ---- Surfaces ---- */
 
 typedef struct drape_i_paint {
-    vec3 front, back; /* colours of both sides */
+    vec3 front, back; /* colors of both sides */
     bool cloth;       /* light shines through it */
 } drape_i_paint;
 
@@ -75,7 +75,7 @@ typedef struct drape_i_surface {
     double (*open)[2];      /* 0..1 at each vertex: what its front and its back see of the sky */
 } drape_i_surface;
 
-/* The mesh of the cloth, and its colours. */
+/* The mesh of the cloth, and its colors. */
 typedef struct drape_i_painted_cloth {
     int32_t vertices, triangles;
     int32_t *triangle;    /* 3 per triangle */
@@ -156,7 +156,7 @@ typedef struct drape_i_samples {
 
 void drape_i_samples_fill(drape_i_samples *out, int32_t count);
 
-/* Everything that the colour of a pixel follows from. */
+/* Everything that the color of a pixel follows from. */
 typedef struct drape_i_picture {
     int32_t width, height;
     const drape_i_samples *samples;

@@ -1,4 +1,4 @@
-/* render_paint.c: which colour each triangle of the cloth has. */
+/* render_paint.c: which color each triangle of the cloth has. */
 #include "io/render.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ static drape_status check_cloth(drape_context *ctx, const drape_render_cloth *c)
                             (long long)sum, c->triangles);
     for (int32_t p = 0; p < c->piece_count && c->piece_color; p++)
         if (!drape_i_is_color(color_of(c, p)))
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the colour of piece %d is not in 0..1", p);
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "the color of piece %d is not in 0..1", p);
     return DRAPE_OK;
 }
 
@@ -74,7 +74,7 @@ static void number_parts(const drape_i_painted_cloth *c, int32_t *part) {
     for (int32_t v = 0; v < c->vertices; v++) part[v] = part[v] == v ? parts++ : part[part[v]];
 }
 
-/* Which colour each triangle has: that of its piece, or of the part that it hangs together with. */
+/* Which color each triangle has: that of its piece, or of the part that it hangs together with. */
 static drape_status paint_triangles(drape_context *ctx, const drape_render_cloth *cloth, int32_t colors,
                                     drape_i_painted_cloth *c) {
     int32_t *part;

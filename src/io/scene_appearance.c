@@ -17,10 +17,10 @@ static void unknown_color(reader_t *r, const drape_i_node *node) {
     for (int32_t i = 0; i < MOST_NAMES && drape_color_name(i); i++) names[i] = drape_color_name(i);
     bool number = node->text[0] == '#';
     if (!number) nearest = drape_i_nearest(node->text, names);
-    drape_i_problem_at(&r->problems, node, false, "there is no color \"%s\"%s%s%s (%s)", node->text,
-                       nearest ? "; do you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "",
-                       number ? "\"#rrggbb\" or \"#rgb\" is wanted"
-                              : "`drape list colors` lists the names; or \"#rrggbb\"");
+    drape_i_problem_at(&r->problems, node, false, "unknown color \"%s\"%s%s%s (%s)", node->text,
+                       nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "",
+                       number ? "expected \"#rrggbb\" or \"#rgb\""
+                              : "`drape list colors` lists the names; or use \"#rrggbb\"");
 }
 
 static bool read_color(reader_t *r, const drape_i_node *map, drape_appearance *out) {
@@ -28,8 +28,8 @@ static bool read_color(reader_t *r, const drape_i_node *map, drape_appearance *o
     if (!node) return false;
     if (node->kind != DRAPE_I_SCALAR || !*node->text)
         drape_i_problem_at(&r->problems, node, true,
-                           "color: a name is wanted, as in red, or a number in quotes, as in \"#c0392b\" (without "
-                           "quotes a # begins a comment)");
+                           "color: expected a name, such as red, or a number in quotes, such as \"#c0392b\" (without "
+                           "quotes, # begins a comment)");
     else if (drape_color_find(node->text, out->color)) out->colored = true;
     else unknown_color(r, node);
     return out->colored;
@@ -47,9 +47,9 @@ static drape_status load_image(reader_t *r, const char *path, drape_i_image_read
     if (size > DRAPE_I_IMAGE_MOST_BYTES)
         status = drape_i_image_check(r->ctx, path, NULL, size, &out->kind); /* says so */
     else if (size > MOST_IMAGE_BYTES - r->image_bytes)
-        status =
-            drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT, "%s: with this image the scene has more than %lld MiB of them",
-                         path, (long long)(MOST_IMAGE_BYTES >> 20));
+        status = drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT,
+                              "%s: with this image the scene has more than %lld MiB of images; make them smaller",
+                              path, (long long)(MOST_IMAGE_BYTES >> 20));
     else if (!(data = drape_i_scene_get(r, size, 1))) status = DRAPE_ERROR_MEMORY;
     else if ((int64_t)fread(data, 1, (size_t)size, file) != size)
         status = drape_i_fail(r->ctx, DRAPE_ERROR_IO, "%s: cannot read", path);
@@ -71,7 +71,7 @@ static const drape_i_image_read *find_image(reader_t *r, const drape_i_node *nod
     if (!image) return NULL;
     drape_status status = load_image(r, path, image);
     if (status) {
-        drape_i_scene_failed(r, node, status);
+        drape_i_scene_file_failed(r, node, status);
         return NULL;
     }
     image->name = node->text;
@@ -97,7 +97,8 @@ static void read_size(reader_t *r, const drape_i_node *node, const drape_i_image
     double size[2];
     if (node->kind == DRAPE_I_LIST) {
         if (drape_i_node_count(node) != 2) {
-            drape_i_problem_at(&r->problems, node, false, "size: a width, or width and height, as in [30 cm, 20 cm]");
+            drape_i_problem_at(&r->problems, node, false,
+                               "size: expected a width, or width and height, such as [30 cm, 20 cm]");
             return;
         }
         if (!drape_i_node_number(r, node->first, DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &size[0]) ||
@@ -116,7 +117,8 @@ static bool find_pattern(reader_t *r, const drape_i_node *node, const drape_piec
     const drape_i_mesh *m = shape->mesh;
     if (piece->uv) return true;
     if (!m || !m->uv) {
-        drape_i_problem_at(&r->problems, node, false, "texture: %s has no texture coordinates to lay an image by",
+        drape_i_problem_at(&r->problems, node, false,
+                           "texture: %s has no texture coordinates; unwrap the mesh, or use color instead",
                            shape->file ? shape->file : "the piece");
         return false;
     }
@@ -135,10 +137,9 @@ static bool read_texture(reader_t *r, const drape_i_node *map, const drape_piece
         size = drape_i_node_find(node, "size");
     }
     if (!file || file->kind != DRAPE_I_SCALAR || !*file->text) {
-        drape_i_problem_at(
-            &r->problems, file ? file : node, true,
-            "texture: the name of a PNG or JPEG file is wanted, as in stripes.png or {file: stripes.png, "
-            "size: 20 cm}");
+        drape_i_problem_at(&r->problems, file ? file : node, true,
+                           "texture: expected the name of a PNG or JPEG file, such as stripes.png or {file: "
+                           "stripes.png, size: 20 cm}");
         return false;
     }
     const drape_i_image_read *image = find_image(r, file);

@@ -75,7 +75,7 @@ static bool looks_like_radians(const drape_i_node *n) {
 static void question_radians(reader_t *r, const drape_i_node *rotate) {
     for (const drape_i_node *n = rotate->first; n; n = n->next)
         if (looks_like_radians(n))
-            drape_i_warn_at(r, n, "rotate: %s degrees look like radians; write %s rad if that is meant", n->text,
+            drape_i_warn_at(r, n, "rotate: %s degrees look like radians; if you mean radians, write %s rad", n->text,
                             n->text);
 }
 
@@ -99,7 +99,8 @@ static void read_resolution(reader_t *r, const drape_i_node *grid, drape_i_grid 
     g->nx = r->options->resolution ? r->options->resolution : 51;
     if (node && node->kind == DRAPE_I_LIST && !r->options->resolution) {
         if (drape_i_node_count(node) != 2) {
-            drape_i_problem_at(&r->problems, node, false, "resolution: one number, or two as in [101, 51]");
+            drape_i_problem_at(&r->problems, node, false,
+                               "resolution: expected one number, or two, such as [101, 51]");
             return;
         }
         drape_i_node_whole(r, node->first, DRAPE_I_LEAST_RESOLUTION, DRAPE_I_MOST_RESOLUTION, &g->nx);
@@ -120,7 +121,7 @@ static void read_cut(reader_t *r, const drape_i_node *grid, drape_i_grid *g) {
     const drape_i_range share = {0, 1, true};
     double x = 1, y = 1;
     if (node && (node->kind != DRAPE_I_LIST || drape_i_node_count(node) != 2)) {
-        drape_i_problem_at(&r->problems, node, false, "cut: two fractions are wanted, as in [0.5, 0.5]");
+        drape_i_problem_at(&r->problems, node, false, "cut: expected two fractions, such as [0.5, 0.5]");
     } else if (node) {
         drape_i_node_number(r, node->first, DRAPE_I_PLAIN, share, &x);
         drape_i_node_number(r, node->first->next, DRAPE_I_PLAIN, share, &y);
@@ -128,7 +129,7 @@ static void read_cut(reader_t *r, const drape_i_node *grid, drape_i_grid *g) {
     g->cut_x = (int32_t)floor(x * (g->nx - 1));
     g->cut_y = (int32_t)floor(y * (g->ny - 1));
     if (g->cut_x == 0 && g->cut_y == 0)
-        drape_i_problem_at(&r->problems, node, false, "cut: nothing is left of the grid");
+        drape_i_problem_at(&r->problems, node, false, "cut: nothing is left of the grid; use larger fractions");
 }
 
 static void read_diagonals(reader_t *r, const drape_i_node *grid, drape_i_grid *g) {
@@ -137,7 +138,7 @@ static void read_diagonals(reader_t *r, const drape_i_node *grid, drape_i_grid *
     g->alternating = strcmp(word, "alternating") == 0;
     if (!g->alternating && strcmp(word, "one-way") != 0)
         drape_i_problem_at(&r->problems, drape_i_node_find(grid, "diagonals"), false,
-                           "diagonals is %s; one-way or alternating is wanted", word);
+                           "diagonals is %s; it must be one-way or alternating", word);
 }
 
 static bool make_irregular(reader_t *r, const drape_i_node *grid, bool tube, drape_i_grid *g) {
@@ -158,7 +159,8 @@ static bool make_irregular(reader_t *r, const drape_i_node *grid, bool tube, dra
 /* A few words may ask for any number of grids: a limit keeps what they take in memory known. */
 static bool has_room(reader_t *r, const drape_i_node *node, const drape_i_grid *g) {
     if ((int64_t)g->nx * g->ny <= DRAPE_I_MOST_VERTICES - (int64_t)r->vertices) return true;
-    drape_i_problem_at(&r->problems, node, false, "with this grid of %d by %d there are more than %d vertices", g->nx,
+    drape_i_problem_at(&r->problems, node, false,
+                       "with this grid of %d by %d the scene has more than %d vertices; lower the resolution", g->nx,
                        g->ny, DRAPE_I_MOST_VERTICES);
     return false;
 }
@@ -174,10 +176,11 @@ static bool read_tube(reader_t *r, const drape_i_node *grid, const drape_i_grid 
     drape_i_read_truth(r, grid, "tube", &tube);
     if (tube && g->nx < FEWEST_AROUND)
         drape_i_problem_at(&r->problems, grid, false,
-                           "a tube of resolution %d; it needs at least %d vertices along its width", g->nx,
+                           "the tube has resolution %d; it needs at least %d vertices along its width", g->nx,
                            FEWEST_AROUND);
     if (tube && drape_i_node_find(grid, "cut"))
-        drape_i_problem_at(&r->problems, drape_i_node_find(grid, "cut"), true, "cut does not go with a tube");
+        drape_i_problem_at(&r->problems, drape_i_node_find(grid, "cut"), true,
+                           "cut cannot be used with a tube; leave out one of them");
     return tube;
 }
 
@@ -186,10 +189,10 @@ static bool read_curve(reader_t *r, const drape_i_node *grid, bool tube, drape_i
     const drape_i_node *list = drape_i_node_find(grid, "curve");
     int32_t count = list && list->kind == DRAPE_I_LIST ? drape_i_node_count(list) : 0, at = 0;
     if (!list) return true;
-    if (tube) drape_i_problem_at(&r->problems, list, true, "curve does not go with a tube");
+    if (tube) drape_i_problem_at(&r->problems, list, true, "curve cannot be used with a tube; leave out one of them");
     else if (count < 2 || count > MOST_POINTS)
         drape_i_problem_at(&r->problems, list, false,
-                           "curve: 2 to %d points are wanted, as in [[0, 0, 0], [1 m, 0, 0]]", MOST_POINTS);
+                           "curve: expected 2 to %d points, such as [[0, 0, 0], [1 m, 0, 0]]", MOST_POINTS);
     if (tube || count < 2 || count > MOST_POINTS) return false;
     double *point = drape_i_scene_get(r, 3 * (int64_t)count, sizeof *point);
     if (!point) return false;
@@ -197,7 +200,8 @@ static bool read_curve(reader_t *r, const drape_i_node *grid, bool tube, drape_i
         double *p = point + 3 * (int64_t)at;
         if (!drape_i_node_vector(r, n, DRAPE_I_LENGTH, DRAPE_I_ANY, p)) return false;
         if (at > 0 && p[0] == p[-3] && p[1] == p[-2] && p[2] == p[-1]) {
-            drape_i_problem_at(&r->problems, n, false, "curve: this point is the one before it");
+            drape_i_problem_at(&r->problems, n, false,
+                               "curve: this point is the same as the one before it; leave one of them out");
             return false;
         }
     }
@@ -238,7 +242,8 @@ static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece,
 /* ---- mesh files ---- */
 
 static const char *refuse_path(reader_t *r, const drape_i_node *node) {
-    drape_i_problem_at(&r->problems, node, false, "%s: %s leads out of the scene's folder; --trust-paths allows it",
+    drape_i_problem_at(&r->problems, node, false,
+                       "%s: %s is outside the scene's folder; move it there, or allow it with --trust-paths",
                        node->key, node->text);
     return NULL;
 }
@@ -248,7 +253,8 @@ const char *drape_i_path_beside(reader_t *r, const drape_i_node *node) {
     size_t folder = slash ? (size_t)(slash - r->path) + 1 : 0, length = strlen(node->text);
     bool trust = r->options->trust_paths;
     if (r->options->no_files) {
-        drape_i_problem_at(&r->problems, node, false, "%s: files cannot be read here", node->key);
+        drape_i_problem_at(&r->problems, node, false,
+                           "%s: the program that reads this scene does not allow files; leave it out", node->key);
         return NULL;
     }
     if (!trust && drape_i_path_climbs(node->text)) return refuse_path(r, node);
@@ -283,15 +289,15 @@ static void check_uv(reader_t *r, const drape_i_node *node, const drape_i_mesh *
     double solid = area_of(m->position, 3, (const int32_t(*)[3])m->triangle, m->triangles);
     if (flat <= most * solid && solid <= most * flat) return;
     if (!(flat > 0 && solid > 0))
-        drape_i_problem_at(&r->problems, node, false,
-                           "the texture coordinates cover %.4g m^2, the mesh %.4g m^2; uv: false does without them",
-                           flat, solid);
-    else
         drape_i_problem_at(
             &r->problems, node, false,
-            "the texture coordinates cover %.4g m^2, the mesh %.4g m^2. Cut from them the cloth would be "
-            "%s: uv_scale: %.4g makes them fit, or uv: false does without them",
-            flat, solid, flat > solid ? "slack" : "stretched", uv_scale * sqrt(solid / flat));
+            "the texture coordinates cover %.4g m^2, but the mesh covers %.4g m^2; ignore them with uv: false", flat,
+            solid);
+    else
+        drape_i_problem_at(&r->problems, node, false,
+                           "the texture coordinates cover %.4g m^2, but the mesh covers %.4g m^2, so the cloth would "
+                           "start %s; scale them with uv_scale: %.4g, or ignore them with uv: false",
+                           flat, solid, flat > solid ? "slack" : "stretched", uv_scale * sqrt(solid / flat));
 }
 
 /* `unit: 1 cm`, or just `unit: cm`. */
@@ -317,25 +323,26 @@ void drape_i_turn_axes(bool file_y_up, int64_t count, double *points) {
 }
 
 /* The problems of a mesh file on their way to the scene's listener. */
-typedef struct mesh_ear {
+typedef struct mesh_forwarder {
     const reader_t *r;
     const drape_i_node *node;
     const char *path;
-    int64_t heard;
-} mesh_ear;
+    int64_t count; /* how many went on */
+} mesh_forwarder;
 
 static void pass_on(void *user, int64_t line, const char *code, const char *what) {
-    mesh_ear *ear = user;
-    const drape_i_scene_listener *to = ear->r->listener;
-    ear->heard++;
-    to->mesh_problem(to->user, ear->node, ear->path, line, code, what);
+    mesh_forwarder *f = user;
+    const drape_i_scene_listener *to = f->r->listener;
+    f->count++;
+    to->mesh_problem(to->user, f->node, f->path, line, code, what);
 }
 
 static void refuse_unreferenced(reader_t *r, const drape_i_node *node, const char *path, const drape_i_mesh *m) {
     if (m->unreferenced > 0 && !r->listener)
-        drape_i_problem_at(&r->problems, node, false,
-                           "%s: %d of its vertices belong to no triangle; the first is number %d", path,
-                           m->unreferenced, m->first_unreferenced + 1);
+        drape_i_problem_at(
+            &r->problems, node, false,
+            "%s: %d of its vertices belong to no triangle, the first is number %d; delete the loose vertices", path,
+            m->unreferenced, m->first_unreferenced + 1);
 }
 
 static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i_node *node, drape_piece *piece,
@@ -345,7 +352,7 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
     double unit = 1, uv_scale = 1;
     if (!m) return false;
     if (node->kind != DRAPE_I_SCALAR || !*node->text) {
-        drape_i_problem_at(&r->problems, node, false, "mesh: the name of an OBJ or PLY file is wanted");
+        drape_i_problem_at(&r->problems, node, false, "mesh: expected the name of an OBJ or PLY file");
         return false;
     }
     bool y_up = r->y_up;
@@ -355,11 +362,11 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
     drape_i_read_truth(r, piece_node, "uv", &use_uv);
     const char *path = drape_i_path_beside(r, node);
     if (!path) return false;
-    mesh_ear ear = {r, node, path, 0};
-    drape_i_mesh_listener listener = {pass_on, &ear};
+    mesh_forwarder forwarder = {r, node, path, 0};
+    drape_i_mesh_listener listener = {pass_on, &forwarder};
     drape_status status = drape_i_mesh_read(r->ctx, &r->out->arena, path, r->listener ? &listener : NULL, m);
     r->problems.code = "bad-mesh";
-    if (status) return drape_i_scene_failed(r, node, status);
+    if (status) return drape_i_scene_file_failed(r, node, status);
     for (int64_t i = 0; i < 3 * (int64_t)m->vertices; i++) m->position[i] *= unit;
     if (y_up != r->y_up) drape_i_turn_axes(y_up, m->vertices, m->position);
     for (int64_t i = 0; m->uv && i < 2 * (int64_t)m->uv_vertices; i++) m->uv[i] *= unit * uv_scale;
@@ -368,13 +375,13 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
     piece->triangles = m->triangles, piece->triangle = m->triangle[0];
     if (use_uv && m->uv) {
         r->problems.code = "uv-no-lengths";
-        if (!ear.heard) check_uv(r, node, m, uv_scale);
+        if (!forwarder.count) check_uv(r, node, m, uv_scale);
         piece->uv = m->uv, piece->uv_triangle = m->uv_triangle[0], piece->uv_vertices = m->uv_vertices;
     }
     shape->mesh = m;
     shape->file = path;
     shape->uv_unit = unit * uv_scale;
-    return !ear.heard;
+    return !forwarder.count;
 }
 
 /* ---- a piece ---- */
@@ -388,7 +395,9 @@ static bool read_shape(reader_t *r, const drape_i_node *node, drape_piece *piece
     }
     for (int32_t i = 0; grid && mesh_only[i]; i++) {
         const drape_i_node *extra = drape_i_node_find(node, mesh_only[i]);
-        if (extra) drape_i_problem_at(&r->problems, extra, true, "%s is for a piece with `mesh:`", extra->key);
+        if (extra)
+            drape_i_problem_at(&r->problems, extra, true, "%s works only for a piece with `mesh:`; leave it out",
+                               extra->key);
     }
     return grid ? read_grid(r, grid, piece, shape) : read_mesh(r, node, mesh, piece, shape);
 }
@@ -439,7 +448,8 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     if (piece->rest && r->listener) tell_piece(r, node, piece, shape);
     if (!good) return;
     if (piece->vertices > INT32_MAX - r->vertices) {
-        drape_i_problem_at(&r->problems, node, false, "the pieces have more vertices than can be numbered");
+        drape_i_problem_at(&r->problems, node, false,
+                           "the pieces have too many vertices in total; use coarser meshes");
         return;
     }
     shape->vertices = piece->vertices;
@@ -478,8 +488,8 @@ void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
     const drape_i_node *list = drape_i_node_find(root, "cloth");
     if (!list || list->kind != DRAPE_I_LIST || !list->first) {
         drape_i_problem_at(&r->problems, list ? list : root, false,
-                           list ? "cloth: a list of pieces is wanted, each behind a dash and a space"
-                                : "`cloth:` is missing: a list of pieces, each behind a dash and a space");
+                           list ? "cloth: expected a list of pieces, each after a dash and a space"
+                                : "`cloth:` is missing; add a list of pieces, each after a dash and a space");
         return;
     }
     int32_t count = drape_i_node_count(list), index = 0;

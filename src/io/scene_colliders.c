@@ -48,10 +48,10 @@ static bool has_its_keys(reader_t *r, const drape_i_node *node, drape_collider_s
         const drape_i_node *found = drape_i_node_find(node, shape_keys[i].key);
         bool fits = shape_keys[i].shapes >> shape & 1;
         if (found && !fits)
-            drape_i_problem_at(&r->problems, found, true, "a %s has no %s", drape_collider_shape_name(shape),
-                               found->key);
+            drape_i_problem_at(&r->problems, found, true, "a %s has no %s; leave it out",
+                               drape_collider_shape_name(shape), found->key);
         if (!found && fits && shape_keys[i].needed)
-            drape_i_problem_at(&r->problems, node, false, "a %s needs a %s, as in %s: %s",
+            drape_i_problem_at(&r->problems, node, false, "a %s needs a %s, such as %s: %s",
                                drape_collider_shape_name(shape), shape_keys[i].key, shape_keys[i].key,
                                shape_keys[i].example);
     }
@@ -62,7 +62,7 @@ static bool has_its_keys(reader_t *r, const drape_i_node *node, drape_collider_s
 static void read_hole(reader_t *r, const drape_i_node *node, double hole[2]) {
     if (!node) return;
     if (node->kind != DRAPE_I_LIST || drape_i_node_count(node) != 2) {
-        drape_i_problem_at(&r->problems, node, false, "hole: two lengths are wanted, as in [50 cm, 50 cm]");
+        drape_i_problem_at(&r->problems, node, false, "hole: expected two lengths, such as [50 cm, 50 cm]");
         return;
     }
     drape_i_node_number(r, node->first, DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &hole[0]);
@@ -112,7 +112,7 @@ static void place_mesh(const reader_t *r, const drape_i_placement *place, int64_
 static void place_shape(reader_t *r, const drape_i_node *node, const drape_i_placement *place, drape_collider *c) {
     if (place->scale != 1)
         drape_i_problem_at(&r->problems, drape_i_node_find(drape_i_node_find(node, "place"), "scale"), true,
-                           "scale is for a collider with `mesh:`");
+                           "scale works only for a collider with `mesh:`; change the size of the shape instead");
     rotation_vector(place->rotate, c->rotation);
     drape_i_turn_up(r, c->rotation);
 }
@@ -121,7 +121,8 @@ static void read_key(reader_t *r, const drape_i_node *node, drape_collider_key *
     static const char *const keys[] = {"time", "offset", "turn", NULL};
     double offset[3] = {0}, turn[3] = {0};
     if (!drape_i_read_map(r, node, keys)) return;
-    if (!drape_i_node_find(node, "time")) drape_i_problem_at(&r->problems, node, false, "a key needs a time");
+    if (!drape_i_node_find(node, "time"))
+        drape_i_problem_at(&r->problems, node, false, "a key needs a time, such as time: 1 s");
     drape_i_read_number(r, node, "time", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &key->time);
     drape_i_read_vector(r, node, "offset", DRAPE_I_LENGTH, DRAPE_I_ANY, offset);
     drape_i_read_vector(r, node, "turn", DRAPE_I_ANGLE, (drape_i_range){-1e9, 1e9, false}, turn);
@@ -140,7 +141,7 @@ static void read_motion(reader_t *r, const drape_i_node *move, const drape_colli
     const drape_i_node *list = drape_i_node_find(move, "keys");
     if (!list || list->kind != DRAPE_I_LIST || !list->first) {
         drape_i_problem_at(&r->problems, list ? list : move, !list,
-                           "move: a list of keys is wanted, as in {keys: [{time: 1 s}, {time: 2 s, offset: [0, 0, "
+                           "move: expected a list of keys, such as {keys: [{time: 1 s}, {time: 2 s, offset: [0, 0, "
                            "10 cm], turn: [0, 0, 90]}]}");
         return;
     }
@@ -150,7 +151,7 @@ static void read_motion(reader_t *r, const drape_i_node *move, const drape_colli
         all[i] = *at;
         read_key(r, n, &all[i]);
         if (i > 0 && r->problems.count == before && !(all[i].time > all[i - 1].time))
-            drape_i_problem_at(&r->problems, n, false, "the times of keys must rise: %g s comes after %g s",
+            drape_i_problem_at(&r->problems, n, false, "the times of keys must increase, but %g s comes after %g s",
                                all[i].time, all[i - 1].time);
     }
     c->key = all;
@@ -191,7 +192,7 @@ static bool read_source(reader_t *r, const drape_i_node *node, mesh_source *out)
     out->frames.mesh = out->mesh;
     if (out->mesh && !drape_i_is_file_name(r, out->mesh, "an OBJ or PLY file")) return false;
     if (!frames && !out->mesh)
-        drape_i_problem_at(&r->problems, node, false, "a mesh needs a file, as in mesh: body.obj");
+        drape_i_problem_at(&r->problems, node, false, "a mesh needs a file, such as mesh: body.obj");
     if (!frames) return out->mesh != NULL;
     return drape_i_read_map(r, frames, keys) && drape_i_read_frame_source(r, frames, &out->frames);
 }
@@ -201,7 +202,7 @@ static bool read_one_mesh(reader_t *r, const mesh_source *from, const drape_i_pl
     const char *path = drape_i_path_beside(r, from->mesh);
     if (!path) return false;
     drape_status status = drape_i_mesh_read(r->ctx, &r->out->arena, path, NULL, &m);
-    if (status) return drape_i_scene_failed(r, from->mesh, status);
+    if (status) return drape_i_scene_file_failed(r, from->mesh, status);
     drape_i_frame_source_scale(r, &from->frames, m.vertices, m.position);
     place_mesh(r, place, m.vertices, m.position);
     c->vertices = m.vertices, c->positions = m.position;
@@ -214,7 +215,7 @@ static bool read_sequence(reader_t *r, const mesh_source *from, const drape_i_pl
     if (!drape_i_read_frames(r, &from->frames, 0, 0, &f)) return false;
     if (f.triangles == 0) {
         drape_i_problem_at(&r->problems, from->frames.file, false,
-                           "%s holds positions only: name a mesh file with its triangles, as in mesh: body.obj",
+                           "%s holds only positions; name a mesh file for the triangles, such as mesh: body.obj",
                            from->frames.file->text);
         return false;
     }
@@ -232,7 +233,7 @@ static bool read_shape(reader_t *r, const drape_i_node *node, const drape_i_plac
     if (!drape_i_read_index(r, node, "shape", shape_name, &shape)) return false;
     if (shape < 0) {
         drape_i_problem_at(&r->problems, node, false,
-                           "a collider needs a shape, as in shape: sphere, or a mesh, as in mesh: body.obj");
+                           "a collider needs a shape, such as shape: sphere, or a mesh, such as mesh: body.obj");
         return false;
     }
     c->shape = (drape_collider_shape)shape;
@@ -274,7 +275,7 @@ void drape_i_read_colliders(reader_t *r, const drape_i_node *root) {
     if (!list) return;
     if (list->kind != DRAPE_I_LIST) {
         drape_i_problem_at(&r->problems, list, false,
-                           "colliders: a list is wanted, each entry behind a dash and a space");
+                           "colliders: expected a list, each entry after a dash and a space");
         return;
     }
     if (count > MOST_COLLIDERS) {

@@ -21,6 +21,15 @@ bool drape_i_scene_failed(reader_t *r, const drape_i_node *node, drape_status st
     return false;
 }
 
+bool drape_i_scene_file_failed(reader_t *r, const drape_i_node *node, drape_status status) {
+    bool says_what_to_do = strstr(drape_message(r->ctx), "; ");
+    if (status == DRAPE_ERROR_MEMORY || says_what_to_do) return drape_i_scene_failed(r, node, status);
+    drape_i_problem_at(&r->problems, node, false, "%s; %s", drape_message(r->ctx),
+                       status == DRAPE_ERROR_FORMAT ? "correct the file, or export it again"
+                                                    : "check the name, which is relative to the scene file");
+    return false;
+}
+
 /* ---- what was probably meant ---- */
 
 enum { LONGEST_WORD = 32 };
@@ -73,7 +82,7 @@ bool drape_i_read_map(reader_t *r, const drape_i_node *node, const char *const *
     char known[400];
     drape_i_join(keys, known, sizeof known);
     if (node->kind != DRAPE_I_MAP) {
-        drape_i_problem_at(&r->problems, node, false, "%s%s%s where keys with values are wanted (keys: %s)",
+        drape_i_problem_at(&r->problems, node, false, "%s%sfound %s; expected keys with values (known keys: %s)",
                            node->key ? node->key : "", node->key ? ": " : "", kind_name(node), known);
         return false;
     }
@@ -83,9 +92,8 @@ bool drape_i_read_map(reader_t *r, const drape_i_node *node, const char *const *
         if (good) continue;
         const char *nearest = drape_i_nearest(n->key, keys);
         if (nearest)
-            drape_i_problem_at(&r->problems, n, true, "there is no key \"%s\" here; do you mean \"%s\"?", n->key,
-                               nearest);
-        else drape_i_problem_at(&r->problems, n, true, "there is no key \"%s\" here; known: %s", n->key, known);
+            drape_i_problem_at(&r->problems, n, true, "unknown key \"%s\"; did you mean \"%s\"?", n->key, nearest);
+        else drape_i_problem_at(&r->problems, n, true, "unknown key \"%s\"; known keys: %s", n->key, known);
     }
     return true;
 }
@@ -99,7 +107,7 @@ static const char *name_of(const drape_i_node *node) {
 
 static bool is_scalar(reader_t *r, const drape_i_node *node, const char *wanted) {
     if (node->kind == DRAPE_I_SCALAR && *node->text) return true;
-    drape_i_problem_at(&r->problems, node, false, "%s: %s where %s is wanted", name_of(node), kind_name(node),
+    drape_i_problem_at(&r->problems, node, false, "%s: found %s; expected %s", name_of(node), kind_name(node),
                        wanted);
     return false;
 }
@@ -136,7 +144,7 @@ bool drape_i_node_whole(reader_t *r, const drape_i_node *node, int32_t low, int3
     double value;
     if (!drape_i_node_number(r, node, DRAPE_I_PLAIN, DRAPE_I_ANY, &value)) return false;
     if (value != floor(value) || value < low || value > high) {
-        drape_i_problem_at(&r->problems, node, false, "%s is %s; a whole number from %d to %d is wanted",
+        drape_i_problem_at(&r->problems, node, false, "%s is %s; it must be a whole number from %d to %d",
                            name_of(node), node->text, low, high);
         return false;
     }
@@ -149,7 +157,7 @@ bool drape_i_node_vector(reader_t *r, const drape_i_node *node, drape_i_dimensio
     double v[3];
     int32_t k = 0;
     if (node->kind != DRAPE_I_LIST || drape_i_node_count(node) != 3) {
-        drape_i_problem_at(&r->problems, node, false, "%s: three numbers in brackets are wanted, as in [0, 0, 1]",
+        drape_i_problem_at(&r->problems, node, false, "%s: expected three numbers in brackets, such as [0, 0, 1]",
                            name_of(node));
         return false;
     }
@@ -198,7 +206,8 @@ const char *drape_i_read_unique_name(reader_t *r, const drape_i_node *entry, con
         int32_t same = find_name(before, count, name);
         if (same >= 0)
             drape_i_problem_at(&r->problems, drape_i_node_find(entry, "name"), false,
-                               "entry %d of the list is called \"%s\" already: names must differ", same + 1, name);
+                               "entry %d of the list already has the name \"%s\"; use different names", same + 1,
+                               name);
         return name;
     }
     if (find_name(before, count, usual) < 0) return usual;
@@ -226,7 +235,8 @@ bool drape_i_read_truth(reader_t *r, const drape_i_node *map, const char *key, b
     if (!node || !is_scalar(r, node, "true or false")) return false;
     bool yes = strcmp(node->text, "true") == 0, no = strcmp(node->text, "false") == 0;
     if (!yes && !no) {
-        drape_i_problem_at(&r->problems, node, false, "%s is %s; true or false is wanted", name_of(node), node->text);
+        drape_i_problem_at(&r->problems, node, false, "%s is %s; it must be true or false", name_of(node),
+                           node->text);
         return false;
     }
     *out = yes;
@@ -239,7 +249,7 @@ void drape_i_read_up(reader_t *r, const drape_i_node *map, bool *y_up) {
     if (!drape_i_read_text(r, map, "up", &word)) return;
     *y_up = strcmp(word, "y") == 0;
     if (!*y_up && strcmp(word, "z") != 0)
-        drape_i_problem_at(&r->problems, drape_i_node_find(map, "up"), false, "up is %s; z or y is wanted", word);
+        drape_i_problem_at(&r->problems, drape_i_node_find(map, "up"), false, "up is %s; it must be z or y", word);
 }
 
 void drape_i_turn_up(const reader_t *r, double v[3]) {

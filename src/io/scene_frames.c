@@ -8,7 +8,7 @@
 
 bool drape_i_is_file_name(reader_t *r, const drape_i_node *node, const char *wanted) {
     if (node->kind == DRAPE_I_SCALAR && *node->text) return true;
-    drape_i_problem_at(&r->problems, node, false, "%s: the name of %s is wanted", node->key, wanted);
+    drape_i_problem_at(&r->problems, node, false, "%s: expected the name of %s", node->key, wanted);
     return false;
 }
 
@@ -24,7 +24,7 @@ bool drape_i_read_frame_source(reader_t *r, const drape_i_node *map, drape_i_fra
     drape_i_read_number(r, map, "start", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->start);
     out->file = drape_i_node_find(map, "file");
     if (out->file) return drape_i_is_file_name(r, out->file, "a sequence of frames (.obj, .ply, .pc2, .mdd)");
-    drape_i_problem_at(&r->problems, map, true, "%s: a file is wanted, as in {file: walk.pc2, fps: 25}", map->key);
+    drape_i_problem_at(&r->problems, map, true, "%s: expected a file, such as {file: walk.pc2, fps: 25}", map->key);
     return false;
 }
 
@@ -42,8 +42,8 @@ static bool lies_inside(void *user, const char *path) {
 static bool has_frame(reader_t *r, const drape_i_frame_source *from, int32_t frames, int32_t frame) {
     if (frame < frames) return true;
     drape_i_problem_at(&r->problems, from->file, false,
-                       "there is no frame %d: the last of %s is number %d, counted from 0", frame, from->file->text,
-                       frames - 1);
+                       "frame %d does not exist; the last frame of %s is number %d, counted from 0", frame,
+                       from->file->text, frames - 1);
     return false;
 }
 
@@ -62,7 +62,7 @@ static bool copy_frames(reader_t *r, const drape_i_frame_source *from, drape_rea
     if (info->triangles > 0) memcpy(triangle, info->triangle, 3 * (size_t)info->triangles * sizeof *triangle);
     for (int32_t f = 0; f < count; f++) {
         drape_status status = drape_reader_frame(reader, first + f, out->x + f * numbers);
-        if (status) return drape_i_scene_failed(r, from->file, status);
+        if (status) return drape_i_scene_file_failed(r, from->file, status);
         out->time[f] = from->start + (first + f) / from->fps;
     }
     return true;
@@ -73,11 +73,13 @@ bool drape_i_read_frames(reader_t *r, const drape_i_frame_source *from, int32_t 
     const char *path = drape_i_path_beside(r, from->file);
     const char *mesh = from->mesh ? drape_i_path_beside(r, from->mesh) : NULL;
     const drape_i_reader_gate gate = {
-        .allows = lies_inside, .why_not = "leads out of the scene's folder; --trust-paths allows it", .user = r};
+        .allows = lies_inside,
+        .why_not = "is outside the scene's folder; move it there, or allow it with --trust-paths",
+        .user = r};
     drape_reader *reader;
     if (!path || (from->mesh && !mesh)) return false;
     drape_status status = drape_i_reader_open(r->ctx, path, &(drape_reader_options){.mesh = mesh}, &gate, &reader);
-    if (status) return drape_i_scene_failed(r, from->file, status);
+    if (status) return drape_i_scene_file_failed(r, from->file, status);
     bool good = copy_frames(r, from, reader, first, count, out);
     drape_reader_close(reader);
     if (good) drape_i_frame_source_scale(r, from, (int64_t)out->frames * out->vertices, out->x);
@@ -139,7 +141,7 @@ static bool match_vertices(reader_t *r, const drape_i_node *map, const drape_i_s
                            const drape_i_frame_source *from, bool nearest, const drape_i_frames *f, int32_t *match) {
     if (!nearest && f->vertices != shape->vertices) {
         drape_i_problem_at(&r->problems, map, true,
-                           "%s has %d vertices, and the piece %d: name frames of the piece itself, or say match: "
+                           "%s has %d vertices, but the piece has %d; use frames of the piece itself, or match: "
                            "nearest to follow another mesh",
                            from->file->text, f->vertices, shape->vertices);
         return false;
@@ -163,8 +165,8 @@ static void check_start(reader_t *r, const drape_i_node *map, const drape_i_shap
             square += (p[k] - path->frame[3 * (int64_t)i + k]) * (p[k] - path->frame[3 * (int64_t)i + k]);
         if (!(square > FARTHEST_START * FARTHEST_START)) continue;
         drape_i_problem_at(&r->problems, map, true,
-                           "vertex %lld starts %.3g m away from where the frames have it: say keep_offset: true, or "
-                           "let the cloth start from the frames (start:)",
+                           "vertex %lld starts %.3g m away from its place in the frames; write keep_offset: true, or "
+                           "start the cloth from the frames (start:)",
                            (long long)v, sqrt(square));
         return;
     }
@@ -182,7 +184,7 @@ void drape_i_read_followed_frames(reader_t *r, const drape_i_node *map, int32_t 
     drape_motion_path *path = drape_i_scene_get(r, 1, sizeof *path);
     if (drape_i_read_text(r, map, "match", &match) && strcmp(match, "number") != 0 && strcmp(match, "nearest") != 0)
         drape_i_problem_at(&r->problems, drape_i_node_find(map, "match"), false,
-                           "match is %s; number or nearest is wanted", match);
+                           "match is %s; it must be number or nearest", match);
     bool nearest = match && strcmp(match, "nearest") == 0;
     if (path) path->keep_offset = nearest;
     if (path) drape_i_read_truth(r, map, "keep_offset", &path->keep_offset);
@@ -213,7 +215,8 @@ static void velocities(reader_t *r, const drape_i_node *map, const drape_i_frame
     int32_t a = frame > 0 ? frame - 1 : frame, b = frame + 1 < f->frames ? frame + 1 : frame;
     if (a == b) {
         drape_i_problem_at(&r->problems, drape_i_node_find(map, "velocity"), true,
-                           "start: a velocity needs two frames, and the file has one");
+                           "start: a velocity needs two frames, but the file has one; leave velocity out, or use a "
+                           "file with more frames");
         return;
     }
     double *v = drape_i_scene_get(r, n, sizeof *v);
@@ -221,7 +224,8 @@ static void velocities(reader_t *r, const drape_i_node *map, const drape_i_frame
     r->out->scene.velocity = v;
 }
 
-/* start: {file: settled.obj, frame: 0, velocity: true, fps: 25}: one frame of all pieces, as drape writes them. */
+/* start: {file: equilibrium.obj, frame: 0, velocity: true, fps: 25}: one frame of all pieces, as drape writes them.
+ */
 void drape_i_read_start(reader_t *r, const drape_i_node *root) {
     static const char *const keys[] = {"file", "frame", "fps", "velocity", "unit", "up", NULL};
     const drape_i_node *map = drape_i_node_find(root, "start");
@@ -243,8 +247,7 @@ void drape_i_read_start(reader_t *r, const drape_i_node *root) {
     if (f.vertices != r->vertices) {
         drape_i_problem_at(
             &r->problems, from.file, false,
-            "%s has %d vertices, and the cloth %d: name a file that was written of this cloth, at this "
-            "resolution",
+            "%s has %d vertices, but the cloth has %d; use a file that was written for this cloth at this resolution",
             from.file->text, f.vertices, r->vertices);
         return;
     }

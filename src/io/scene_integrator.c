@@ -62,10 +62,11 @@ static void read_newton(reader_t *r, const drape_i_node *section, drape_ode_newt
         drape_i_read_index(r, map, "line_search", search_name, &search);
         drape_i_read_index(r, map, "guess", guess_name, &guess);
         if (given(map, "rtol") && given(map, "atol") && n->rtol == 0 && n->atol == 0)
-            drape_i_problem_at(&r->problems, map, true, "newton: rtol and atol are both 0; one must be above");
+            drape_i_problem_at(&r->problems, map, true,
+                               "newton: rtol and atol are both 0; one of them must be above 0");
         if (given(map, "tolerance") && (given(map, "rtol") || given(map, "atol")))
             drape_i_problem_at(&r->problems, drape_i_node_find(map, "tolerance"), false,
-                               "newton: tolerance takes the place of rtol and atol; give the one or the others");
+                               "newton: tolerance replaces rtol and atol; give either tolerance or these two");
         if (given(map, "rtol")) n->rtol = none_if_zero(n->rtol);
         if (given(map, "atol")) n->atol = none_if_zero(n->atol);
     }
@@ -125,7 +126,7 @@ static void read_option(reader_t *r, drape_integration *s) {
     char known[400];
     for (int32_t i = 0; i < DRAPE_I_MOST_NAMES && drape_integrator_name(i); i++) names[i] = drape_integrator_name(i);
     drape_i_join(names, known, sizeof known);
-    drape_i_problem_at(&r->problems, NULL, false, "there is no integrator \"%s\"; known: %s", wanted, known);
+    drape_i_problem_at(&r->problems, NULL, false, "unknown integrator \"%s\"; known: %s", wanted, known);
 }
 
 /* Of things that are there, not all go together. */
@@ -135,17 +136,19 @@ static void check(reader_t *r, const drape_i_node *node, const drape_integration
     const drape_i_node *at = node && node->kind == DRAPE_I_MAP ? drape_i_node_find(node, "control") : NULL;
     if (linearised && o->control != DRAPE_ODE_FIXED)
         drape_i_problem_at(&r->problems, at, false,
-                           "the integrator %s takes fixed steps only; implicit-euler can be controlled", o->method);
+                           "the integrator %s takes only fixed steps; use control: fixed, or implicit-euler",
+                           o->method);
     if (!linearised && o->control == DRAPE_ODE_NEWTONS && !drape_ode_method_implicit(o->method))
-        drape_i_problem_at(&r->problems, at, false,
-                           "the integrator %s has no Newton iterations that could control its steps", o->method);
+        drape_i_problem_at(
+            &r->problems, at, false,
+            "the integrator %s has no Newton iterations that could control its steps; use control: error", o->method);
     if (o->control == DRAPE_ODE_NEWTONS && o->few >= o->many)
         drape_i_problem_at(&r->problems, at, false, "control: few is %d; it must be below many, %d", o->few, o->many);
     if (o->max_step > 0 && o->max_step < o->min_step)
-        drape_i_problem_at(&r->problems, at, false, "control: max_step %g s is below min_step %g s", o->max_step,
-                           o->min_step);
+        drape_i_problem_at(&r->problems, at, false, "control: max_step is %g s; it must not be below min_step, %g s",
+                           o->max_step, o->min_step);
     if (o->rtol <= 0 && o->atol <= 0)
-        drape_i_problem_at(&r->problems, at, false, "control: rtol and atol are both 0; one must be above");
+        drape_i_problem_at(&r->problems, at, false, "control: rtol and atol are both 0; one of them must be above 0");
 }
 
 /* Steps by their error in metres per frame. The time of a frame is known by now. */
@@ -159,15 +162,14 @@ static void read_accuracy(reader_t *r, const drape_i_node *root, drape_integrati
     if (!at || !drape_i_read_number(r, time, "accuracy", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &accuracy)) return;
     if (control) {
         drape_i_problem_at(&r->problems, control, true,
-                           "control and time.accuracy both say how long steps are: give one of them");
+                           "control and time.accuracy both set the length of steps; give only one of them");
         return;
     }
     if (drape_i_integration_is_linearised(s)) {
-        drape_i_problem_at(
-            &r->problems, at, true,
-            "accuracy: the integrator %s takes fixed steps and does not estimate its error; give step, "
-            "or another integrator, such as bdf2",
-            s->ode.method);
+        drape_i_problem_at(&r->problems, at, true,
+                           "accuracy: the integrator %s takes fixed steps and does not estimate its error; use step "
+                           "instead, or another integrator, such as bdf2",
+                           s->ode.method);
         return;
     }
     s->ode.control = DRAPE_ODE_ERROR;

@@ -24,7 +24,7 @@ static const int64_t MOST_BYTES = 64 << 20; /* of a scene file: vertex lists can
 static bool read_needed(reader_t *r, const drape_i_node *map, const char *key, drape_i_dimension dimension,
                         const char *example, double *out) {
     if (drape_i_node_find(map, key)) return drape_i_read_number(r, map, key, dimension, DRAPE_I_POSITIVE, out);
-    drape_i_problem_at(&r->problems, map, true, "%s: a %s is wanted, as in %s: %s", map->key, key, key, example);
+    drape_i_problem_at(&r->problems, map, true, "%s: expected a %s, such as %s: %s", map->key, key, key, example);
     return false;
 }
 
@@ -53,7 +53,7 @@ static void read_wind_keys(reader_t *r, const drape_i_node *list, drape_wind_var
     if (!list) return;
     if (list->kind != DRAPE_I_LIST || !list->first) {
         drape_i_problem_at(&r->problems, list, false,
-                           "keys: a list is wanted, as in [{time: 0 s, velocity: [4 m/s, 0, 0]}, ...]");
+                           "keys: expected a list, such as [{time: 0 s, velocity: [4 m/s, 0, 0]}, ...]");
         return;
     }
     int32_t count = drape_i_node_count(list), i = 0, before = r->problems.count;
@@ -61,12 +61,14 @@ static void read_wind_keys(reader_t *r, const drape_i_node *list, drape_wind_var
     for (const drape_i_node *n = list->first; n && all; n = n->next, i++) {
         if (!drape_i_read_map(r, n, names)) return;
         if (!drape_i_node_find(n, "time") || !drape_i_node_find(n, "velocity"))
-            drape_i_problem_at(&r->problems, n, false, "a key of the wind has a time and a velocity");
+            drape_i_problem_at(
+                &r->problems, n, false,
+                "a key of the wind needs a time and a velocity, such as {time: 0 s, velocity: [4 m/s, 0, 0]}");
         drape_i_read_number(r, n, "time", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &all[i].time);
         if (drape_i_read_vector(r, n, "velocity", DRAPE_I_SPEED, DRAPE_I_ANY, all[i].velocity))
             drape_i_turn_up(r, all[i].velocity);
         if (i > 0 && r->problems.count == before && !(all[i].time > all[i - 1].time))
-            drape_i_problem_at(&r->problems, n, false, "the times of keys must rise: %g s comes after %g s",
+            drape_i_problem_at(&r->problems, n, false, "the times of keys must increase, but %g s comes after %g s",
                                all[i].time, all[i - 1].time);
     }
     w->key = all;
@@ -89,13 +91,15 @@ static void read_wind(reader_t *r, const drape_i_node *wind, drape_forces *f) {
     drape_i_read_whole(r, wind, "seed", 0, INT32_MAX, &number);
     f->still_air = is_still(f->wind);
     if (velocity && by_keys)
-        drape_i_problem_at(&r->problems, by_keys, true, "wind: velocity and keys say the same thing: give one");
+        drape_i_problem_at(&r->problems, by_keys, true,
+                           "wind: velocity and keys both set the wind; give only one of them");
     if (gusts && !by_keys && is_still(f->wind))
-        drape_i_problem_at(&r->problems, gusts, true,
-                           "gusts are a share of the wind, and there is none: give it a velocity, or take "
-                           "turbulence");
+        drape_i_problem_at(
+            &r->problems, gusts, true,
+            "gusts are a fraction of the wind, but there is no wind; give it a velocity, or use turbulence");
     if (seed && !gusts && !turbulence)
-        drape_i_problem_at(&r->problems, seed, true, "a seed is for gusts and turbulence, and there are none");
+        drape_i_problem_at(&r->problems, seed, true,
+                           "seed has no effect without gusts or turbulence; add one of them, or leave it out");
     if (!by_keys && !gusts && !turbulence) return;
     drape_wind_variation *w = drape_i_scene_get(r, 1, sizeof *w);
     if (!w) return;
@@ -131,14 +135,16 @@ static void read_time(reader_t *r, const drape_i_node *map) {
     const drape_i_node *asked = drape_i_node_find(map, "step");
     if (asked && step * fps > 1.01)
         drape_i_warn_at(
-            r, asked, "a step of %g s is longer than a frame, so steps are a frame long: 1/%g s; 2 to 5 ms are usual",
+            r, asked,
+            "a step of %g s is longer than a frame, so steps are one frame long, 1/%g s; usual steps are 2 to 5 ms",
             step, fps);
     double frames = floor(duration * fps + 0.5), per_frame = ceil(1 / (fps * step) - 1e-9);
     const drape_i_node *count = drape_i_node_find(map, "frames");
     if (count && drape_i_node_find(map, "duration"))
-        drape_i_problem_at(&r->problems, count, true, "frames and duration say the same thing: give one of them");
+        drape_i_problem_at(&r->problems, count, true,
+                           "frames and duration both set the length of the run; give only one of them");
     if (frames > MOST_FRAMES || per_frame > MOST_FRAMES) {
-        drape_i_problem_at(&r->problems, map, true, "%g frames of %g steps each are too many (at most %d of each)",
+        drape_i_problem_at(&r->problems, map, true, "%g frames of %g steps each are too many; use at most %d of each",
                            frames, per_frame, MOST_FRAMES);
         return;
     }
@@ -161,7 +167,7 @@ bool drape_i_read_name(reader_t *r, const drape_i_node *map, const char *key, co
         }
     char known[400];
     drape_i_join(names, known, sizeof known);
-    drape_i_problem_at(&r->problems, node, false, "there is no %s \"%s\"; known: %s", key, word, known);
+    drape_i_problem_at(&r->problems, node, false, "unknown %s \"%s\"; known: %s", key, word, known);
     return false;
 }
 
@@ -189,11 +195,11 @@ static void check_pairs(reader_t *r, const drape_i_node *map, const drape_solve_
     if (s->precond && !drape_method_takes(s->method, s->precond))
         drape_i_problem_at(
             &r->problems, drape_i_node_find(map, "precond"), false,
-            "the method %s does not go with the preconditioner %s (`drape solve --list` shows what does)", s->method,
-            s->precond);
+            "the method %s cannot be used with the preconditioner %s; `drape solve --list` shows which can",
+            s->method, s->precond);
     if (s->stop == DRAPE_STOP_ENERGY && strcmp(s->method, "auto") != 0 && !drape_method_needs_symmetry(s->method))
         drape_i_problem_at(&r->problems, drape_i_node_find(map, "stop"), false,
-                           "the method %s has no energy norm to stop by; stop: residual goes with every method",
+                           "the method %s has no energy norm to stop on; use stop: residual, which every method has",
                            s->method);
 }
 
@@ -203,7 +209,7 @@ static void read_modes(reader_t *r, const drape_i_node *map, int32_t *out) {
     if (strcmp(word, "3") == 0) *out = 3;
     else if (strcmp(word, "6") == 0) *out = 6;
     else
-        drape_i_problem_at(&r->problems, drape_i_node_find(map, "modes"), false, "modes is %s; 3 or 6 is wanted",
+        drape_i_problem_at(&r->problems, drape_i_node_find(map, "modes"), false, "modes is %s; it must be 3 or 6",
                            word);
 }
 
@@ -257,8 +263,8 @@ static void read_damping_jacobian(reader_t *r, const drape_i_node *root, drape_c
     if (!drape_i_read_text(r, root, key, &word) || strcmp(word, "symmetric") == 0) return;
     if (strcmp(word, "full") == 0) c->damping_jacobian = DRAPE_DAMPING_FULL;
     else
-        drape_i_problem_at(&r->problems, drape_i_node_find(root, key), false, "%s is %s; symmetric or full is wanted",
-                           key, word);
+        drape_i_problem_at(&r->problems, drape_i_node_find(root, key), false,
+                           "%s is %s; it must be symmetric or full", key, word);
 }
 
 static const char *jacobian_name(int32_t index) { return drape_jacobian_name((drape_jacobian)index); }
@@ -312,7 +318,7 @@ static void unknown_format(reader_t *r, const drape_i_node *node) {
     char known[200];
     for (int32_t i = 0; i < MOST_NAMES && drape_writer_extension(i); i++) endings[i] = drape_writer_extension(i);
     drape_i_join(endings, known, sizeof known);
-    drape_i_problem_at(&r->problems, node, false, "output: %s has no ending that is known (known: %s)", node->text,
+    drape_i_problem_at(&r->problems, node, false, "output: %s has an unknown extension (known: %s)", node->text,
                        known);
 }
 
@@ -322,15 +328,15 @@ static void read_output(reader_t *r, const drape_i_node *node) {
     const char **all = drape_i_scene_get(r, MOST_OUTPUTS, sizeof *all);
     for (const drape_i_node *n = first; n && all; n = node->kind == DRAPE_I_LIST ? n->next : NULL) {
         if (n->kind != DRAPE_I_SCALAR || !*n->text) {
-            drape_i_problem_at(&r->problems, n, false, "output: the name of a file is wanted, as in flag.html");
+            drape_i_problem_at(&r->problems, n, false, "output: expected the name of a file, such as flag.html");
         } else if (!drape_writer_knows(n->text)) {
             unknown_format(r, n);
         } else if (n->line > 0 && !r->options->trust_paths && /* 0: of --set */
                    (drape_i_path_climbs(n->text) || drape_i_output_leads_out(r, n->text))) {
-            drape_i_problem_at(&r->problems, n, false,
-                               "output: %s leads out of the present folder; --trust-paths allows it, or name it "
-                               "with -o",
-                               n->text);
+            drape_i_problem_at(
+                &r->problems, n, false,
+                "output: %s is outside the current folder; allow it with --trust-paths, or name the file with -o",
+                n->text);
         } else if (s->output_count == MOST_OUTPUTS) {
             drape_i_problem_at(&r->problems, n, false, "more than %d outputs", MOST_OUTPUTS);
         } else {
@@ -346,10 +352,12 @@ static void read_head(reader_t *r, const drape_i_node *root) {
     int32_t version = 0;
     const char *name = NULL;
     if (!drape_i_node_find(root, "drape"))
-        drape_i_problem_at(&r->problems, root, false, "the line `drape: 1` is missing: the version of the format");
+        drape_i_problem_at(&r->problems, root, false,
+                           "the line `drape: 1` is missing; it gives the version of the format");
     if (drape_i_read_whole(r, root, "drape", 1, INT32_MAX, &version) && version != 1)
-        drape_i_problem_at(&r->problems, drape_i_node_find(root, "drape"), false,
-                           "this program knows version 1 of the format, not %d", version);
+        drape_i_problem_at(
+            &r->problems, drape_i_node_find(root, "drape"), false,
+            "this program reads version 1 of the format, not %d; write `drape: 1`, or use a newer program", version);
     if (drape_i_read_text(r, root, "name", &name)) r->out->scene.name = name;
     drape_i_read_up(r, root, &r->y_up);
 }
@@ -463,8 +471,8 @@ static drape_status parse_scene(drape_context *ctx, const char *name, const char
     drape_status status = check_options(ctx, options);
     if (status) return status;
     if (size < 0 || size > MOST_BYTES)
-        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: %lld bytes are too many for a scene", name,
-                            (long long)size);
+        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: %lld bytes are too many for a scene; is it a scene file?",
+                            name, (long long)size);
     if (!DRAPE_NEW(ctx, loaded, 1)) return DRAPE_ERROR_MEMORY;
     loaded->ctx = ctx;
     reader_t r = {.ctx = ctx, .out = loaded, .options = options ? options : &none, .path = name};
@@ -558,14 +566,12 @@ static drape_status read_shipped(drape_context *ctx, const char *name, const dra
     char file[256];
     int length = snprintf(file, sizeof file, "%s.yaml", name);
     if (length > 0 && length < (int)sizeof file && access(file, R_OK) == 0)
-        return drape_i_fail(
-            ctx, DRAPE_ERROR_ARGUMENT,
-            "there is no scene \"%s\" that ships with the program, but there is a file %s: do you mean "
-            "that?",
-            name, file);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "there is no built-in scene \"%s\", but there is a file %s; did you mean that?", name,
+                            file);
     const char *nearest = drape_i_nearest(name, names);
-    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no scene \"%s\"%s%s%s (`drape scenes` lists them)", name,
-                        nearest ? "; do you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "unknown scene \"%s\"%s%s%s (`drape scenes` lists them)", name,
+                        nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
 }
 
 /* ---- by name ---- */

@@ -10,8 +10,8 @@ static bool take_fabric(reader_t *r, const drape_i_node *node, drape_material *o
     for (int32_t i = 0; i < MOST_FABRICS && drape_fabric_name(i); i++) names[i] = drape_fabric_name(i);
     if (node->kind == DRAPE_I_SCALAR && drape_fabric_find(node->text, out)) return true;
     const char *nearest = node->text ? drape_i_nearest(node->text, names) : NULL;
-    drape_i_problem_at(&r->problems, node, false, "there is no fabric \"%s\"%s%s%s (`drape fabrics` lists them)",
-                       node->text ? node->text : "", nearest ? "; do you mean \"" : "", nearest ? nearest : "",
+    drape_i_problem_at(&r->problems, node, false, "unknown fabric \"%s\"%s%s%s (`drape fabrics` lists them)",
+                       node->text ? node->text : "", nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                        nearest ? "\"?" : "");
     return false;
 }
@@ -23,7 +23,7 @@ static void read_stretch(reader_t *r, const drape_i_node *node, double out[2]) {
         if (drape_i_node_number(r, node, DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out[0])) out[1] = out[0];
     } else if (drape_i_node_count(node) != 2) {
         drape_i_problem_at(&r->problems, node, false,
-                           "stretch: one number, or two for warp and weft, as in [5 kN/m, 4 kN/m]");
+                           "stretch: expected one number, or two for warp and weft, such as [5 kN/m, 4 kN/m]");
     } else {
         drape_i_node_number(r, node->first, DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out[0]);
         drape_i_node_number(r, node->first->next, DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out[1]);
@@ -53,7 +53,7 @@ static void read_bend(reader_t *r, const drape_i_node *node, drape_material *out
 static void no_vibration(reader_t *r, const drape_i_node *node, const drape_material *m, drape_vibration vibration) {
     const double stiffness[] = {m->stretch[0], m->shear, m->bend};
     drape_i_problem_at(&r->problems, node, false,
-                       "%s: %s, so no vibration has a ratio or a decay time; give a damping time, as in 1 ms",
+                       "%s: %s, so no vibration has a ratio or a decay time; give a damping time, such as 1 ms",
                        drape_vibration_name(vibration),
                        stiffness[vibration] > 0 ? "springs or hinges with a stiffness of their own depend on the mesh"
                                                 : "the fabric has no stiffness of this kind");
@@ -70,7 +70,7 @@ static void read_vibration(reader_t *r, const drape_i_node *node, const drape_ma
     if (!drape_i_read_map(r, node, keys)) return;
     if (!share == !decay) {
         drape_i_problem_at(&r->problems, node, false,
-                           "%s: one of `ratio` and `decay` is wanted, as in {ratio: 5 %%, length: 10 cm}", name);
+                           "%s: expected either `ratio` or `decay`, such as {ratio: 5 %%, length: 10 cm}", name);
         return;
     }
     if (drape_i_node_find(node, "length") &&
@@ -84,9 +84,10 @@ static void read_vibration(reader_t *r, const drape_i_node *node, const drape_ma
         return;
     }
     if (decay && seconds * w <= 1) {
-        drape_i_problem_at(&r->problems, decay, false,
-                           "decay is %g s; a strip of %g m swings only where it is above %.3g s (ratio 1)", seconds,
-                           length, 1 / w);
+        drape_i_problem_at(
+            &r->problems, decay, false,
+            "decay is %g s; for a strip of %g m it must be above %.3g s (ratio 1), or the strip does not swing",
+            seconds, length, 1 / w);
         return;
     }
     *out = drape_damping_time(m, vibration, length, share ? ratio : 1 / (seconds * w));

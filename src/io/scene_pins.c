@@ -74,7 +74,7 @@ bool drape_i_may_visit(reader_t *r, const drape_i_node *node, int64_t vertices) 
     if (!before)
         drape_i_problem_at(
             &r->problems, node, false,
-            "pins and loads go through more than %lld vertices in all: use fewer of them, or list vertices",
+            "pins and loads search more than %lld vertices in total; use fewer of them, or list vertices",
             (long long)MOST_VISITS);
     return false;
 }
@@ -86,7 +86,7 @@ static void pick_place(picking *p, const drape_i_node *node) {
     const drape_i_grid *g = p->shape->grid;
     for (int32_t k = 0; k < PLACES; k++) names[k] = places[k].name;
     if (node->kind != DRAPE_I_SCALAR) {
-        drape_i_problem_at(&p->r->problems, node, false, "where: a name such as left-edge is wanted");
+        drape_i_problem_at(&p->r->problems, node, false, "where: expected a name, such as left-edge");
         return;
     }
     if (!g) {
@@ -120,17 +120,17 @@ static void pick_fractions(picking *p, const drape_i_node *node) {
     if (!node) return;
     if (!g) {
         drape_i_problem_at(&p->r->problems, node, false,
-                           "at: this is for grids; on a mesh use group, box or vertices");
+                           "at: works only on grids; on a mesh use group, box or vertices");
         return;
     }
     if (node->kind != DRAPE_I_LIST) {
-        drape_i_problem_at(&p->r->problems, node, false, "at: a list of places is wanted, as in [[0.5, 1]]");
+        drape_i_problem_at(&p->r->problems, node, false, "at: expected a list of places, such as [[0.5, 1]]");
         return;
     }
     for (const drape_i_node *n = node->first; n; n = n->next) {
         if (n->kind != DRAPE_I_LIST || drape_i_node_count(n) != 2) {
             drape_i_problem_at(&p->r->problems, n, false,
-                               "at: two fractions in brackets are wanted for each place, as in [[0.5, 1]]");
+                               "at: expected two fractions in brackets for each place, such as [[0.5, 1]]");
             return;
         }
         if (!drape_i_node_number(p->r, n->first, DRAPE_I_PLAIN, share, &f[0]) ||
@@ -139,7 +139,8 @@ static void pick_fractions(picking *p, const drape_i_node *node) {
         int32_t i = (int32_t)floor(f[0] * (g->nx - 1) + 0.5), j = (int32_t)floor(f[1] * (g->ny - 1) + 0.5);
         int32_t v = g->number[i + (int64_t)g->nx * j];
         if (v < 0)
-            drape_i_problem_at(&p->r->problems, n, false, "at: there is no cloth at this place: `cut` leaves it out");
+            drape_i_problem_at(&p->r->problems, n, false,
+                               "at: there is no cloth at this place because `cut` removes it; choose another place");
         else pick(p, v);
     }
 }
@@ -148,7 +149,7 @@ static void pick_numbers(picking *p, const drape_i_node *node) {
     int32_t v;
     if (!node) return;
     if (node->kind != DRAPE_I_LIST) {
-        drape_i_problem_at(&p->r->problems, node, false, "vertices: a list of numbers is wanted, as in [0, 7]");
+        drape_i_problem_at(&p->r->problems, node, false, "vertices: expected a list of numbers, such as [0, 7]");
         return;
     }
     for (const drape_i_node *n = node->first; n; n = n->next)
@@ -159,7 +160,7 @@ static void pick_box(picking *p, const drape_i_node *node) {
     double low[3], high[3];
     if (!node) return;
     if (node->kind != DRAPE_I_LIST || drape_i_node_count(node) != 2) {
-        drape_i_problem_at(&p->r->problems, node, false, "box: two corners are wanted, as in [[0, 0, 0], [1, 1, 1]]");
+        drape_i_problem_at(&p->r->problems, node, false, "box: expected two corners, such as [[0, 0, 0], [1, 1, 1]]");
         return;
     }
     if (!drape_i_node_vector(p->r, node->first, DRAPE_I_LENGTH, DRAPE_I_ANY, low) ||
@@ -181,7 +182,7 @@ static void pick_box(picking *p, const drape_i_node *node) {
 static void pick_nearest(picking *p, const drape_i_node *node) {
     if (!node) return;
     if (node->kind != DRAPE_I_LIST || !node->first || node->first->kind != DRAPE_I_LIST) {
-        drape_i_problem_at(&p->r->problems, node, false, "nearest: a list of points is wanted, as in [[0, 0, 1 m]]");
+        drape_i_problem_at(&p->r->problems, node, false, "nearest: expected a list of points, such as [[0, 0, 1 m]]");
         return;
     }
     for (const drape_i_node *n = node->first; n; n = n->next) {
@@ -206,7 +207,7 @@ static void pick_group(picking *p, const drape_i_node *node) {
     const char *names[MOST_NAMES + 1] = {0};
     char known[400];
     if (node->kind != DRAPE_I_SCALAR) {
-        drape_i_problem_at(&p->r->problems, node, false, "group: the name of a group of the mesh file is wanted");
+        drape_i_problem_at(&p->r->problems, node, false, "group: expected the name of a group of the mesh file");
         return;
     }
     if (m && !drape_i_may_visit(p->r, node, m->groups)) return;
@@ -218,8 +219,11 @@ static void pick_group(picking *p, const drape_i_node *node) {
         return;
     }
     drape_i_join(names, known, sizeof known);
-    if (!m) drape_i_problem_at(&p->r->problems, node, false, "group: this is for meshes; on a grid use where or at");
-    else if (!m->groups) drape_i_problem_at(&p->r->problems, node, false, "group: the mesh file has no groups");
+    if (!m)
+        drape_i_problem_at(&p->r->problems, node, false, "group: works only on meshes; on a grid use where or at");
+    else if (!m->groups)
+        drape_i_problem_at(&p->r->problems, node, false,
+                           "group: the mesh file has no groups; use box, vertices or nearest");
     else
         drape_i_problem_at(&p->r->problems, node, false, "the mesh file has no group \"%s\"; known: %s", node->text,
                            known);
@@ -252,9 +256,10 @@ static int32_t list_picked(picking *p, const drape_i_node *map, const int32_t **
     r->entries += p->count;
     if (r->entries > most) {
         if (r->entries - p->count <= most)
-            drape_i_problem_at(&r->problems, map, false,
-                               "pins and loads hold more than %lld vertices in all, most of them again and again",
-                               (long long)most);
+            drape_i_problem_at(
+                &r->problems, map, false,
+                "pins and loads hold more than %lld vertices in total, most of them repeatedly; use fewer of them",
+                (long long)most);
         return 0;
     }
     int32_t *list = drape_i_scene_get(r, p->count, sizeof *list);
@@ -278,8 +283,9 @@ static void say_where_it_is(reader_t *r, const drape_i_node *map, const drape_i_
         low[k] = least, high[k] = most;
     }
     drape_i_problem_at(&r->problems, map, false,
-                       "no vertex of the piece is there; it lies in [[%.4g, %.4g, %.4g], [%.4g, %.4g, %.4g]]", low[0],
-                       low[1], low[2], high[0], high[1], high[2]);
+                       "no vertex of the piece is there; move or enlarge the region: the piece lies in [[%.4g, %.4g, "
+                       "%.4g], [%.4g, %.4g, %.4g]]",
+                       low[0], low[1], low[2], high[0], high[1], high[2]);
 }
 
 /* Vertices (numbered over all pieces) that the keys of the map pick, each once. */
@@ -303,7 +309,7 @@ static int32_t pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece
     if (count == 0 && r->problems.count == before && ways && r->visits <= MOST_VISITS) say_where_it_is(r, map, shape);
     else if (count == 0 && r->problems.count == before)
         drape_i_problem_at(&r->problems, map, false,
-                           "which vertices? Say it with where, at, vertices, box, group or nearest");
+                           "no vertices are given; name them with where, at, vertices, box, group or nearest");
     return count;
 }
 
@@ -314,7 +320,7 @@ static void read_amplitude(reader_t *r, const drape_i_node *map, const drape_pin
     const drape_i_node *node = drape_i_node_find(map, "amplitude");
     double length;
     if (!node) {
-        drape_i_problem_at(&r->problems, map, true, "sine: an amplitude is wanted");
+        drape_i_problem_at(&r->problems, map, true, "sine: expected an amplitude, such as amplitude: [0, 0, 10 cm]");
     } else if (node->kind == DRAPE_I_LIST) {
         if (drape_i_node_vector(r, node, DRAPE_I_LENGTH, DRAPE_I_ANY, out)) drape_i_turn_up(r, out);
     } else if (drape_i_node_number(r, node, DRAPE_I_LENGTH, DRAPE_I_ANY, &length)) {
@@ -332,7 +338,7 @@ static void read_sine(reader_t *r, const drape_i_node *map, const drape_pin *pin
     out->kind = DRAPE_MOTION_SINE;
     read_amplitude(r, map, pin, out->amplitude);
     if (!drape_i_node_find(map, "frequency"))
-        drape_i_problem_at(&r->problems, map, true, "sine: a frequency is wanted");
+        drape_i_problem_at(&r->problems, map, true, "sine: expected a frequency, such as frequency: 1 Hz");
     drape_i_read_number(r, map, "frequency", DRAPE_I_FREQUENCY, DRAPE_I_NOT_NEGATIVE, &out->frequency);
     drape_i_read_number(r, map, "phase", DRAPE_I_ANGLE, DRAPE_I_ANY, &degrees);
     out->phase = degrees / 360;
@@ -345,7 +351,7 @@ static void read_linear(reader_t *r, const drape_i_node *map, drape_motion *out)
     if (drape_i_read_vector(r, map, "velocity", DRAPE_I_SPEED, DRAPE_I_ANY, out->velocity))
         drape_i_turn_up(r, out->velocity);
     else if (!drape_i_node_find(map, "velocity"))
-        drape_i_problem_at(&r->problems, map, true, "linear: a velocity is wanted");
+        drape_i_problem_at(&r->problems, map, true, "linear: expected a velocity, such as velocity: [0, 0, 10 cm/s]");
 }
 
 static void read_turn(reader_t *r, const drape_i_node *map, drape_motion *out) {
@@ -355,14 +361,15 @@ static void read_turn(reader_t *r, const drape_i_node *map, drape_motion *out) {
     int32_t before = r->problems.count;
     if (!drape_i_read_map(r, map, keys)) return;
     if (!drape_i_node_find(map, "axis") || !drape_i_node_find(map, "rate"))
-        drape_i_problem_at(&r->problems, map, true, "turn: an axis and a rate are wanted");
+        drape_i_problem_at(&r->problems, map, true,
+                           "turn: expected an axis and a rate, such as {axis: [0, 0, 1], rate: 0.5 Hz}");
     drape_i_read_vector(r, map, "axis", DRAPE_I_PLAIN, DRAPE_I_ANY, axis);
     drape_i_read_number(r, map, "rate", DRAPE_I_FREQUENCY, DRAPE_I_ANY, &rate);
     drape_i_read_vector(r, map, "center", DRAPE_I_LENGTH, DRAPE_I_ANY, out->centre);
     double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
     if (r->problems.count == before && !(length > 0))
         drape_i_problem_at(&r->problems, drape_i_node_find(map, "axis"), false,
-                           "an axis of length zero; one such as [0, 0, 1] is wanted");
+                           "the axis has length zero; use one such as [0, 0, 1]");
     if (r->problems.count > before) return;
     drape_i_turn_up(r, axis), drape_i_turn_up(r, out->centre);
     out->kind = DRAPE_MOTION_TURN;
@@ -391,7 +398,8 @@ static void read_key(reader_t *r, const drape_i_node *n, bool posed, drape_motio
     if (!drape_i_read_map(r, n, names)) return;
     if (!drape_i_node_find(n, "time") || (!posed && !drape_i_node_find(n, "offset")))
         drape_i_problem_at(&r->problems, n, false,
-                           posed ? "a key needs a time, as in time: 1 s" : "a key has a time and an offset");
+                           posed ? "a key needs a time, such as time: 1 s"
+                                 : "a key needs a time and an offset, such as {time: 1 s, offset: [0, 0, 10 cm]}");
     drape_i_read_number(r, n, "time", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->time);
     if (drape_i_read_vector(r, n, "offset", DRAPE_I_LENGTH, DRAPE_I_ANY, out->offset))
         drape_i_turn_up(r, out->offset);
@@ -418,7 +426,7 @@ static void read_keys(reader_t *r, const drape_i_node *list, drape_motion *out) 
     bool posed = false;
     if (list->kind != DRAPE_I_LIST || !list->first) {
         drape_i_problem_at(&r->problems, list, false,
-                           "keys: a list is wanted, as in [{time: 0 s, offset: [0, 0, 0]}, ...]");
+                           "keys: expected a list, such as [{time: 0 s, offset: [0, 0, 0]}, ...]");
         return;
     }
     for (const drape_i_node *n = list->first; n; n = n->next)
@@ -428,7 +436,7 @@ static void read_keys(reader_t *r, const drape_i_node *list, drape_motion *out) 
     for (const drape_i_node *n = list->first; n && all; n = n->next, i++) {
         read_key(r, n, posed, &all[i]);
         if (i > 0 && r->problems.count == before && !(all[i].time > all[i - 1].time))
-            drape_i_problem_at(&r->problems, n, false, "the times of keys must rise: %g s comes after %g s",
+            drape_i_problem_at(&r->problems, n, false, "the times of keys must increase, but %g s comes after %g s",
                                all[i].time, all[i - 1].time);
     }
     if (!all || r->problems.count > before) return;
@@ -449,7 +457,8 @@ static void read_centre(reader_t *r, const drape_i_node *map, const drape_i_shap
     double centre[3] = {0};
     if (pin->motion.kind != DRAPE_MOTION_POSES) {
         if (node && pin->motion.kind == DRAPE_MOTION_KEYS)
-            drape_i_problem_at(&r->problems, node, true, "a center is for keys with a turn or a scale");
+            drape_i_problem_at(&r->problems, node, true,
+                               "center works only with keys that have a turn or a scale; leave it out");
         return;
     }
     if (node) {
@@ -474,12 +483,12 @@ static void read_motion(reader_t *r, const drape_i_node *map, int32_t piece, dra
     const drape_i_node *n = map->first;
     if (n && strcmp(n->key, "center") == 0) n = n->next;
     if (!n || drape_i_node_count(map) != (drape_i_node_find(map, "center") ? 2 : 1)) {
-        drape_i_problem_at(&r->problems, map, true, "move: one of linear, sine, keys, turn and frames is wanted");
+        drape_i_problem_at(&r->problems, map, true, "move: expected one of linear, sine, keys, turn and frames");
         return;
     }
     if (drape_i_node_find(map, "center") && strcmp(n->key, "keys") != 0)
         drape_i_problem_at(&r->problems, drape_i_node_find(map, "center"), true,
-                           "a center is for keys with a turn or a scale");
+                           "center works only with keys that have a turn or a scale; leave it out");
     if (strcmp(n->key, "linear") == 0) read_linear(r, n, &pin->motion);
     if (strcmp(n->key, "sine") == 0) read_sine(r, n, pin, &pin->motion);
     if (strcmp(n->key, "turn") == 0) read_turn(r, n, &pin->motion);
@@ -507,7 +516,7 @@ static void read_directions(reader_t *r, const drape_i_node *node, drape_pin *pi
     if (!node) return;
     int32_t count = node->kind == DRAPE_I_LIST ? drape_i_node_count(node) : 0, i = 0;
     if (count < 1 || count > 3) {
-        drape_i_problem_at(&r->problems, node, false, "directions: one to three are wanted, as in [[0, 0, 1]]");
+        drape_i_problem_at(&r->problems, node, false, "directions: expected one to three, such as [[0, 0, 1]]");
         return;
     }
     for (const drape_i_node *n = node->first; n; n = n->next, i++) {
@@ -516,7 +525,7 @@ static void read_directions(reader_t *r, const drape_i_node *node, drape_pin *pi
         drape_i_turn_up(r, d);
         if (!(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 0))
             drape_i_problem_at(&r->problems, n, false,
-                               "a direction of length zero holds nothing; one such as [0, 0, 1] is wanted");
+                               "a direction of length zero holds nothing; use one such as [0, 0, 1]");
     }
     pin->directions = count;
     const double least = 1e-6;
@@ -534,7 +543,8 @@ static void read_pin(reader_t *r, const drape_i_node *node, int32_t piece) {
     drape_i_read_number(r, node, "from", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &pin->from);
     drape_i_read_number(r, node, "until", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &pin->until);
     if (!(pin->until > pin->from))
-        drape_i_problem_at(&r->problems, node, false, "until %g s is not after from %g s", pin->until, pin->from);
+        drape_i_problem_at(&r->problems, node, false, "until is %g s; it must be after from, %g s", pin->until,
+                           pin->from);
     drape_i_read_number(r, node, "stiffness", DRAPE_I_STIFFNESS, DRAPE_I_POSITIVE, &pin->stiffness);
     pin->count = pick_vertices(r, node, piece, &pin->vertices);
     read_motion(r, drape_i_node_find(node, "move"), piece, pin);
@@ -547,8 +557,8 @@ static int32_t count_entries(reader_t *r, const drape_i_node *cloth, const char 
     for (const drape_i_node *piece = cloth->first; piece; piece = piece->next) {
         const drape_i_node *list = drape_i_node_find(piece, key);
         if (list && list->kind != DRAPE_I_LIST) {
-            drape_i_problem_at(&r->problems, list, false,
-                               "%s: a list is wanted, each entry behind a dash and a space", key);
+            drape_i_problem_at(&r->problems, list, false, "%s: expected a list, each entry after a dash and a space",
+                               key);
             continue;
         }
         if (list) count += drape_i_node_count(list);
@@ -587,7 +597,7 @@ void drape_i_read_loads(reader_t *r, const drape_i_node *cloth) {
             double force[3] = {0};
             if (!drape_i_read_map(r, n, keys)) continue;
             if (!drape_i_node_find(n, "force"))
-                drape_i_problem_at(&r->problems, n, false, "a load needs a force, as in force: [0, 0, -2 N]");
+                drape_i_problem_at(&r->problems, n, false, "a load needs a force, such as force: [0, 0, -2 N]");
             drape_i_read_vector(r, n, "force", DRAPE_I_FORCE, DRAPE_I_ANY, force);
             drape_i_turn_up(r, force);
             int32_t picked = pick_vertices(r, n, index, &vertices);

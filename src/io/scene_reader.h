@@ -130,6 +130,8 @@ void drape_i_join(const char *const *list, char *out, size_t size);
 void *drape_i_scene_get(reader_t *r, int64_t count, size_t size); /* memory; NULL is noted */
 /* Notes the context's message as a problem at node (lack of memory without a place); always false. */
 bool drape_i_scene_failed(reader_t *r, const drape_i_node *node, drape_status status);
+/* The same for a file that the scene names: the problem also says what to do about it. */
+bool drape_i_scene_file_failed(reader_t *r, const drape_i_node *node, drape_status status);
 
 /* Names of files in a scene. */
 

@@ -1,4 +1,4 @@
-/* shade.c: from what the samples of a pixel see to its colour.
+/* shade.c: from what the samples of a pixel see to its color.
  *
  * Samples that see the same triangle, or none, are shaded together, in the middle between them; only the shadow of
  * the main light is looked up sample by sample, each with other points of the disc that makes it soft. All of this is

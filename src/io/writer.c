@@ -10,7 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order in which they are listed. */
+/* In the order in which they are listed. A page that simulates is downloaded first, and does with few (web/). */
+#ifdef DRAPE_FEW_FORMATS
+#define FORMATS(ROW)                                                                                                 \
+    ROW(obj)                                                                                                         \
+    ROW(glb)
+#else
 #define FORMATS(ROW)                                                                                                 \
     ROW(obj)                                                                                                         \
     ROW(html)                                                                                                        \
@@ -20,6 +25,7 @@
     ROW(abc)                                                                                                         \
     ROW(usda)                                                                                                        \
     ROW(glb)
+#endif
 
 #define DECLARE(name) extern const drape_i_format drape_i_format_##name;
 #define LIST(name)    &drape_i_format_##name,
@@ -120,13 +126,14 @@ static drape_status check(drape_context *ctx, const char *path, const drape_anim
     char known[LIST_SIZE];
     if (!find(path)) {
         list_endings(known);
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: no known mesh format (known: %s)", path, known);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: unknown file extension (known: %s)", path, known);
     }
     if (!(what->fps >= 0) || !isfinite(what->fps))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: %g frames per second; they must be finite and > 0, or 0",
                             path, what->fps);
     if (what->frames < 0)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: %lld frames are to come; 0 stands for not known", path,
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "%s: the number of frames is %lld; it must be positive, or 0 for unknown", path,
                             (long long)what->frames);
     for (int32_t i = 0; what->pieces && i < drape_cloth_pieces(what->cloth); i++) {
         const drape_piece_range *range = drape_cloth_piece(what->cloth, i);
@@ -240,7 +247,7 @@ static drape_status check_attribute(drape_writer *w, const drape_frame *f, int32
     for (int32_t i = 0; i < index; i++)
         if (names_clash(a->name, f->attributes[i].name))
             return refuse(w, "attribute", a->name, "another attribute has the same name, or that of a component");
-    if (!drape_attribute_place_name(a->place)) return refuse(w, "attribute", a->name, "there is no such place");
+    if (!drape_attribute_place_name(a->place)) return refuse(w, "attribute", a->name, "unknown place");
     if (a->components < 1 || a->components > MOST_COMPONENTS)
         return refuse(w, "attribute", a->name, "it must have 1 to 4 components");
     if (!a->values) return refuse(w, "attribute", a->name, "no values");
@@ -296,7 +303,7 @@ static drape_status fill_time(drape_writer *w, drape_frame *f) {
                             (long long)f->number, f->time);
     if (w->frames > 0 && (f->number <= w->number || f->time <= w->time))
         return drape_i_fail(w->ctx, DRAPE_ERROR_ARGUMENT,
-                            "frame %lld at %g s comes after frame %lld at %g s: number and time must rise",
+                            "frame %lld at %g s comes after frame %lld at %g s: number and time must increase",
                             (long long)f->number, f->time, (long long)w->number, w->time);
     return DRAPE_OK;
 }

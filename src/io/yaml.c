@@ -152,8 +152,8 @@ static drape_i_node *new_node(reader *r, drape_i_node_kind kind, const struct fy
 
 /* Anchors and tags: a scene has no use for them, and they can make a small file stand for a large one. */
 static void refuse_extras(reader *r, struct fy_token *anchor, struct fy_token *tag) {
-    if (anchor) fail(r, fy_token_start_mark(anchor), "anchors (&name) are not used here: leave it out");
-    if (tag) fail(r, fy_token_start_mark(tag), "tags (!name) are not used here: leave it out");
+    if (anchor) fail(r, fy_token_start_mark(anchor), "anchors (&name) are not supported; leave it out");
+    if (tag) fail(r, fy_token_start_mark(tag), "tags (!name) are not supported; leave it out");
 }
 
 /* The text of a scalar, NULL after a failure. */
@@ -162,7 +162,7 @@ static const char *scalar_text(reader *r, struct fy_event *event) {
     size_t length = 0;
     const char *text = token ? fy_token_get_text(token, &length) : "";
     refuse_extras(r, event->scalar.anchor, event->scalar.tag);
-    if (text && memchr(text, 0, length)) fail(r, fy_event_start_mark(event), "a zero byte in a text");
+    if (text && memchr(text, 0, length)) fail(r, fy_event_start_mark(event), "a zero byte in a text; remove it");
     return r->failed ? NULL : copy_text(r->problems, text ? text : "", text ? length : 0);
 }
 
@@ -225,7 +225,8 @@ static drape_i_node *read_children(reader *r, drape_i_node *n, int32_t depth) {
         if (!done && !r->failed)
             child = n->kind == DRAPE_I_MAP ? read_entry(r, event, depth) : read_node(r, event, depth);
         if (child && child->key && n->kind == DRAPE_I_MAP && drape_i_node_find(n, child->key)) {
-            drape_i_problem_at(r->problems, child, true, "the key \"%s\" is there twice", child->key);
+            drape_i_problem_at(r->problems, child, true, "the key \"%s\" appears twice; remove one of them",
+                               child->key);
             r->failed = true;
         }
         fy_parser_event_free(r->parser, event);
@@ -254,7 +255,7 @@ static drape_i_node *read_node(reader *r, struct fy_event *event, int32_t depth)
         refuse_extras(r, event->sequence_start.anchor, event->sequence_start.tag);
         n = new_node(r, DRAPE_I_LIST, mark);
         return n && !r->failed ? read_children(r, n, depth + 1) : NULL;
-    case FYET_ALIAS: fail(r, mark, "aliases (*name) are not used here: write out what it stands for"); return NULL;
+    case FYET_ALIAS: fail(r, mark, "aliases (*name) are not supported; write the value out"); return NULL;
     default: return NULL;
     }
 }
@@ -264,28 +265,28 @@ static const char *plain_words(const char *message) {
     static const struct {
         const char *theirs, *ours;
     } words[] = {
-        {"invalid multiline plain key", "a line without `key: value`, or one below it that is indented too far"},
+        {"invalid multiline plain key", "this line has no `key: value`, or the next line is indented too far"},
         {"did not find expected '-' indicator",
-         "this line does not stand under the ones above it: check its indentation"},
-        {"did not find expected key", "this line does not stand under the ones above it: check its indentation"},
-        {"tab character may not be used as indentation", "a tab: lines are indented by spaces"},
+         "this line is not aligned with the ones above it; check its indentation"},
+        {"did not find expected key", "this line is not aligned with the ones above it; check its indentation"},
+        {"tab character may not be used as indentation", "a tab; indent lines with spaces"},
         {"missing comma in flow mapping", "a comma or a closing } is missing before this"},
         {"missing comma in flow sequence", "a comma or a closing ] is missing before this"},
         {"flow mapping without a closing brace", "a closing } is missing"},
         {"flow sequence without a closing bracket", "a closing ] is missing"},
-        {"flow mapping with invalid extra closing brace", "a } that closes nothing"},
-        {"flow sequence with invalid extra closing bracket", "a ] that closes nothing"},
-        {"did not find expected node content", "something is missing before this"},
-        {"wrongly indented double-quoted scalar", "a text in quotes that does not end"},
-        {"wrongly indented single-quoted scalar", "a text in quotes that does not end"},
-        {"double-quoted scalar without closing quote", "a text in quotes that does not end"},
-        {"single-quoted scalar without closing quote", "a text in quotes that does not end"},
-        {"block sequence on the same line as a mapping key", "a list with dashes begins in the line below its key"},
-        {"invalid nested block mapping on the same line",
-         "two colons in one line: a text with a colon goes in quotes"},
-        {"invalid indentation in mapping", "this line does not stand under the ones above it: check its indentation"},
-        {"mismatched flow mapping end", "a } where a ] is wanted"},
-        {"mismatched flow sequence end", "a ] where a } is wanted"},
+        {"flow mapping with invalid extra closing brace", "this } closes nothing; remove it"},
+        {"flow sequence with invalid extra closing bracket", "this ] closes nothing; remove it"},
+        {"did not find expected node content", "a value is missing before this"},
+        {"wrongly indented double-quoted scalar", "the quoted text does not end; add the closing quote"},
+        {"wrongly indented single-quoted scalar", "the quoted text does not end; add the closing quote"},
+        {"double-quoted scalar without closing quote", "the quoted text does not end; add the closing quote"},
+        {"single-quoted scalar without closing quote", "the quoted text does not end; add the closing quote"},
+        {"block sequence on the same line as a mapping key",
+         "a list with dashes must begin on the line below its key"},
+        {"invalid nested block mapping on the same line", "two colons in one line; put text with a colon in quotes"},
+        {"invalid indentation in mapping", "this line is not aligned with the ones above it; check its indentation"},
+        {"mismatched flow mapping end", "found }, expected ]"},
+        {"mismatched flow sequence end", "found ], expected }"},
     };
     for (size_t i = 0; message && i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].theirs, message) == 0) return words[i].ours;
@@ -305,7 +306,8 @@ static void report_syntax(reader *r, struct fy_diag *diag) {
     } else if (!r->ended) { /* as with a %YAML line that it does not know */
         add_placed(r->problems, r->file, r->last_line, r->last_column, source_line(r, r->last_line), "not YAML");
     } else if (!r->problems->count) {
-        add_placed(r->problems, r->file, 1, 1, NULL, "there is nothing in it");
+        add_placed(r->problems, r->file, 1, 1, NULL,
+                   "the file is empty; `drape scenes --show NAME` prints a scene to start from");
     }
 }
 
@@ -344,13 +346,14 @@ static bool is_text(reader *r) {
         brackets = open_brackets(brackets, *at);
         separators += *at == ',' || *at == ':';
         if (!length)
-            snprintf(what, sizeof what, "the byte 0x%02x is no UTF-8 text; is this a scene file?",
+            snprintf(what, sizeof what,
+                     "the byte 0x%02x is not UTF-8 text; if this is a scene file, save it as UTF-8",
                      (unsigned char)*at);
         else if (doubled > MOST_DOUBLED)
             snprintf(what, sizeof what, "more than %d doubled quotes in a line", MOST_DOUBLED);
         else if (brackets > MOST_BRACKETS) snprintf(what, sizeof what, "nested too deeply");
         else if (separators > MOST_SEPARATORS)
-            snprintf(what, sizeof what, "more than %d commas and colons in a line: break it", MOST_SEPARATORS);
+            snprintf(what, sizeof what, "more than %d commas and colons in a line; break the line", MOST_SEPARATORS);
         else if (*at == '\n') line++, column = 0, doubled = 0, separators = 0;
         if (*what) add_placed(r->problems, r->file, line, column, NULL, what);
     }
@@ -362,7 +365,8 @@ static drape_i_node *read_stream(reader *r) {
     drape_i_node *root = NULL;
     for (struct fy_event *event; (event = next_event(r));) {
         if (event->type == FYET_DOCUMENT_START && root)
-            fail(r, fy_event_start_mark(event), "a second document begins here; a scene is one");
+            fail(r, fy_event_start_mark(event),
+                 "a second document begins here; put every scene in a file of its own");
         if (event->type == FYET_SCALAR || event->type == FYET_MAPPING_START || event->type == FYET_SEQUENCE_START ||
             event->type == FYET_ALIAS)
             root = read_node(r, event, 0);

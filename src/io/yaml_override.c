@@ -67,7 +67,7 @@ void drape_i_yaml_override(drape_i_problems *problems, drape_i_node *root, const
     if (!path) return;
     char *value_text = strchr(path, '=');
     if (!value_text || value_text == path || !value_text[1]) {
-        drape_i_problem_at(problems, NULL, false, "%s: path=value is wanted, as in time.step=1ms", label);
+        drape_i_problem_at(problems, NULL, false, "%s: expected path=value, such as time.step=1ms", label);
         return;
     }
     *value_text++ = 0;
@@ -81,7 +81,7 @@ void drape_i_yaml_override(drape_i_problems *problems, drape_i_node *root, const
             if (next) put(at, NULL, next, word);
         }
         if (!next || next->kind == DRAPE_I_SCALAR) {
-            drape_i_problem_at(problems, NULL, false, "%s: there is no \"%s\" to change anything in%s", label, word,
+            drape_i_problem_at(problems, NULL, false, "%s: there is no \"%s\"%s", label, word,
                                next ? "" : list_known(at, known, sizeof known));
             return;
         }
@@ -89,7 +89,7 @@ void drape_i_yaml_override(drape_i_problems *problems, drape_i_node *root, const
     }
     drape_i_node *old = child_named(at, word);
     if (!*word || (!old && at->kind != DRAPE_I_MAP)) {
-        drape_i_problem_at(problems, NULL, false, "%s: there is no \"%s\" to change%s", label, word,
+        drape_i_problem_at(problems, NULL, false, "%s: there is no \"%s\"%s", label, word,
                            list_known(at, known, sizeof known));
         return;
     }

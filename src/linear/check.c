@@ -40,12 +40,11 @@ drape_status drape_i_check_halves(drape_context *ctx, const char *who, const dra
         if (row < 0 && (below || above)) row = i, column = below ? A->col[first] : A->col[last];
     }
     if (below == above) return DRAPE_OK;
-    return drape_i_fail(
-        ctx, DRAPE_ERROR_ARGUMENT,
-        "%s: A has blocks in one triangle only: there is one in row %d, column %d, but none in row %d, "
-        "column %d; store both (drape_bsr3_from_csr mirrors a triangle), or, if A is meant to be "
-        "triangular, name a method for matrices that are not symmetric",
-        who, row, column, column, row);
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                        "%s: A has blocks in one triangle only: there is one in row %d, column %d, but none in row "
+                        "%d, column %d; store both (drape_bsr3_from_csr mirrors a triangle), or if A is meant to be "
+                        "triangular, use a method for nonsymmetric matrices",
+                        who, row, column, column, row);
 }
 
 static bool is_held_everywhere(const drape_constraints *set, int32_t row) {
@@ -98,8 +97,8 @@ static void explain_not_finite(const drape_problem *p, char *text, size_t size) 
         if (vector_is_not_finite("near_kernel", p->near_kernel + 3 * (int64_t)rows * k, rows, text, size)) return;
     snprintf(text, size,
              p->op ? "solve: b and the guess are finite: the operator returned a number that is not, or it overflowed"
-                   : "solve: all numbers of the input are finite, but they overflow on the way: scale the system so "
-                     "that its numbers are nearer to 1");
+                   : "solve: all numbers of the input are finite, but the solve overflows; scale the system so that "
+                     "its numbers are closer to 1");
 }
 
 static void explain_unsymmetric(const drape_bsr3 *A, char *text, size_t size) {

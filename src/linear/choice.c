@@ -44,15 +44,17 @@ static const double USUAL_EFFORT = 9.2; /* tol 1e-5, for which the rows of preco
  * 46, 18, 3.9; with six 75, 42, 4.9. Within what was measured they were then set such that "auto" moves at most 1.2
  * times the bytes of the best and takes at most 1.1 times as long as the block diagonal, on the very sheets that the
  * benchmark and the test have: they are no independent proof. */
-static const double KEPT_FOR = 8;      /* solves from a refresh of amg to the next, before any was seen */
-static const double CLEARLY = 1.15;    /* times better than the block diagonal, which cannot disappoint */
+static const double KEPT_FOR = 8;   /* solves from a refresh of amg to the next, before any was seen */
+static const double CLEARLY = 1.15; /* times better than the block diagonal, which cannot disappoint */
+static const double SURELY =
+    1.25; /* the same for leaving it for one that will not tell when it is worth going back */
 static const double LEAST_CHANGE = 10; /* passes that must have been lost before even the cheapest change */
 static const double MOST_PATIENCE = 64;
 static const double FORGET = 0.5;               /* weight of the last solve in what is remembered of all */
 static const double TOO_MUCH = 2;               /* times what another would have cost */
 static const double NEVER = 1e30;               /* times the iterations that were foreseen */
 enum { ENOUGH = 200, MOST_TRIED = 1000 };       /* iterations that anything may take, and that a trial may */
-enum { FIRST_TRIAL = 64, MOST_UNTRIED = 1024 }; /* solves without a change; doubles with each trial */
+enum { FIRST_TRIAL = 16, MOST_UNTRIED = 1024 }; /* solves without a change; doubles with each trial */
 
 /* ---- Costs ---- */
 
@@ -74,6 +76,8 @@ static double setup_of(const drape_i_choice *c, int32_t k, drape_i_prepared what
     return drape_i_setup_bytes(&c->candidate[k], what, c->pass);
 }
 
+static bool is_certain(const drape_i_choice *c, int32_t k) { return c->candidate[k].precond->certain; }
+
 /* The natural logarithm to 6 %: straight lines between powers of two, so that all machines agree on it. */
 static double rough_log(double x) {
     int exponent;
@@ -91,21 +95,23 @@ static double foreseen_plain(const drape_i_choice *c, double start) {
     return effort(c, start) * SPEED / sqrt(fmax(soft, DBL_MIN));
 }
 
-typedef struct foresight {
+typedef struct iteration_estimate {
     double share, fixed; /* iterations */
-} foresight;
+} iteration_estimate;
 
 /* What k would take if all were as foreseen: a part that grows with how hard the problem is, and one that grows with
  * the square root of that. */
-static foresight foreseen(const drape_i_choice *c, int32_t k, double start) {
+static iteration_estimate foreseen(const drape_i_choice *c, int32_t k, double start) {
     const drape_i_variant *v = costs_of(c, k);
-    return (foresight){v->share * foreseen_plain(c, start), v->fixed * effort(c, start) / USUAL_EFFORT};
+    return (iteration_estimate){v->share * foreseen_plain(c, start), v->fixed * effort(c, start) / USUAL_EFFORT};
 }
 
-static double at_hardness(foresight f, double hardness) { return f.share * hardness + f.fixed * sqrt(hardness); }
+static double at_hardness(iteration_estimate f, double hardness) {
+    return f.share * hardness + f.fixed * sqrt(hardness);
+}
 
 /* The inverse. */
-static double hardness_of(foresight f, double iterations) {
+static double hardness_of(iteration_estimate f, double iterations) {
     double root = 2 * iterations / (f.fixed + sqrt(f.fixed * f.fixed + 4 * f.share * iterations));
     return root * root;
 }
@@ -184,7 +190,7 @@ int32_t drape_i_choose_once(const drape_i_choice *c, const bool may[DRAPE_I_MOST
     for (int32_t k = 0; k < c->count; k++) {
         if (!may[k]) continue;
         double cost = solve_cost(c, k) + setup_of(c, k, c->built[k] ? DRAPE_I_REFRESHED : DRAPE_I_BUILT);
-        if (!c->candidate[k].precond->certain) cost *= CLEARLY;
+        if (!is_certain(c, k)) cost *= CLEARLY;
         if (best >= 0 && !(cost < least)) continue;
         best = k;
         least = cost;
@@ -261,7 +267,7 @@ static void remember(double *mean, double now) { *mean += FORGET * (now - *mean)
 /* A candidate's first solve tells how it compares with the others, the later ones how hard the problems are by now.
  */
 static void compare(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
-    foresight f = foreseen(c, k, o->start);
+    iteration_estimate f = foreseen(c, k, o->start);
     if (o->iterations == 0) return;
     if (c->relation[k] > 0) remember(&c->hardness, hardness_of(f, o->iterations / c->relation[k]));
     else if (c->hardness > 0) c->relation[k] = o->iterations / at_hardness(f, c->hardness);
@@ -288,6 +294,13 @@ void drape_i_choice_learn_slow(drape_i_choice *c, int32_t k, const drape_i_outco
     c->relation[k] = fmax(c->relation[k], o->iterations / at_hardness(foreseen(c, k, o->start), c->hardness));
 }
 
+/* Whether its iterations hardly depend on how hard the problems are: those of multigrid, which stay the same where
+ * the block diagonal's have become a third of what they were. */
+static bool tells_little(const drape_i_choice *c, int32_t k) {
+    foresight f = foreseen(c, k, c->start);
+    return f.fixed > f.share;
+}
+
 void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
     c->seen[k] = c->trials;
     if (k == c->trial) {
@@ -302,8 +315,11 @@ void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o
     if (o->prepared != DRAPE_I_BUILT && !o->spared) remember(&c->upkeep[k], o->setup);
     double upkeep = o->spared ? 0 : 1; /* the others would have been spared theirs, too */
     double spent = passes * c->pass + upkeep * c->upkeep[k];
-    for (int32_t i = 0; i < c->count; i++)
-        c->regret[i] = i == k ? 0 : fmax(0, c->regret[i] + spent - (solve_cost(c, i) + upkeep * c->upkeep[i]));
+    double margin = is_certain(c, k) ? SURELY : 1;
+    for (int32_t i = 0; i < c->count; i++) {
+        double other = (solve_cost(c, i) + upkeep * c->upkeep[i]) * (tells_little(c, i) ? margin : 1);
+        c->regret[i] = i == k ? 0 : fmax(0, c->regret[i] + spent - other);
+    }
 }
 
 void drape_i_choice_dismiss(drape_i_choice *c, int32_t k) {

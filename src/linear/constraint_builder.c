@@ -116,7 +116,7 @@ drape_status drape_constraint_builder_add(drape_constraint_builder *b, int32_t s
         return drape_i_fail(b ? b->ctx : NULL, DRAPE_ERROR_ARGUMENT, "constraint builder: nothing to add");
     if (what->vertex < 0 || what->vertex >= b->vertices || what->directions < 0 || what->directions > 3)
         return drape_i_fail(b->ctx, DRAPE_ERROR_ARGUMENT,
-                            "constraints: source %d: vertex %d of %d with %d directions (0 to 3 wanted)", source,
+                            "constraints: source %d: vertex %d of %d with %d directions; expected 0 to 3", source,
                             what->vertex, b->vertices, what->directions);
     if (b->entry_count == b->entry_room) {
         drape_status status = grow(b);

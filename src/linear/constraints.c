@@ -125,7 +125,7 @@ static void times(const double *S, const double *v, double out[3]) {
 }
 
 static drape_status named_twice(drape_constraints *set, int32_t vertex) {
-    return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT, "constraints: vertex %d is named twice", vertex);
+    return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT, "constraints: vertex %d is listed twice", vertex);
 }
 
 static drape_status sort_next(drape_constraints *set, int32_t count) {
@@ -138,6 +138,12 @@ static drape_status sort_next(drape_constraints *set, int32_t count) {
 static bool is_identity(const double *S) {
     for (int32_t i = 0; i < 9; i++)
         if (S[i] != (i % 4 == 0 ? 1 : 0)) return false;
+    return true;
+}
+
+static bool is_zero(const double S[9]) {
+    for (int32_t k = 0; k < 9; k++)
+        if (S[k] != 0) return false;
     return true;
 }
 
@@ -159,6 +165,7 @@ static drape_status adopt(drape_constraints *set, int32_t count) {
         drape_i_held *h = &set->held[set->count++];
         double Sz[3];
         *h = set->held[i];
+        h->fixed = is_zero(h->S);
         times(h->S, h->z, Sz);
         for (int32_t k = 0; k < 3; k++) {
             h->z[k] -= Sz[k];
@@ -176,7 +183,7 @@ drape_status drape_constraints_set(drape_constraints *set, const drape_constrain
         const drape_constraint *c = &list[i];
         if (c->vertex < 0 || c->vertex >= set->vertices || c->directions < 0 || c->directions > 3)
             return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT,
-                                "constraints: vertex %d of %d with %d directions (0 to 3 wanted)", c->vertex,
+                                "constraints: vertex %d of %d with %d directions; expected 0 to 3", c->vertex,
                                 set->vertices, c->directions);
         if (i == set->vertices) { /* one is there twice already, or this one is */
             drape_status status = sort_next(set, i);
@@ -206,7 +213,8 @@ drape_status drape_constraints_set_filter(drape_constraints *set, const double *
         if (is_identity(S + 9 * i)) continue;
         if (!is_projection(S + 9 * i) || !isfinite(z[3 * i]) || !isfinite(z[3 * i + 1]) || !isfinite(z[3 * i + 2]))
             return drape_i_fail(set->ctx, DRAPE_ERROR_ARGUMENT,
-                                "constraints: vertex %d: S is no orthogonal projection, or z is not finite", (int)i);
+                                "constraints: vertex %d: S is not an orthogonal projection, or z is not finite",
+                                (int)i);
         drape_i_held *h = &set->next[used++];
         h->vertex = (int32_t)i;
         memcpy(h->S, S + 9 * i, sizeof h->S);
@@ -265,6 +273,14 @@ static int32_t first_from(const drape_constraints *set, int64_t vertex) {
 
 void drape_i_filter_rows(const drape_constraints *set, double *v, int64_t begin, int64_t end) {
     if (set && set->count > 0) filter_held(set, v, first_from(set, begin), first_from(set, end));
+}
+
+int64_t drape_i_next_fixed(const drape_constraints *set, int64_t begin, int64_t end, int32_t *at) {
+    if (!set) return end;
+    if (*at < 0) *at = first_from(set, begin);
+    for (; *at < set->count && set->held[*at].vertex < end; ++*at)
+        if (set->held[*at].fixed) return set->held[(*at)++].vertex;
+    return end;
 }
 
 void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, double *v) {

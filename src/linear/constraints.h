@@ -8,6 +8,7 @@
 /* One constrained vertex. */
 typedef struct drape_i_held {
     int32_t vertex;
+    bool fixed;  /* in all directions: S = 0 */
     double S[9]; /* I - sum of d d' over its directions, row by row */
     double z[3]; /* (I-S) of what was given */
 } drape_i_held;
@@ -29,6 +30,9 @@ bool drape_i_orthonormalise(double d[3][3], int32_t n);
 void drape_i_filter(const drape_constraints *set, double *v);
 /* The same as the first for the vertices [begin, end) only, in the calling thread. */
 void drape_i_filter_rows(const drape_constraints *set, double *v, int64_t begin, int64_t end);
+/* The first vertex of [begin, end) that is held in all directions; end where there is none. *at: where to go on in
+ * the list, begun with -1. */
+int64_t drape_i_next_fixed(const drape_constraints *set, int64_t begin, int64_t end, int32_t *at);
 void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, double *v);
 /* x = S y + (I-S) z; y may be NULL (zero) or x. */
 void drape_i_blend(const drape_constraints *set, int32_t vertices, const double *y, double *x);

@@ -51,9 +51,8 @@ static drape_status create(drape_context *ctx, const drape_bsr3 *A, const drape_
     state *d;
     *out = NULL;
     if (!settings->direct)
-        return drape_i_fail(
-            ctx, DRAPE_ERROR_ARGUMENT,
-            "solve: the method direct needs a direct solver (drape/cholmod.h), and there is none here");
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "solve: the method direct needs a direct solver (drape/cholmod.h); set settings.direct");
     if (!DRAPE_NEW(ctx, d, 1)) return DRAPE_ERROR_MEMORY;
     d->solver = settings->direct;
     d->plain.pattern.rows = d->merged.pattern.rows = -1;

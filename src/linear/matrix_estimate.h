@@ -13,7 +13,7 @@ double drape_i_stiffness(const drape_bsr3 *A, const drape_i_couplings *couplings
 bool drape_i_looks_symmetric(const drape_bsr3 *A);
 
 /* Most connections of A from any vertex to the nearest that is held in all directions; DBL_MAX where none is within
- * reach. scratch: 2 numbers a row. */
+ * reach. scratch: 2 numbers per row. */
 double drape_i_depth(const drape_bsr3 *A, const drape_constraints *set, int32_t *scratch);
 
 /* Vertices that are held in all directions. */

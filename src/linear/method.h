@@ -62,6 +62,8 @@ int64_t drape_i_length(const drape_i_solve *s); /* 3 rows */
 double drape_i_times(drape_i_solve *s, const double *in, double *out);
 /* out = S A in; returns in'A in, which is in'S A in for an `in` in the range of S. */
 double drape_i_times_filtered(drape_i_solve *s, const double *in, double *out);
+/* The same for an `in` in the range of S: rows of vertices that are held in all directions are not read. */
+double drape_i_times_prefiltered(drape_i_solve *s, const double *in, double *out);
 /* h = P^-1 r; returns r'h. Methods that are prefiltered get an h in the range of S, from S r. */
 double drape_i_precondition(drape_i_solve *s, const double *r, double *h);
 /* v = S v, v = (I-S) v */

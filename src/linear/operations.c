@@ -45,18 +45,34 @@ typedef struct product {
     const double *in;
     double *out;
     drape_simd simd;
+    bool prefiltered; /* `in` is in the range of S */
 } product;
+
+/* Rows that are held in all directions are no part of the prefiltered matrix; the product is zero there, and so is
+ * `in`, so that the dot product has the same bits as with them. */
+static double multiply_free_rows(const product *p, int64_t begin, int64_t end) {
+    double dot = 0;
+    int32_t at = -1;
+    while (begin < end) {
+        int64_t fixed = drape_i_next_fixed(p->problem->constraints, begin, end, &at);
+        dot = drape_i_multiply_rows_onto_at[p->simd](p->problem->A, p->in, p->out, begin, fixed, dot);
+        if (fixed < end) memset(p->out + 3 * fixed, 0, VERTEX);
+        begin = fixed + 1;
+    }
+    return dot;
+}
 
 static void times_chunk(void *data, int64_t begin, int64_t end, double *sums) {
     const product *p = data;
-    sums[0] = drape_i_multiply_rows_at[p->simd](p->problem->A, p->in, p->out, begin, end);
+    sums[0] = p->prefiltered ? multiply_free_rows(p, begin, end)
+                             : drape_i_multiply_rows_at[p->simd](p->problem->A, p->in, p->out, begin, end);
     if (p->couplings) sums[0] += drape_i_couplings_add_rows(p->couplings, p->in, p->out, begin, end);
     drape_i_filter_rows(p->problem->constraints, p->out, begin, end); /* while they are in the cache */
 }
 
-double drape_i_times_filtered(drape_i_solve *s, const double *in, double *out) {
+static double times_filtered(drape_i_solve *s, const double *in, double *out, bool prefiltered) {
     const drape_i_couplings *couplings = drape_i_any_couplings(s->couplings) ? s->couplings : NULL;
-    product p = {s->problem, couplings, in, out, s->ctx->simd};
+    product p = {s->problem, couplings, in, out, s->ctx->simd, prefiltered};
     double dot;
     count_multiply(s);
     if (s->problem->op) {
@@ -67,6 +83,14 @@ double drape_i_times_filtered(drape_i_solve *s, const double *in, double *out) {
     if (couplings) drape_i_couplings_begin(s->ctx, couplings, in);
     drape_i_sum(s->ctx, s->problem->A->rows, ROW_GRAIN, times_chunk, &p, 1, &dot);
     return dot;
+}
+
+double drape_i_times_filtered(drape_i_solve *s, const double *in, double *out) {
+    return times_filtered(s, in, out, false);
+}
+
+double drape_i_times_prefiltered(drape_i_solve *s, const double *in, double *out) {
+    return times_filtered(s, in, out, true);
 }
 
 double drape_i_precondition(drape_i_solve *s, const double *r, double *h) {

@@ -20,22 +20,20 @@ static drape_status check(const drape_solver *solver, const drape_problem *p) {
     const drape_i_method *method = solver->method;
     if (p->A)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                            "solve: A is given as a matrix and as an operator; leave out one");
+                            "solve: A is given both as a matrix and as an operator; leave one out");
     if (p->couplings.count != 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                            "solve: couplings go with a matrix; an operator multiplies with what it has itself");
+                            "solve: couplings need a matrix; an operator multiplies with its own");
     if (!p->op->multiply) return drape_i_missing(ctx, "solve", "multiply of the operator");
     if (p->op->rows < 0) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: an operator of %d rows", p->op->rows);
     if (method == &drape_i_method_direct || method->wants_norm2)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                            "solve: the method %s needs a matrix; an operator goes with the other methods",
-                            method->name);
+                            "solve: the method %s needs a matrix; use another method with an operator", method->name);
     if (!solver->takes_operator)
-        return drape_i_fail(
-            ctx, DRAPE_ERROR_ARGUMENT,
-            "solve: the preconditioner %s needs a matrix; an operator goes with \"auto\" or \"none\", and "
-            "its own precondition function",
-            solver->slot[DRAPE_I_NAMED].is.precond->name);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "solve: the preconditioner %s needs a matrix; with an operator use \"auto\" or \"none\", "
+                            "or its own precondition function",
+                            solver->slot[DRAPE_I_NAMED].is.precond->name);
     return drape_i_check_reserved(ctx, "drape_operator", p->op->reserved, 4);
 }
 

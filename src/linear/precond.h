@@ -15,7 +15,7 @@
 #include "drape/solve.h"
 #include "linear/couplings.h"
 
-/* What a refresh did: nothing, all values anew, or values and all else. */
+/* What a refresh did: nothing, recomputed all values, or values and all else. */
 typedef enum drape_i_prepared { DRAPE_I_KEPT, DRAPE_I_REFRESHED, DRAPE_I_BUILT } drape_i_prepared;
 
 /* A way to use a preconditioner, and what that costs. Costs are in passes: what an iteration of PPCG with the block

@@ -44,7 +44,7 @@ static drape_status find(drape_precond *p, const char *name) {
     p->is = drape_i_precond_find(name);
     if (p->is) return DRAPE_OK;
     drape_i_list_names(NULL, drape_precond_name, known, sizeof known);
-    return drape_i_fail(p->ctx, DRAPE_ERROR_ARGUMENT, "precond: there is no preconditioner \"%s\"; known: %s",
+    return drape_i_fail(p->ctx, DRAPE_ERROR_ARGUMENT, "precond: unknown preconditioner \"%s\"; known: %s",
                         name ? name : "(NULL)", known);
 }
 

@@ -122,22 +122,23 @@ static drape_status find_names(drape_solver *solver, const drape_solve_settings 
     char known[KNOWN_SIZE];
     if (!is_auto(s->precond) && !named) {
         drape_i_list_names(DRAPE_I_AUTO, drape_precond_name, known, sizeof known);
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no preconditioner \"%s\"; known: %s",
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: unknown preconditioner \"%s\"; known: %s",
                             s->precond, known);
     }
     solver->auto_method = is_auto(s->method);
     solver->method = solver->auto_method ? method_to_begin_with(named) : drape_i_method_find(s->method);
     if (!solver->method) {
         drape_i_list_names(DRAPE_I_AUTO, drape_method_name, known, sizeof known);
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: there is no method \"%s\"; known: %s", s->method,
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: unknown method \"%s\"; known: %s", s->method,
                             known);
     }
     const char *usual = drape_method_default_precond(solver->method->name);
     solver->auto_precond = !named && is_auto(usual);
     if (!named && !solver->auto_precond) named = drape_i_precond_find(usual);
     if (named && !drape_i_method_takes(solver->method, named))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s does not go with the preconditioner %s",
-                            solver->method->name, named->name);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "solve: the method %s cannot be used with the preconditioner %s", solver->method->name,
+                            named->name);
     drape_i_choice_begin(&solver->choice, 0, 0);
     for (int32_t k = 0; k < DRAPE_I_SLOTS; k++) solver->slot[k] = (drape_i_slot){0};
     for (int32_t k = 0; k < solver->choice.known; k++) solver->slot[k].is = solver->choice.candidate[k];
@@ -155,14 +156,13 @@ static drape_status check_numbers(drape_context *ctx, const drape_solve_settings
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: max_iterations is %d; it must be 1 or more",
                             s->max_iterations);
     if (!drape_stop_name(s->stop))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: stop is %d; there is no such thing", (int)s->stop);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: stop is %d, which is not a known value", (int)s->stop);
     if (s->stop == DRAPE_STOP_ENERGY && method->unsymmetric)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s has no energy norm to stop by",
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: the method %s has no energy norm to stop on",
                             method->name);
     if (method == &drape_i_method_direct && !s->direct)
-        return drape_i_fail(
-            ctx, DRAPE_ERROR_ARGUMENT,
-            "solve: the method direct needs a direct solver (drape/cholmod.h), and there is none here");
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "solve: the method direct needs a direct solver (drape/cholmod.h); set settings.direct");
     if (!(s->floor >= 0) || !isfinite(s->floor))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: floor is %g; it must be 0 or more", s->floor);
     if (s->history < 0)
@@ -181,11 +181,11 @@ static drape_status check_preconditioners(drape_context *ctx, const drape_solve_
 
 static drape_status check_tune(const drape_solver *solver, const drape_solve_settings *s) {
     if (s->tune < DRAPE_TUNE_OFF || s->tune > DRAPE_TUNE_MANY)
-        return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: tune is %d; there is no such thing",
+        return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: tune is %d, which is not a known value",
                             (int)s->tune);
     if (s->tune && !solver->auto_precond)
         return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT,
-                            "solve: there is nothing to tune: the preconditioner is %s",
+                            "solve: there is nothing to tune, because the preconditioner is %s; set it to \"auto\"",
                             solver->slot[DRAPE_I_NAMED].is.precond->name);
     return DRAPE_OK;
 }

@@ -366,7 +366,7 @@ static int32_t faster_than(const drape_solver *solver, const path *j) {
 
 static void give_up(drape_solver *solver, path *j, const char *why) {
     const drape_solve_result *r = &j->now.result;
-    drape_i_log(solver->ctx, DRAPE_LOG_INFO, "solve: %s with %s is given up after %d iterations: %s", r->method,
+    drape_i_log(solver->ctx, DRAPE_LOG_INFO, "solve: %s with %s was abandoned after %d iterations: %s", r->method,
                 r->precond, r->iterations, why);
     j->step[j->steps++] =
         (drape_fallback){.method = r->method, .precond = r->precond, .why = why, .iterations = r->iterations};
@@ -575,7 +575,7 @@ drape_status drape_solver_level(const drape_solver *solver, int32_t index, drape
     int32_t levels = drape_solver_levels(solver);
     *out = (drape_amg_level){0};
     if (index < 0 || index >= levels)
-        return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: level %d of %d is asked for", index, levels);
+        return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: level %d of %d does not exist", index, levels);
     slot->is.precond->describe(slot->state, index, out);
     return DRAPE_OK;
 }

@@ -55,7 +55,7 @@ drape_status drape_solver_tuned(const drape_solver *solver, int32_t index, drape
     if (!solver || !out) return drape_i_missing(solver ? solver->ctx : NULL, "solve", "out");
     *out = (drape_tuned){0};
     if (index < 0 || index >= count)
-        return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: candidate %d of %d is asked for", index,
+        return drape_i_fail(solver->ctx, DRAPE_ERROR_ARGUMENT, "solve: candidate %d of %d does not exist", index,
                             count);
     *out = solver->trial[index];
     return DRAPE_OK;

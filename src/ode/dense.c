@@ -1,5 +1,5 @@
 /* dense.c: A = I - c J, or M - c D - c^2 K, as one dense matrix, and LU with partial pivoting: for examples and small
- * systems. 2/3 n^3 flops a prepare, 2 n^2 a solve, one thread. */
+ * systems. 2/3 n^3 flops per prepare, 2 n^2 per solve, one thread. */
 #include "drape/ode.h"
 
 #include "base/context.h"

@@ -194,8 +194,8 @@ drape_status drape_ode_interpolate(drape_ode *ode, double t, double *x, double *
         return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT,
                             "ode: there is no step to interpolate in; take one first");
     if (!(t >= span->begin && t <= span->end))
-        return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: t = %g s is outside of the last step, %g s to %g s",
-                            t, span->begin, span->end);
+        return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: t = %g s is outside the last step, %g s to %g s", t,
+                            span->begin, span->end);
     if (v && !drape_i_ode_is_second(ode))
         return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: a first order system has no v");
     drape_status status = complete(ode);

@@ -274,7 +274,7 @@ static bool is_last(drape_ode *ode, const drape_i_ode_stage *stage, iteration *i
     it->count++;
     if (!isfinite(it->s)) {
         *reason = drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE,
-                                   "Newton's correction %d of the step to t = %g s is no finite number", it->count,
+                                   "Newton's correction %d of the step to t = %g s is not a finite number", it->count,
                                    stage->t);
         return false;
     }

@@ -175,7 +175,7 @@ static drape_status unknown_method(drape_context *ctx, const char *method) {
     for (int32_t i = 0; drape_ode_method_name(i) && used < sizeof known; i++)
         used +=
             (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", drape_ode_method_name(i));
-    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: there is no method \"%s\"; known: %s", method, known);
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: unknown method \"%s\"; known: %s", method, known);
 }
 
 static drape_status choose_method(drape_context *ctx, const drape_ode_settings *s, drape_i_ode_method *out) {
@@ -245,7 +245,8 @@ static drape_status allocate(drape_ode *ode) {
     return DRAPE_OK;
 }
 
-static drape_status check_rooms(drape_context *ctx, const drape_ode_system *system, const drape_ode_settings *s) {
+static drape_status check_reserved_fields(drape_context *ctx, const drape_ode_system *system,
+                                          const drape_ode_settings *s) {
     drape_status status = drape_i_check_reserved(ctx, "drape_ode_system", system->reserved, 4);
     if (!status) status = drape_i_check_reserved(ctx, "drape_ode_settings", s->reserved, 6);
     return status ? status : drape_i_check_reserved(ctx, "drape_ode_newton", s->newton.reserved, 2);
@@ -259,7 +260,7 @@ drape_status drape_ode_create(drape_context *ctx, const drape_ode_system *system
     if (out) *out = NULL;
     if (!ctx || !out) return DRAPE_ERROR_ARGUMENT;
     if (!system) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "ode: a system is needed, not NULL");
-    drape_status status = check_rooms(ctx, system, &s);
+    drape_status status = check_reserved_fields(ctx, system, &s);
     if (!status) status = choose_method(ctx, &s, &method);
     if (!status) status = check_steps(ctx, &s);
     if (!status) status = check_newton(ctx, &s.newton);

@@ -68,7 +68,7 @@ void drape_ode_save(drape_ode *ode, void *out) {
 /* ---- Restoring ---- */
 
 static drape_status bad(drape_ode *ode, const char *what) {
-    return drape_i_fail(ode->ctx, DRAPE_ERROR_FORMAT, "ode: what was saved %s", what);
+    return drape_i_fail(ode->ctx, DRAPE_ERROR_FORMAT, "ode: the saved state %s", what);
 }
 
 static bool sound_numbers(const saved_head *h) {

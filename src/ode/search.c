@@ -155,8 +155,8 @@ static drape_status go_down(drape_ode *ode, const drape_i_ode_stage *stage, cons
     }
     drape_i_ode_move(ode, stage, -alpha);
     *reason = drape_i_ode_stop(ode, DRAPE_ODE_SEARCH_FAILED,
-                               "no part of Newton's correction goes down in the step to t = %g s: residual %.3g, "
-                               "shares of the correction from %.3g to %.3g",
+                               "no part of Newton's correction reduces the residual in the step to t = %g s: "
+                               "residual %.3g, fractions of the correction from %.3g to %.3g",
                                stage->t, start->G, alpha, whole);
     return DRAPE_OK;
 }
@@ -174,6 +174,6 @@ drape_status drape_i_ode_search(drape_ode *ode, const drape_i_ode_stage *stage, 
     double alpha = allowed(ode, stage);
     if (alpha > 0) return go_down(ode, stage, &start, alpha, last, reason);
     *reason = drape_i_ode_stop(ode, DRAPE_ODE_SEARCH_FAILED,
-                               "nothing of Newton's correction is allowed in the step to t = %g s", stage->t);
+                               "no part of Newton's correction is allowed in the step to t = %g s", stage->t);
     return DRAPE_OK;
 }

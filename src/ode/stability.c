@@ -273,7 +273,7 @@ drape_status drape_ode_stability_oscillator(drape_context *ctx, const drape_ode_
     drape_status status = tester_create(&T, settings, 2);
     if (!status && T.ode->method.steps > 1)
         status = drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                              "ode: %s is no one-step method; drape_ode_stability_at is for it", T.ode->method.name);
+                              "ode: %s is not a one-step method; use drape_ode_stability_at", T.ode->method.name);
     if (!status) status = measure_oscillator(T.ode, radius);
     tester_destroy(&T);
     return status;

@@ -15,7 +15,7 @@ static bool is_finite(drape_ode *ode, const double *Y) {
 }
 
 static drape_status check_step(drape_ode *ode, double h) {
-    if (ode->past_count == 0) return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: drape_ode_start comes first");
+    if (ode->past_count == 0) return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: call drape_ode_start first");
     if (!isfinite(h) || h <= 0)
         return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: a step of %g s: it must be finite and above 0", h);
     if (ode->t + h == ode->t || !isfinite(ode->t + h))
@@ -25,9 +25,9 @@ static drape_status check_step(drape_ode *ode, double h) {
 }
 
 static drape_status check_end(drape_ode *ode, double end) {
-    if (ode->past_count == 0) return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: drape_ode_start comes first");
+    if (ode->past_count == 0) return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: call drape_ode_start first");
     if (!isfinite(end) || end < ode->t)
-        return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: the end t = %g s is not behind t = %g s", end,
+        return drape_i_fail(ode->ctx, DRAPE_ERROR_ARGUMENT, "ode: the end t = %g s is not after t = %g s", end,
                             ode->t);
     return DRAPE_OK;
 }
@@ -96,8 +96,9 @@ static drape_status project(drape_ode *ode, double h, double t, bool *restart, d
     if (said) return drape_i_ode_take(ode, said, "the projection of the state", t, reason);
     if (state.change[0] == 0 && state.change[1] == 0) return DRAPE_OK;
     if (!is_finite(ode, ode->next)) {
-        *reason = drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE,
-                                   "the projected state at t = %g s is no finite number, after a step of %g s", t, h);
+        *reason =
+            drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE,
+                             "the projected state at t = %g s is not a finite number, after a step of %g s", t, h);
         return DRAPE_OK;
     }
     *restart = ode->method.multistep && !state.past_changed && !is_within_error(ode, state.change);
@@ -127,8 +128,9 @@ drape_status drape_i_ode_try(drape_ode *ode, double h, drape_ode_reason *reason)
         ode->slope_known = false; /* it was found with another v */
     drape_status status = ode->method.step(ode, h, reason);
     if (!status && !*reason && !is_finite(ode, ode->next))
-        *reason = drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE,
-                                   "the state at t = %g s is no finite number, after a step of %g s", ode->t + h, h);
+        *reason =
+            drape_i_ode_stop(ode, DRAPE_ODE_NOT_FINITE,
+                             "the state at t = %g s is not a finite number, after a step of %g s", ode->t + h, h);
     return status;
 }
 

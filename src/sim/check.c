@@ -78,7 +78,7 @@ static bool pulled_apart(const drape_sim *sim, char *out) {
         const drape_piece_range *p = drape_cloth_piece(sim->cloth, i);
         double apart = held_apart(sim, p), across = extent(sim, p);
         if (!(apart > 1.01 * across)) continue;
-        snprintf(out, ADVICE, "pins hold %s %.3g m apart, and it is %.3g m across: let them move less far", p->name,
+        snprintf(out, ADVICE, "pins hold %s %.3g m apart, but it is only %.3g m across; move them less far", p->name,
                  apart, across);
         return true;
     }
@@ -92,9 +92,9 @@ static const char *advise(const drape_sim *sim, const char *otherwise, char *out
     bool full = sim->cloth->settings.jacobian == DRAPE_JACOBIAN_FULL;
     if (pulled_apart(sim, out)) return out;
     if (wind > HURRICANE)
-        snprintf(out, ADVICE, "the wind of %.3g m/s is stronger than any hurricane: take less (forces.wind)", wind);
+        snprintf(out, ADVICE, "the wind of %.3g m/s is stronger than any hurricane; lower it (forces.wind)", wind);
     else if (full && !sim->integrator)
-        snprintf(out, ADVICE, "jacobian: full does not always go well in linearised steps: take jacobian: psd");
+        snprintf(out, ADVICE, "jacobian: full can fail in linearised steps; use jacobian: psd");
     else snprintf(out, ADVICE, "%s", otherwise);
     return out;
 }
@@ -102,8 +102,7 @@ static const char *advise(const drape_sim *sim, const char *otherwise, char *out
 static drape_status fail(drape_sim *sim, const char *what, const char *advice) {
     memset(sim->dv, 0, (size_t)drape_i_sim_numbers(sim) * sizeof *sim->dv);
     return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
-                        "step %lld (t = %g s): %s; %s (the state is that of before "
-                        "this step)",
+                        "step %lld (t = %g s): %s; %s (the state is that before this step)",
                         (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, what, advice);
 }
 
@@ -132,7 +131,7 @@ static drape_status check_numbers(drape_sim *sim) {
     drape_i_sum(sim->ctx, drape_i_sim_numbers(sim), GRAIN, count_wrong, sim, 1, &wrong);
     if (wrong == 0 && sim->solved.reason != DRAPE_NOT_FINITE) return DRAPE_OK;
     snprintf(what, sizeof what, "numbers at %s are no longer finite", name_vertex(sim, find_culprit(sim), where));
-    return fail(sim, what, advise(sim, "take a shorter step (time.step)", advice));
+    return fail(sim, what, advise(sim, "use a shorter step (time.step)", advice));
 }
 
 /* ---- The solve ---- */
@@ -146,7 +145,7 @@ static drape_status check_solve(drape_sim *sim) {
     if (sim->integrator || !failed) return DRAPE_OK;
     snprintf(what, sizeof what, "the linear system could not be solved: %s; %s is pushed most",
              drape_reason_name(reason), name_vertex(sim, find_culprit(sim), where));
-    return fail(sim, what, advise(sim, "take a shorter step (time.step), or another solver.method", advice));
+    return fail(sim, what, advise(sim, "use a shorter step (time.step), or another solver.method", advice));
 }
 
 /* ---- Stretch ---- */
@@ -171,8 +170,8 @@ static drape_status check_stretch(drape_sim *sim) {
              sim->stretch, name_vertex(sim, find_longest(sim), where), sim->max_stretch);
     return fail(sim, what,
                 advise(sim,
-                       "take a shorter step (time.step) or a stiffer material (stretch), or a larger max_stretch "
-                       "where that is meant",
+                       "use a shorter step (time.step) or a stiffer material (stretch), or a larger max_stretch if "
+                       "this is intended",
                        advice));
 }
 
@@ -229,10 +228,10 @@ drape_status drape_i_sim_check_energy(drape_sim *sim) {
     }
     if (!(kinetic > MOST * given)) return DRAPE_OK;
     snprintf(what, sizeof what,
-             "the cloth moves with %.3g J, and all forces have given %.3g J at most: the energy cannot come from "
-             "them; %s is fastest",
+             "the kinetic energy is %.3g J, but all forces together have supplied at most %.3g J, so the step has "
+             "added energy; %s is fastest",
              kinetic, given, name_vertex(sim, find_fastest(sim), where));
-    return fail(sim, what, advise(sim, "take a shorter step (time.step), or another integrator", advice));
+    return fail(sim, what, advise(sim, "use a shorter step (time.step), or another integrator", advice));
 }
 
 /* ---- The run as a whole ---- */

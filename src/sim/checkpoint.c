@@ -26,7 +26,6 @@
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};
 enum { VERSION = 5, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 10 };
-static const int64_t MOST_STEPS = INT64_C(1) << 53; /* beyond it the time steps * h is no longer exact */
 
 typedef struct header {
     char magic[8];
@@ -132,7 +131,7 @@ void drape_i_checkpoint_make(drape_sim *sim, char *out) {
     drape_i_checkpoint_seal(out, head.size);
 }
 
-static void forget(drape_sim *sim) {
+void drape_i_sim_forget(drape_sim *sim) {
     drape_solver_forget(sim->solver);
     if (sim->contact) drape_i_contact_forget(sim->contact);
     if (sim->integrator) drape_i_integrator_forget(sim->integrator);
@@ -145,7 +144,7 @@ drape_status drape_sim_save(drape_sim *sim, const char *path) {
     int64_t size = drape_i_checkpoint_size(sim);
     drape_i_file file;
     char *data;
-    forget(sim);
+    drape_i_sim_forget(sim);
     if (!DRAPE_NEW_RAW(ctx, data, size)) return DRAPE_ERROR_MEMORY;
     drape_i_checkpoint_make(sim, data);
     drape_status status = drape_i_file_create(ctx, path, &file);
@@ -174,13 +173,13 @@ static drape_status damaged(const source *from, const char *what) {
 static drape_status check_kind(const source *from, const header *head) {
     drape_context *ctx = from->ctx;
     if (memcmp(head->magic, MAGIC, sizeof MAGIC) != 0)
-        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: no checkpoint: it does not begin with DRAPECKP",
+        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: not a checkpoint: it does not begin with DRAPECKP",
                             from->name);
     if (head->byte_order != BYTE_ORDER_MARK)
         return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: a checkpoint in another byte order, or damaged",
                             from->name);
     if (head->version != VERSION)
-        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: a checkpoint of version %u, and this program knows %d only",
+        return drape_i_fail(ctx, DRAPE_ERROR_FORMAT, "%s: a checkpoint of version %u, but this program reads only %d",
                             from->name, head->version, VERSION);
     return DRAPE_OK;
 }
@@ -188,23 +187,24 @@ static drape_status check_kind(const source *from, const header *head) {
 static drape_status check_size(const source *from, int64_t promised, int64_t wanted) {
     if (from->size < promised)
         return drape_i_fail(from->ctx, DRAPE_ERROR_FORMAT,
-                            "%s: the checkpoint is cut short: %lld bytes are there of %lld", from->name,
+                            "%s: the checkpoint is truncated: %lld of %lld bytes are there", from->name,
                             (long long)from->size, (long long)promised);
-    if (from->size > promised) return damaged(from, "there is more behind its end");
+    if (from->size > promised) return damaged(from, "there is more after its end");
     return promised == wanted ? DRAPE_OK : damaged(from, "its size is not that of this scene");
 }
 
 static drape_status check_header(const source *from, const drape_sim *sim, const header *head) {
     drape_status status = check_kind(from, head);
     if (status) return status;
-    if (head->checksum != header_checksum(head)) return damaged(from, "its header is not as it was written");
+    if (head->checksum != header_checksum(head)) return damaged(from, "the checksum of its header is wrong");
     if (head->scene != sim->scene)
         return drape_i_fail(
             from->ctx, DRAPE_ERROR_FORMAT,
-            "%s: a checkpoint of another scene: its mesh, material, pins, forces, solver or time step "
-            "is not this one's",
+            "%s: a checkpoint of another scene: its mesh, material, pins, forces, solver or time step differs",
             from->name);
-    return head->steps >= 0 && head->steps <= MOST_STEPS ? DRAPE_OK : damaged(from, "the number of steps is absurd");
+    return head->steps >= 0 && head->steps <= DRAPE_I_MOST_STEPS
+               ? DRAPE_OK
+               : damaged(from, "the number of steps is out of range");
 }
 
 static bool all_finite(const char *values, int64_t count) {
@@ -221,17 +221,17 @@ static drape_status check_sections(const source *from, const drape_sim *sim, con
     const char *at = from->data + sizeof(header);
     for (int32_t i = 0; i < count; i++) {
         section_head want = head_of(&list[i]);
-        if (memcmp(at, &want, sizeof want) != 0) return damaged(from, "a section is not what it should be");
+        if (memcmp(at, &want, sizeof want) != 0) return damaged(from, "a section is not the expected one");
         at += sizeof want;
         if (!all_finite(at, list[i].count)) return damaged(from, "it holds a number that is not finite");
         if (sim->contact && list[i].values == &sim->contact->standing->mode &&
             !drape_i_contact_are_standings(at, sim->vertices))
-            return damaged(from, "what touches is neither sliding nor sticking");
+            return damaged(from, "a contact is neither sliding nor sticking");
         if (sim->contact && strcmp(list[i].name, "rubs") == 0 &&
             !drape_i_contact_are_rubs(sim->contact, at, list[i].count / DRAPE_I_RUB_NUMBERS))
-            return damaged(from, "friction acts between what is no pair");
+            return damaged(from, "friction acts on something that is not a pair");
         if (strcmp(list[i].name, "aside") == 0 && !drape_i_pinch_is_state(sim, at))
-            return damaged(from, "a vertex is pinched by colliders that are not there");
+            return damaged(from, "a vertex is pinched by colliders that do not exist");
         at += want.bytes;
     }
     return DRAPE_OK;
@@ -252,7 +252,7 @@ static drape_status take_integrator(const source *from, const section *list, int
     for (int32_t i = 0; i < count; i++) {
         int64_t bytes = head_of(&list[i]).bytes;
         if (list[i].ode && drape_ode_restore(list[i].ode, at + sizeof(section_head), bytes))
-            return damaged(from, "the memory of its integrator is not sound");
+            return damaged(from, "the saved state of its integrator is invalid");
         at += (int64_t)sizeof(section_head) + bytes;
     }
     return DRAPE_OK;
@@ -286,11 +286,11 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     status = check_size(&from, head.size, size_with(sim, rubs < 0 ? 0 : rubs));
     if (status) return status;
     memcpy(&sum, from.data + size - sizeof sum, sizeof sum);
-    if (sum != file_checksum(data, size)) return damaged(&from, "its bytes are not those that were written");
+    if (sum != file_checksum(data, size)) return damaged(&from, "its checksum is wrong");
     if (sim->contact) status = drape_i_contact_grow_rubs(sim->contact, (int32_t)rubs);
     if (status) return status;
     int32_t count = list_sections(sim, rubs, list);
-    if (head.sections != count) return damaged(&from, "it has not the sections that it should have");
+    if (head.sections != count) return damaged(&from, "sections are missing");
     status = check_sections(&from, sim, list, count);
     if (!status) status = take_integrator(&from, list, count);
     if (status) return status;
@@ -300,7 +300,7 @@ drape_status drape_i_checkpoint_take(drape_sim *sim, const char *name, const voi
     sim->constraint_force = NULL;
     sim->balance_checked = false;
     drape_i_sim_restore_active_pins(sim);
-    forget(sim);
+    drape_i_sim_forget(sim);
     return sim->integrator && !stands_here(sim) ? drape_i_integrator_start(sim) : DRAPE_OK;
 }
 

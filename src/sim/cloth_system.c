@@ -45,10 +45,11 @@ static const double GOOD_FOR_SOMETHING = 0.5;
 static drape_status check_masses(drape_sim *sim, const drape_scene *scene) {
     for (int32_t p = 0; p < scene->piece_count; p++)
         if (scene->pieces[p].mass)
-            return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                                "piece %d: a consistent mass matrix comes from the density, but its vertices have "
-                                "masses of their own",
-                                p);
+            return drape_i_fail(
+                sim->ctx, DRAPE_ERROR_ARGUMENT,
+                "piece %d: a consistent mass matrix is computed from the density, but the vertices have "
+                "masses of their own; leave these out, or use a lumped mass matrix",
+                p);
     return DRAPE_OK;
 }
 

@@ -193,11 +193,10 @@ static drape_status refuse_crossing(drape_sim *sim, const drape_crossing *c, int
             snprintf(side[k], sizeof side[k], "%s of collider %d (%s)", what, c->body[k] - 1,
                      colliders->item[c->body[k] - 1].name);
     }
-    return drape_i_fail(
-        sim->ctx, DRAPE_ERROR_ARGUMENT,
-        "contact: at the start %s and %s cross (%lld crossings in all); move them apart, or let them come apart by "
-        "themselves (allow_crossings)",
-        side[0], side[1], (long long)count);
+    return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                        "contact: at the start %s and %s cross (%lld crossings in total); move them apart, or let "
+                        "the simulation separate them (allow_crossings)",
+                        side[0], side[1], (long long)count);
 }
 
 /* ---- Until they are apart ---- */
@@ -298,7 +297,7 @@ static drape_status check_inside(drape_sim *sim) {
     memset(part, 0, (size_t)sim->vertices * sizeof *part);
     if (vertex < 0) return DRAPE_OK;
     return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
-                        "contact: vertex %d of the cloth and all that is connected with it start inside collider %d "
+                        "contact: vertex %d of the cloth and everything connected with it start inside collider %d "
                         "(%s); move them out, or allow it (allow_crossings)",
                         vertex, collider, all->item[collider].name);
 }
@@ -413,10 +412,10 @@ void drape_i_contact_destroy(drape_sim *sim) {
     DRAPE_FREE(sim->ctx, c->near, c->near_room);
     DRAPE_FREE(sim->ctx, c->touch, c->touch_room);
     DRAPE_FREE(sim->ctx, c->spring, c->spring_room);
-    DRAPE_FREE(sim->ctx, c->own, c->spring_room);
+    DRAPE_FREE(sim->ctx, c->own, c->own_room);
     DRAPE_FREE(sim->ctx, c->rub, c->rub_room);
     DRAPE_FREE(sim->ctx, c->slot, c->slot_count);
-    DRAPE_FREE(sim->ctx, c->coupling, 3 * (int64_t)c->spring_room);
+    DRAPE_FREE(sim->ctx, c->coupling, c->coupling_room);
     DRAPE_FREE(sim->ctx, sim->contact, 1);
 }
 

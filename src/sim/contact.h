@@ -69,6 +69,8 @@ typedef struct drape_i_contact_spring {
     double limit;          /* N: most friction; 0: none */
     double stiff;          /* N/m: of friction below that */
     bool steady;           /* friction was about as large in the step before */
+    bool stops;            /* is that stiff to stop an approach: stiffer than the cloth */
+    bool released;         /* would pull, and was let go */
     int32_t kind, pair[4]; /* of a pair, in the world's numbers; pair[0] -1: a vertex on its own */
 } drape_i_contact_spring;
 
@@ -103,10 +105,11 @@ typedef struct drape_i_contact {
     int32_t *first; /* one per vertex: its first touch, -1: none */
     int32_t *stamp; /* one per vertex: scratch */
     drape_i_contact_spring *spring;
+    int32_t springs, spring_room;
     drape_coupling *coupling; /* of those that push: up to three each */
-    int32_t springs, spring_room, couplings;
-    drape_i_own_block *own; /* spring_room: what sim->A had where springs are added to it */
-    int32_t owns;
+    int32_t couplings, coupling_room;
+    drape_i_own_block *own; /* what sim->A had where springs are added to it */
+    int32_t owns, own_room;
     drape_i_rub *rub; /* of pairs, after the last step */
     int32_t rubs, rub_room;
     int32_t *slot; /* where to find them, by hashing; -1: none */
@@ -239,6 +242,9 @@ void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const dou
 /* Makes the couplings of springs that push at x, for the matrix of c. Those of one vertex are added to sim->A;
  * whether that changed by it. */
 bool drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c);
+/* Lets springs go that the linearised step, whose solve is in sim->dv, would be pulled by at its end: takes what they
+ * do out of sim->f and sim->Kv; how many. The couplings must be made again. */
+int32_t drape_i_contact_release_springs(drape_sim *sim);
 /* Takes them out of sim->A again. */
 void drape_i_contact_uncouple(drape_sim *sim);
 drape_couplings drape_i_contact_couplings(const drape_sim *sim);

@@ -141,16 +141,16 @@ static void tell_jump(const mover *m, int32_t k, const drape_i_motion_listener *
                  "%.4g m",
                  name, m->way, m->way_at, m->way / h, h, m->size);
         snprintf(trouble.advice, sizeof trouble.advice,
-                 "let it move more slowly, with more time between its keys, or take steps of %.2g s at most",
+                 "move it more slowly, with more time between its keys, or use steps of at most %.2g s",
                  h * m->size / m->way);
     } else if (m->turn > m->angle * (1 + SLACK)) {
         trouble.time = m->turn_at;
         snprintf(trouble.what, sizeof trouble.what,
-                 "the collider '%s' makes %.4g turns in the step at t = %.4g s (%.4g a second); a step of %.4g s can "
-                 "resolve %.4g",
+                 "the collider '%s' makes %.4g turns in the step at t = %.4g s (%.4g per second); a step of %.4g s "
+                 "can resolve %.4g",
                  name, m->turn / (4 * QUARTER_TURN), m->turn_at, m->turn / (4 * QUARTER_TURN) / h, h,
                  m->angle / (4 * QUARTER_TURN));
-        snprintf(trouble.advice, sizeof trouble.advice, "let it turn more slowly, or take steps of %.2g s at most",
+        snprintf(trouble.advice, sizeof trouble.advice, "turn it more slowly, or use steps of at most %.2g s",
                  h * m->angle / m->turn);
     } else {
         return;
@@ -432,12 +432,12 @@ static void tell_pin(const watch *w, double when, const drape_i_motion_listener 
     trouble.pin = w->pin[vertex[0]], trouble.piece = piece, trouble.vertex = vertex[0] - first;
     bool led = w->scene->pins[trouble.pin].motion.kind != DRAPE_MOTION_FIXED;
     snprintf(trouble.what, sizeof trouble.what,
-             led ? "pin %d leads %s %s of '%s' into the collider '%s' at t = %.4g s"
+             led ? "pin %d moves %s %s of '%s' into the collider '%s' at t = %.4g s"
                  : "pin %d holds %s %s of '%s' where the collider '%s' comes at t = %.4g s",
              trouble.pin, kind[count], numbers, cloth ? cloth : "cloth", collider ? collider : "collider", when);
     snprintf(trouble.advice, sizeof trouble.advice, "%s",
-             led ? "let the pin end before (until:), or lead it around the collider"
-                 : "let the pin end before (until:), or move the collider past it");
+             led ? "end the pin earlier (until:), or move it around the collider"
+                 : "end the pin earlier (until:), or move the collider past it");
     listener->tell(listener->user, &trouble);
 }
 

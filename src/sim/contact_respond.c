@@ -113,7 +113,7 @@ static void straighten(int32_t vertex, const double velocity[3], const double *n
 }
 
 /* Those that have begun to be held, or were pushed out. */
-static void settle_touches(drape_sim *sim, double t, const double *x, double *v, drape_ode_projection *past) {
+static void resolve_touches(drape_sim *sim, double t, const double *x, double *v, drape_ode_projection *past) {
     const drape_i_contact *c = sim->contact;
     for (int32_t i = 0; i < c->touches; i++) {
         const drape_i_touch *touch = &c->touch[i];
@@ -128,8 +128,8 @@ static void settle_touches(drape_sim *sim, double t, const double *x, double *v,
     }
 }
 
-static void settle_moved(drape_sim *sim, double t, double h, const double *x0, const double *x, double *v,
-                         drape_ode_projection *past) {
+static void resolve_moved(drape_sim *sim, double t, double h, const double *x0, const double *x, double *v,
+                          drape_ode_projection *past) {
     const uint8_t *moved = drape_i_response_moved(sim->contact->response);
     for (int32_t i = 0; i < sim->vertices; i++) {
         double velocity[3];
@@ -172,10 +172,10 @@ drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const d
         explain_stuck(c);
         return DRAPE_ERROR_NUMBER; /* the step says why, if it fails in the end */
     }
-    settle_touches(sim, t, x, v, past);
+    resolve_touches(sim, t, x, v, past);
     if (counts.moved > 0) {
         memcpy(x, c->world->end, bytes);
-        settle_moved(sim, t, h, x0, x, v, past);
+        resolve_moved(sim, t, h, x0, x, v, past);
     }
     return DRAPE_OK;
 }

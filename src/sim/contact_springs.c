@@ -44,6 +44,7 @@ static const double UPRIGHT = 0.99;                   /* a cosine */
 static const double ON_BORDER = 1e-6;                 /* weight of a corner that does not count */
 static const double PARALLEL = 0.0025, ACROSS = 0.04; /* squared sines of angles between edges */
 static const double SOFT = 0.1, DAMPING = 1;          /* share of the stiffness in A; ratio */
+static const double PULL = 1e-3;                      /* of the weight: a spring is let go that pulls more */
 
 /* ---- Finding them ---- */
 
@@ -52,22 +53,36 @@ static drape_status make_room(drape_i_contact *c) {
     if (c->springs < c->spring_room) return DRAPE_OK;
     int32_t room = c->spring_room + c->spring_room / 2 + 64;
     drape_i_contact_spring *spring;
-    drape_coupling *coupling = NULL;
-    drape_i_own_block *own = NULL;
-    if (!DRAPE_NEW(ctx, spring, room) || !DRAPE_NEW(ctx, coupling, 3 * (int64_t)room) || !DRAPE_NEW(ctx, own, room)) {
-        DRAPE_FREE(ctx, spring, room);
-        DRAPE_FREE(ctx, coupling, 3 * (int64_t)room);
-        return DRAPE_ERROR_MEMORY;
-    }
+    if (!DRAPE_NEW(ctx, spring, room)) return DRAPE_ERROR_MEMORY;
     if (c->springs > 0) memcpy(spring, c->spring, (size_t)c->springs * sizeof *spring);
     DRAPE_FREE(ctx, c->spring, c->spring_room);
-    DRAPE_FREE(ctx, c->coupling, 3 * (int64_t)c->spring_room);
-    DRAPE_FREE(ctx, c->own, c->spring_room);
     c->spring = spring;
-    c->coupling = coupling;
-    c->own = own;
     c->spring_room = room;
     return DRAPE_OK;
+}
+
+/* A coupling along n, and two across it where there is friction; of a single vertex a block of A in their place. Most
+ * springs of folded cloth need fewer than three: each has 96 bytes. */
+static drape_status make_couplings(drape_i_contact *c) {
+    drape_context *ctx = c->world->ctx;
+    int32_t couplings = 0, owns = 0;
+    for (int32_t i = 0; i < c->springs; i++) {
+        const drape_i_contact_spring *s = &c->spring[i];
+        couplings += s->k > 0 || s->c > 0;
+        if (s->limit > 0 && s->count > 1) couplings += 2;
+        owns += s->limit > 0 && s->count == 1;
+    }
+    if (couplings > c->coupling_room) {
+        DRAPE_FREE(ctx, c->coupling, c->coupling_room);
+        c->coupling_room = couplings + couplings / 4;
+        if (!DRAPE_NEW(ctx, c->coupling, c->coupling_room)) c->coupling_room = 0;
+    }
+    if (owns > c->own_room) {
+        DRAPE_FREE(ctx, c->own, c->own_room);
+        c->own_room = owns + owns / 4;
+        if (!DRAPE_NEW(ctx, c->own, c->own_room)) c->own_room = 0;
+    }
+    return couplings <= c->coupling_room && owns <= c->own_room ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
 
 /* A pair as it is at the start of the step: closest points, and gaps then and at the end as it moves now. */
@@ -115,6 +130,7 @@ static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, nearn
     double growth = 1 + STIFFENING * deep, push = G - near->gap, stop = 0.75 * mass * closing * closing / (G * G);
     near->soft = deep > 0 ? kappa * (growth + push * STIFFENING / near->below) : kappa;
     s->k = fmax(near->soft, stop);
+    s->stops = stop > near->soft;
     if (deep > 0 && near->soft >= stop) s->rest = near->gap + kappa * push * growth / near->soft;
     if (near->secant) s->k *= 2 * (G - fmax(fmin(near->gap, near->later), 0)) / G;
     s->c = near->leaves ? 0 : 2 * DAMPING * sqrt(s->k * mass);
@@ -390,6 +406,7 @@ drape_status drape_i_contact_find_springs(drape_sim *sim) {
         for (int64_t i = 0; i < count && !status; i++)
             if (c->near[i]) status = add_pair(sim, kind, i);
     }
+    if (!status) status = make_couplings(c);
     return status ? status : drape_i_contact_grow_rubs(c, c->springs);
 }
 
@@ -403,8 +420,12 @@ static double pressed(const drape_i_contact *c, const drape_i_contact_spring *s,
     return s->rest - e;
 }
 
-/* A spring that pulls does not act. The linearised step takes all: they are those that will push at its end. */
-static bool pushes(const drape_sim *sim, double push) { return push > 0 || !sim->integrator; }
+/* A spring that pulls does not act. The linearised step cannot know beforehand which will push at its end: it takes
+ * all, and lets go of those that would pull and are stiff enough to throw the cloth about. A tablecloth that was
+ * pulled off its table in steps of 10 ms was held down by 25 N, and torn. */
+static bool pushes(const drape_sim *sim, const drape_i_contact_spring *s, double push) {
+    return sim->integrator ? push > 0 : !s->released;
+}
 
 static double rate(const drape_i_contact *c, const drape_i_contact_spring *s, const double *v) {
     double e = -(s->offset[1] - s->offset[0]) / (c->end - c->start);
@@ -424,23 +445,52 @@ static void spread(const drape_i_contact_spring *s, const double direction[3], d
         for (int32_t k = 0; k < 3; k++) out[3 * (int64_t)s->vertex[i] + k] += size * s->w[i] * direction[k];
 }
 
+/* Where the forces of a spring go to, and as how many times themselves. */
+typedef struct spring_sums {
+    double *force, *stiff_v; /* either may be NULL */
+    double factor;
+} spring_sums;
+
+static void add_forces(const drape_sim *sim, const drape_i_contact_spring *s, double t, const double *x,
+                       const double *v, const spring_sums *sums) {
+    const drape_i_contact *c = sim->contact;
+    double push = pressed(c, s, t, x), k = pushes(sim, s, push) ? s->k : 0, factor = sums->factor;
+    drape_i_friction_force g = {0};
+    if (s->limit > 0) drape_i_contact_friction_at(sim, s, t, x, &g);
+    if (sums->force && (k > 0 || s->c > 0)) spread(s, s->n, factor * (k * push - s->c * rate(c, s, v)), sums->force);
+    if (sums->force && s->limit > 0) spread(s, g.force, factor, sums->force);
+    if (!sums->stiff_v) return;
+    if (k > 0) spread(s, s->n, factor * (k * along(s, s->n, v)), sums->stiff_v);
+    for (int32_t d = 0; d < g.directions; d++) {
+        double with = s->with[0] * drape_i_dot3(s->t[0], g.n[d]) + s->with[1] * drape_i_dot3(s->t[1], g.n[d]);
+        spread(s, g.n[d], factor * (g.k * (along(s, g.n[d], v) - with)), sums->stiff_v);
+    }
+}
+
 void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const double *v, double *force,
                             double *stiff_v) {
-    const drape_i_contact *c = sim->contact;
+    const spring_sums sums = {force, stiff_v, 1};
+    for (int32_t i = 0; i < sim->contact->springs; i++) add_forces(sim, &sim->contact->spring[i], t, x, v, &sums);
+}
+
+int32_t drape_i_contact_release_springs(drape_sim *sim) {
+    drape_i_contact *c = sim->contact;
+    const spring_sums sums = {sim->f, sim->Kv, -1};
+    const double *g = sim->forces->outside.forces.gravity;
+    double weight = PULL * sqrt(drape_i_dot3(g, g));
+    int32_t released = 0;
     for (int32_t i = 0; i < c->springs; i++) {
-        const drape_i_contact_spring *s = &c->spring[i];
-        double push = pressed(c, s, t, x), k = pushes(sim, push) ? s->k : 0;
-        drape_i_friction_force g = {0};
-        if (s->limit > 0) drape_i_contact_friction_at(sim, s, t, x, &g);
-        if (force && (k > 0 || s->c > 0)) spread(s, s->n, k * push - s->c * rate(c, s, v), force);
-        if (force && s->limit > 0) spread(s, g.force, 1, force);
-        if (!stiff_v) continue;
-        if (k > 0) spread(s, s->n, k * along(s, s->n, v), stiff_v);
-        for (int32_t d = 0; d < g.directions; d++) {
-            double with = s->with[0] * drape_i_dot3(s->t[0], g.n[d]) + s->with[1] * drape_i_dot3(s->t[1], g.n[d]);
-            spread(s, g.n[d], g.k * (along(s, g.n[d], v) - with), stiff_v);
-        }
+        drape_i_contact_spring *s = &c->spring[i];
+        if (!s->stops || s->released) continue;
+        double change = along(s, s->n, sim->dv), later = along(s, s->n, sim->v) + change;
+        double push = pressed(c, s, c->end, sim->x) - sim->dt * later, closing = rate(c, s, sim->v) + change;
+        if (!(s->k * push - s->c * closing < -weight / drape_i_contact_inverse_mass(sim, s))) continue;
+        add_forces(sim, s, c->end, sim->x, sim->v, &sums);
+        s->released = true;
+        s->limit = s->c = 0;
+        released++;
     }
+    return released;
 }
 
 static void add_coupling(drape_i_contact *c, const drape_i_contact_spring *s, const double n[3], double k) {
@@ -480,7 +530,7 @@ bool drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c)
     contact->matrix_parts = sim->parts;
     for (int32_t i = 0; i < contact->springs; i++) {
         const drape_i_contact_spring *s = &contact->spring[i];
-        double k = pushes(sim, pressed(contact, s, t, x)) ? s->k : 0;
+        double k = pushes(sim, s, pressed(contact, s, t, x)) ? s->k : 0;
         double normal = positions ? k + s->c / c : c * (c * k + s->c), across = positions ? 1 : c * c;
         drape_i_friction_force g = {0};
         contact->did.springs += k > 0 || s->limit > 0;

@@ -4,7 +4,7 @@
  *
  *   x(t) = x0 + min(1, speed h / |c - x0|) (c - x0) (t - t0) / h,
  *
- * in all directions, so that S is 0 there and z leads to x(t). The path begins anew with each step: a step that
+ * in all directions, so that S is 0 there and z leads to x(t). The path restarts with each step: a step that
  * failed and a state that was set leave nothing to be caught up with. */
 #include "sim/hold.h"
 

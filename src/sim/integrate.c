@@ -142,7 +142,7 @@ static drape_status unknown_integrator(drape_context *ctx, const char *name) {
     for (int32_t i = 0; drape_integrator_name(i) && used < sizeof known; i++)
         used +=
             (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", drape_integrator_name(i));
-    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "there is no integrator \"%s\"; known: %s", name, known);
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "unknown integrator \"%s\"; known: %s", name, known);
 }
 
 static drape_status allocate(drape_sim *sim, bool implicit) {
@@ -285,7 +285,7 @@ static drape_status refuse(drape_sim *sim, double end, const drape_ode_result *r
     char culprit[160];
     name_culprit(sim, result, culprit, sizeof culprit);
     return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
-                        "step %lld (t = %g s): %s%s%s%s; the state is that of before this step",
+                        "step %lld (t = %g s): %s%s%s%s; the state is that before this step",
                         (long long)sim->steps + 1, end, drape_ode_explain(sim->integrator->ode), culprit,
                         force ? ": " : "", force ? force : "");
 }

@@ -177,7 +177,7 @@ drape_status drape_i_motion_check(drape_context *ctx, int32_t p, int32_t vertice
     bool follows = m->kind == DRAPE_MOTION_POSES || m->kind == DRAPE_MOTION_FRAMES;
     const size_t size = sizeof(double);
     if ((unsigned)m->kind > DRAPE_MOTION_FRAMES)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: there is no kind of motion %d", p, (int)m->kind);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: unknown kind of motion %d", p, (int)m->kind);
     if (m->kind == DRAPE_MOTION_CALLBACK && !m->function)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "pin %d: a motion by callback without a function", p);
     if (m->kind == DRAPE_MOTION_KEYS && (m->key_count < 1 || !m->key))

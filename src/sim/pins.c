@@ -45,9 +45,8 @@ bool drape_i_pin_holds(const drape_pin *pin, double t, double h) {
 
 static bool holds(const drape_sim *sim, const drape_pin *pin, double t) { return drape_i_pin_holds(pin, t, sim->h); }
 
-/* Pins whose time begins with this step take hold of their vertices where these are. */
-static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, double t) {
-    if (pin->from <= 0 || holds(sim, pin, t)) return;
+/* The motion of its vertices leads through where these are at t. */
+static void anchor_here(drape_sim *sim, const drape_pin *pin, int32_t first, double t) {
     for (int32_t i = first; i < first + pin->count; i++) {
         const double *x = sim->x + 3 * (int64_t)sim->pinned[i].vertex;
         double *anchor = sim->anchor + 3 * (int64_t)i, d[3];
@@ -55,6 +54,11 @@ static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, doubl
         displacement(sim, pin, i - first, sim->pinned[i].vertex, t, x, d);
         for (int32_t k = 0; k < 3; k++) anchor[k] = x[k] - d[k];
     }
+}
+
+/* Pins whose time begins with this step take hold of their vertices where these are. */
+static void take_hold(drape_sim *sim, const drape_pin *pin, int32_t first, double t) {
+    if (pin->from > 0 && !holds(sim, pin, t)) anchor_here(sim, pin, first, t);
 }
 
 /* Whether other pins hold in the step that ends at t than in the one before. */
@@ -88,6 +92,12 @@ void drape_i_sim_restore_active_pins(drape_sim *sim) {
     for (int32_t p = 0; p < sim->pin_count; p++) sim->holding[p] = sim->steps > 0 && holds(sim, &sim->pins[p], now);
 }
 
+void drape_i_sim_take_hold_again(drape_sim *sim) {
+    for (int32_t p = 0, first = 0; p < sim->pin_count; first += sim->pins[p++].count)
+        if (sim->pins[p].from > 0 && sim->holding[p])
+            anchor_here(sim, &sim->pins[p], first, (double)sim->steps * sim->h);
+}
+
 /* What one pin asks of its vertex number i of all pinned ones. */
 static drape_status ask(drape_sim *sim, int32_t p, int32_t first, int32_t i, const drape_i_aim *aim) {
     drape_constraint c = sim->pinned[i];
@@ -100,7 +110,7 @@ static drape_status ask(drape_sim *sim, int32_t p, int32_t first, int32_t i, con
         if (!isfinite(target) && sim->pins[p].motion.kind == DRAPE_MOTION_CALLBACK)
             return drape_i_fail(sim->ctx, DRAPE_ERROR_NUMBER,
                                 "pin %d: its callback moves vertex %d to a place that is not finite at t = %g s%s", p,
-                                c.vertex, aim->t, isfinite(d[k]) ? ", from where it took hold" : "");
+                                c.vertex, aim->t, isfinite(d[k]) ? ", from where it took effect" : "");
         c.z[k] = aim->factor * ((target - aim->x[at + k]) / aim->c - (aim->v ? aim->v[at + k] : 0));
     }
     return drape_constraint_builder_add(sim->builder, p, &c);
@@ -112,11 +122,10 @@ static void tell_contradiction(drape_sim *sim, const drape_i_aim *aim) {
     int32_t count = drape_constraint_builder_contradictions(sim->builder);
     if (count == 0 || sim->contradiction_told || drape_constraint_builder_contradiction(sim->builder, 0, &c)) return;
     sim->contradiction_told = true;
-    drape_i_log(
-        sim->ctx, DRAPE_LOG_WARNING,
-        "t = %g s: pins %d and %d want vertex %d in different places (%d such vertices); it goes to the mean of "
-        "them, %g m off",
-        aim->t, c.source, c.other_source, c.vertex, count, c.size * aim->c / aim->factor);
+    drape_i_log(sim->ctx, DRAPE_LOG_WARNING,
+                "t = %g s: pins %d and %d hold vertex %d at different places (%d such vertices); it goes to their "
+                "mean, %g m away",
+                aim->t, c.source, c.other_source, c.vertex, count, c.size * aim->c / aim->factor);
 }
 
 /* The merged constraints become those of the simulation and of its solver. */

@@ -49,7 +49,7 @@ static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
     if (s->pin_count < 0 || (s->pin_count > 0 && !s->pins))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "no list of %d pins", s->pin_count);
     if (s->steps_per_frame < 1 || s->frames < 0)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%d steps a frame and %d frames: at least 1 and 0 wanted",
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%d steps per frame and %d frames; expected at least 1 and 0",
                             s->steps_per_frame, s->frames);
     return DRAPE_OK;
 }
@@ -185,16 +185,50 @@ drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *
     return sim->integrator ? drape_i_integrator_start(sim) : DRAPE_OK;
 }
 
+drape_status drape_sim_set_time(drape_sim *sim, double time) {
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    if (!(time >= 0) || !(time / sim->h <= (double)DRAPE_I_MOST_STEPS))
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                            "time: %g s is none that a simulation can have in steps of %g s", time, sim->h);
+    double before = drape_i_balance_before_change(sim);
+    sim->steps = sim->steps_before = (int64_t)(time / sim->h + 0.5);
+    sim->constraint_force = NULL;
+    sim->balance_checked = false;
+    drape_i_sim_restore_active_pins(sim);
+    drape_i_sim_take_hold_again(sim);
+    drape_i_sim_forget(sim);
+    drape_i_balance_after_change(sim, before);
+    return sim->integrator ? drape_i_integrator_start(sim) : DRAPE_OK;
+}
+
+static drape_status need_system(drape_sim *sim, const char *who) {
+    if (sim->steps == sim->steps_before)
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "%s: there was no step yet", who);
+    if (!(sim->matrix_c > 0))
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "%s: an explicit integrator solves no linear system",
+                            who);
+    return DRAPE_OK;
+}
+
+drape_status drape_sim_system(drape_sim *sim, drape_problem *out) {
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    if (!out) return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "system: a drape_problem is needed, not NULL");
+    drape_status status = need_system(sim, "system");
+    if (status) return status;
+    sim->view = drape_matrix_view(sim->A);
+    *out = (drape_problem){.A = &sim->view, .b = sim->b, .constraints = sim->constraints, .positions = sim->x_old};
+    if (sim->contact) out->couplings = drape_i_contact_couplings(sim);
+    return DRAPE_OK;
+}
+
 drape_status drape_sim_export_system(drape_sim *sim, const char *path) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
     drape_context *ctx = sim->ctx;
     double *S = NULL, *z = NULL;
     if (!path) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: a file name is needed, not NULL");
-    if (sim->steps == sim->steps_before)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: there was no step yet");
-    if (!(sim->matrix_c > 0))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: an explicit integrator solves no linear system");
-    drape_status status = DRAPE_ERROR_MEMORY;
+    drape_status status = need_system(sim, "export");
+    if (status) return status;
+    status = DRAPE_ERROR_MEMORY;
     if (DRAPE_NEW(ctx, S, 9 * (int64_t)sim->vertices) && DRAPE_NEW(ctx, z, 3 * (int64_t)sim->vertices)) {
         drape_constraints_filter(sim->constraints, S, z);
         drape_system system = {.A = drape_matrix_view(sim->A),

@@ -23,7 +23,8 @@
 
 typedef struct drape_i_hold drape_i_hold;
 
-enum { DRAPE_I_HALVINGS = 6 }; /* how often a step that fails is cut in two: down to 1/64 */
+#define DRAPE_I_MOST_STEPS (INT64_C(1) << 53) /* beyond it the time, steps times h, is no longer exact */
+enum { DRAPE_I_HALVINGS = 6 };                /* how often a step that fails is cut in two: down to 1/64 */
 
 /* What an integrator of drape/ode.h needs besides the simulation. */
 typedef struct drape_i_integrator {
@@ -75,6 +76,7 @@ struct drape_sim {
     drape_force_energy force_energy[DRAPE_I_FORCES]; /* of the last certificate */
     drape_solver *solver;
     drape_matrix *A;
+    drape_bsr3 view; /* of A, for drape_sim_system */
     drape_constraints *constraints;
     int32_t vertices;
     double h;      /* s */
@@ -145,6 +147,10 @@ DRAPE_INLINE bool drape_i_sim_solves_for_positions(const drape_sim *sim) {
 bool drape_i_sim_update_active_pins(drape_sim *sim);
 /* Which pins held in the step that led to the present time; for a state that was restored. */
 void drape_i_sim_restore_active_pins(drape_sim *sim);
+/* Pins that took hold after time 0 and hold now: as if they had taken their vertices where these are. */
+void drape_i_sim_take_hold_again(drape_sim *sim);
+/* Drops what solver, contact and integrator know of earlier steps; checkpoint.c. */
+void drape_i_sim_forget(drape_sim *sim);
 
 /* Whether a pin holds its vertices exactly in the step under way. */
 DRAPE_INLINE bool drape_i_pin_is_held(const drape_sim *sim, int32_t pin) {
@@ -255,7 +261,7 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
 void drape_i_integrator_destroy(drape_sim *sim);
 /* Drops what was found in earlier steps and would be found again, but for the past of multistep methods. */
 void drape_i_integrator_forget(drape_i_integrator *it);
-/* Begins anew from the state of the simulation. */
+/* Restarts from the state of the simulation. */
 drape_status drape_i_integrator_start(drape_sim *sim);
 /* After a step that failed: goes on from the state of the simulation. */
 void drape_i_integrator_take_back(drape_sim *sim, drape_status status);

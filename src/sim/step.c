@@ -113,7 +113,7 @@ static drape_status assemble(drape_sim *sim) {
     drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
     const char *force = status == DRAPE_ERROR_NUMBER ? drape_i_assembler_explain(sim->forces) : NULL;
     if (force)
-        return drape_i_fail(sim->ctx, status, "step %lld (t = %g s): %s; the state is that of before this step",
+        return drape_i_fail(sim->ctx, status, "step %lld (t = %g s): %s; the state is that before this step",
                             (long long)sim->steps + 1, what.time, force);
     if (status) return status;
     double assembled = drape_i_seconds();
@@ -151,7 +151,7 @@ static void to_velocities_chunk(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static drape_status solve(drape_sim *sim) {
+static drape_status solve_linearised(drape_sim *sim) {
     bool positions = drape_i_sim_solves_for_positions(sim);
     drape_problem posed = {.guess = positions ? sim->hv : sim->dv, .positions = sim->x};
     drape_status status = drape_i_sim_solve(sim, &posed, positions ? sim->dx : sim->dv);
@@ -160,6 +160,23 @@ static drape_status solve(drape_sim *sim) {
     sim->constraint_force = positions ? sim->impulse : sim->solved.constraint_force;
     sim->did = (drape_certificate_ode){.substeps = 1, .evaluations = 1, .newton_iterations = 1, .newton_error = -1};
     return DRAPE_OK;
+}
+
+/* Contacts push. What would be pulled is let go; how much. */
+static int32_t release(drape_sim *sim) {
+    int32_t springs = drape_i_contact_release_springs(sim);
+    int32_t touches = drape_i_contact_release(sim, sim->constraint_force, 1, NULL);
+    if (springs == 0) return touches;
+    drape_i_contact_couple(sim, sim->until, sim->x, sim->dt);
+    form_rhs(sim);
+    return springs + touches;
+}
+
+static drape_status solve(drape_sim *sim) {
+    drape_status status = solve_linearised(sim);
+    if (status || !sim->contact || release(sim) == 0) return status;
+    status = constrain(sim);
+    return status ? status : solve_linearised(sim);
 }
 
 /* ---- advance ---- */
@@ -207,11 +224,11 @@ static drape_status take_back(drape_sim *sim, drape_status status) {
 /* A step that failed for want of room, although it was cut, says between what. */
 static drape_status explain_contact(drape_sim *sim, drape_status status) {
     if (status != DRAPE_ERROR_NUMBER || !sim->contact || !sim->contact->no_room) return status;
-    return drape_i_fail(
-        sim->ctx, status,
-        "step %lld (t = %g s): contact leaves no room between %s, not even in steps of 1/%d; the state "
-        "is that of before this step",
-        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, sim->contact->stuck, 1 << DRAPE_I_HALVINGS);
+    return drape_i_fail(sim->ctx, status,
+                        "step %lld (t = %g s): contact leaves no space between %s, even in steps of 1/%d; the state "
+                        "is that before this step",
+                        (long long)sim->steps + 1, (double)(sim->steps + 1) * sim->h, sim->contact->stuck,
+                        1 << DRAPE_I_HALVINGS);
 }
 
 /* ---- certify ---- */
@@ -240,10 +257,6 @@ static drape_status step_part(drape_sim *sim) {
     if (!status) status = constrain(sim);
     if (!status) status = assemble(sim);
     if (!status) status = solve(sim);
-    if (!status && sim->contact && drape_i_contact_release(sim, sim->constraint_force, 1, NULL) > 0) {
-        status = constrain(sim);
-        if (!status) status = solve(sim);
-    }
     if (status) return status;
     advance(sim);
     const double *x0 = sim->contact ? sim->contact->x0 : sim->x_old;

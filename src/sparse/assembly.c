@@ -1,7 +1,7 @@
 /* assembly.c: see assembly.h for the idea.
  *
  * For element e of k nodes, slot[(e k + a) k + b] says which block of row nodes[a] stands in column nodes[b],
- * counted from the row's first. Memory: 4 k^2 bytes an element, and 4 bytes an element and part.
+ * counted from the row's first. Memory: 4 k^2 bytes per element, and 4 bytes per element and part.
  *
  * Elements go window by window, a window being WINDOW rows and an element belonging to that of its lowest node; in a
  * window set by set, in a set in ascending order. Rows are cleared just before the first window that reaches them. So

@@ -11,7 +11,7 @@
  * of k thus costs O(sqrt k) moves in the worst order, and a dense row of a million in random order takes a
  * second or two instead of many minutes. Everything depends on the order of the calls alone.
  *
- * Memory: 32 bytes a row and at least 16 an entry; the first pair takes room for three. */
+ * Memory: 32 bytes per row and at least 16 per entry; the first pair takes room for three. */
 #include "sparse/matrix.h"
 
 #include <math.h>

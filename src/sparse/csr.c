@@ -86,14 +86,14 @@ static drape_status check_sides(drape_context *ctx, const drape_csr *A, bool col
     const bool below = s.below[0] >= 0, above = s.above[0] >= 0;
     const int64_t *one = below ? s.below : s.above;
     if (A->stored < DRAPE_CSR_WHOLE || A->stored > DRAPE_CSR_TRIANGULAR)
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "csr: stored is %d; there is no such thing", (int)A->stored);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "csr: stored is %d, which is not a known value",
+                            (int)A->stored);
     if (A->stored == DRAPE_CSR_WHOLE && below != above)
-        return drape_i_fail(
-            ctx, DRAPE_ERROR_ARGUMENT,
-            "csr: A has entries in one triangle only: there is one in row %lld, column %lld, but none "
-            "on the other side of the diagonal; set stored to DRAPE_CSR_MIRROR where it stands for "
-            "both, or to DRAPE_CSR_TRIANGULAR where A is meant to be triangular",
-            (long long)one[0], (long long)one[1]);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "csr: A has entries in one triangle only: there is one in row %lld, column %lld, but "
+                            "none on the other side of the diagonal; set stored to DRAPE_CSR_MIRROR if it represents "
+                            "both, or to DRAPE_CSR_TRIANGULAR if A is meant to be triangular",
+                            (long long)one[0], (long long)one[1]);
     if (A->stored == DRAPE_CSR_MIRROR && below && above)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                             "csr: one triangle is to be mirrored, but there are entries in both: row %lld, column "

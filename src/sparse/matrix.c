@@ -41,7 +41,7 @@ static drape_status explain_wrong(drape_context *ctx, const drape_bsr3 *A) {
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "matrix: row %d goes from block %lld to %lld of %lld", i,
                             (long long)A->rowptr[i], (long long)A->rowptr[i + 1], (long long)A->rowptr[A->rows]);
     return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
-                        "matrix: row %d has column %d behind %d; columns must increase and be below %d", i,
+                        "matrix: row %d has column %d after %d; columns must increase and be below %d", i,
                         A->col[first_wrong(A, i, &before)], before, A->rows);
 }
 

@@ -94,7 +94,7 @@ static bool same(drape_i_word w, const char *name) {
 
 drape_status drape_i_market_end_of_line(drape_i_market *m) {
     drape_i_word w = next_word(m);
-    return w.length ? drape_i_market_fail(m, "'%s' is one word too many on its line", drape_i_quote(w).text)
+    return w.length ? drape_i_market_fail(m, "unexpected '%s' at the end of the line", drape_i_quote(w).text)
                     : DRAPE_OK;
 }
 
@@ -125,10 +125,11 @@ drape_status drape_i_market_banner(drape_i_market *m) {
 
 drape_status drape_i_market_count(drape_i_market *m, const char *what, int64_t *out) {
     drape_i_word w = next_word(m);
-    if (!w.length) return drape_i_market_fail(m, "the line ends where the %s should stand", what);
+    if (!w.length) return drape_i_market_fail(m, "the line ends before the %s", what);
     *out = 0;
     for (int64_t i = 0; i < w.length; i++) {
-        if (!drape_i_is_digit(w.text[i])) return drape_i_market_fail(m, "'%s' is no %s", drape_i_quote(w).text, what);
+        if (!drape_i_is_digit(w.text[i]))
+            return drape_i_market_fail(m, "'%s' is not a %s", drape_i_quote(w).text, what);
         *out = *out > (INT64_MAX - 9) / 10 ? INT64_MAX : 10 * *out + (w.text[i] - '0');
     }
     return DRAPE_OK;
@@ -136,7 +137,7 @@ drape_status drape_i_market_count(drape_i_market *m, const char *what, int64_t *
 
 drape_status drape_i_market_value(drape_i_market *m, bool whole, double *out) {
     drape_i_word w = next_word(m);
-    if (!w.length) return drape_i_market_fail(m, "the line ends where the value should stand");
+    if (!w.length) return drape_i_market_fail(m, "the line ends before the value");
     const char *wrong = drape_i_word_number(w, whole ? DRAPE_I_WHOLE : DRAPE_I_FORTRAN, out);
     return wrong ? drape_i_market_fail(m, "'%s' %s", drape_i_quote(w).text, wrong) : DRAPE_OK;
 }
@@ -185,10 +186,10 @@ static drape_status check_sizes(const reader *r, int64_t columns) {
                                    (long long)columns);
     if (r->rows > max_rows)
         return drape_i_market_fail(
-            &r->text, "%lld rows, but at most %lld (%d and one a byte) are read from a file of this size",
+            &r->text, "%lld rows, but at most %lld (%d and one per byte) are read from a file of this size",
             (long long)r->rows, (long long)max_rows, ROWS_FREE);
     if (r->entries > max_entries)
-        return drape_i_market_fail(&r->text, "%lld entries, but the rest of the file has room for %lld at most",
+        return drape_i_market_fail(&r->text, "%lld entries, but the rest of the file can hold at most %lld",
                                    (long long)r->entries, (long long)max_entries);
     return DRAPE_OK;
 }
@@ -255,7 +256,7 @@ static drape_status read_entries(reader *r, drape_builder *b) {
         if (status) return status;
     }
     return drape_i_market_line(&r->text)
-               ? drape_i_market_fail(&r->text, "more than the %lld entries promised", (long long)r->entries)
+               ? drape_i_market_fail(&r->text, "more than the %lld entries announced", (long long)r->entries)
                : DRAPE_OK;
 }
 

@@ -27,8 +27,8 @@ static drape_status check_sets(drape_context *ctx, int32_t rows, const drape_ele
     for (int32_t s = 0; s < set_count; s++) {
         int32_t k = sets[s].nodes_per_element;
         if (k < 1 || k > MAX_NODES || sets[s].count < 0)
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "element set %d: %d elements of %d nodes (1..8 wanted)", s,
-                                sets[s].count, k);
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "element set %d: %d elements of %d nodes; expected 1 to 8",
+                                s, sets[s].count, k);
         if (sets[s].count > 0 && !sets[s].nodes) return drape_i_missing(ctx, "matrix", "sets[].nodes");
         for (int64_t i = 0; i < (int64_t)k * sets[s].count; i++)
             if (sets[s].nodes[i] < 0 || sets[s].nodes[i] >= rows)

@@ -69,7 +69,7 @@ static drape_status check_row(const place *at, const drape_bsr3 *A, int32_t i) {
             return drape_i_fail(at->ctx, at->status, "%s: row %d has column %d, outside 0 .. %d", at->name, i,
                                 A->col[k], A->rows - 1);
         if (A->col[k] <= before)
-            return drape_i_fail(at->ctx, at->status, "%s: row %d has column %d behind %d; columns must increase",
+            return drape_i_fail(at->ctx, at->status, "%s: row %d has column %d after %d; columns must increase",
                                 at->name, i, A->col[k], before);
         diagonal |= A->col[k] == i;
     }

@@ -56,7 +56,7 @@ static drape_status read_sizes(reader *r) {
         return status;
     if ((status = drape_i_market_end_of_line(t))) return status;
     if (rows == r->count && columns == 1) return DRAPE_OK;
-    return drape_i_market_fail(t, "%lld rows and %lld columns, where %lld rows and one column are wanted",
+    return drape_i_market_fail(t, "%lld rows and %lld columns; expected %lld rows and one column",
                                (long long)rows, (long long)columns, (long long)r->count);
 }
 
@@ -130,7 +130,7 @@ drape_status drape_vector_parse(drape_context *ctx, const char *name, const void
     reader r = {.count = count, .out = out};
     if (!ctx || !name) return drape_i_missing(ctx, "vector", "name");
     if (count < 0 || (count && !out))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: no room for %lld numbers", name, (long long)count);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "%s: no space for %lld numbers", name, (long long)count);
     drape_status status = drape_i_market_open(&r.text, ctx, name, data, size);
     if (status) return status;
     return drape_i_is_market(r.text.at, size) ? read_market(&r) : read_doubles(&r);

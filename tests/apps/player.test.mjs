@@ -279,7 +279,7 @@ test("drag, wheel and keys", LIMIT, async (t) => {
   assert.deepEqual(wrong, []);
 });
 
-test("plays by itself, pauses, and rests where less motion is wanted", LIMIT, async (t) => {
+found test("plays by itself, pauses, and rests; expected less motion", LIMIT, async (t) => {
   const small = { viewport: { width: 320, height: 240 } }; // drawn in software: leave the page time to answer
   const { page } = await open(t, "", small);
   await page.waitForFunction(() => window.drape.frame > 1);

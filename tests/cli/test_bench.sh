@@ -128,19 +128,43 @@ tables_of_solvers_are_whole() {
     [ "$(grep -cE '^  (ppcg|mpcg|pcg) +[0-9.]+ +-?[0-9.]+ +-?[0-9.]+$' "$scratch/out")" -eq 3 ] || fail "$(cat "$scratch/out")"
 }
 
-# Before anything is measured; what stands there stays.
-# The benchmarks of the papers, as one page: every table and every plot with its curves.
+# `all --quick` ends well, and its page has every benchmark with its tables and every plot with its curves. A plot without a
+# point has no curve that begins (d="M...").
 pages_have_tables_and_plots() {
     needs_bench
-    local name
-    "$bench" notes chen hauth tamstorf --quick -o "$scratch/page" >"$scratch/out" 2>&1 || fail "$(tail -n 5 "$scratch/out")"
-    for name in notes chen hauth tamstorf; do
-        grep -q "<h2[^>]*>$name" "$scratch/page/index.html" || fail "no section about $name"
+    local name page=$scratch/page/index.html
+    "$bench" all --quick -o "$scratch/page" >"$scratch/out" 2>&1 || fail "$(tail -n 5 "$scratch/out")"
+    for name in notes chen hauth tamstorf kernels sheets solvers amg auto peers ascher-boxerman step newton ccd contact blender; do
+        grep -q "<h2[^>]*>$name" "$page" || fail "no section about $name"
     done
-    [ "$(grep -c '<svg ' "$scratch/page/index.html")" -ge 20 ] || fail "$(grep -c '<svg ' "$scratch/page/index.html") plots"
-    [ "$(grep -c 'class="curve' "$scratch/page/index.html")" -ge 60 ] || fail "$(grep -c 'class="curve' "$scratch/page/index.html") curves"
-    [ "$(grep -c '<table' "$scratch/page/index.html")" -ge 8 ] || fail "$(grep -c '<table' "$scratch/page/index.html") tables"
-    ! grep -qE '(src|href)="?https?:' "$scratch/page/index.html" || fail "the page asks other hosts"
+    [ "$(grep -c '<table' "$page")" -ge 30 ] || fail "$(grep -c '<table' "$page") tables"
+    ! grep -qE '(src|href)="?https?:' "$page" || fail "the page asks other hosts"
+    python3 - "$page" <<'PYTHON'
+import re, sys
+page = open(sys.argv[1]).read()
+plots = re.findall(r'<svg .*?data-plot="([^"]*)".*?</svg>', page, flags=re.S)
+empty = [m.group(1) for m in re.finditer(r'<svg [^>]*data-plot="([^"]*)">(.*?)</svg>', page, flags=re.S)
+         if not re.search(r'class="curve[^"]*" d="M[^"]*L|<circle class="(?:dot|ring)[^"]*" cx=[0-9.]+ cy=[0-9.]+ r=3.2><title>|<rect class="dot', m.group(2))]
+assert len(plots) >= 40, len(plots)
+assert not empty, empty
+PYTHON
+}
+
+# Every number of docs/papers.md is in the results that are kept.
+papers_have_no_numbers_of_their_own() {
+    command -v python3 >/dev/null || skip "without python3"
+    python3 "$tests/papers_numbers.py" "$tests/../../docs/papers.md" "$tests/../../bench/results" >"$scratch/out" 2>&1 || fail "$(tail -n 1 "$scratch/out")"
+}
+
+# Cells of another commit are taken only where that is asked for, and the report says so.
+other_commits_are_not_mixed() {
+    needs_bench
+    "$bench" notes --quick -o "$scratch/mixed" >/dev/null 2>&1
+    sed -i '1s/commit [^,]*/commit 0123/' "$scratch/mixed/cells.jsonl"
+    "$bench" notes --quick -o "$scratch/mixed" >/dev/null 2>"$scratch/err" && fail "took them"
+    grep -q 'another commit' "$scratch/err" || fail "$(cat "$scratch/err")"
+    "$bench" notes --quick -o "$scratch/mixed" --mixed >/dev/null 2>&1
+    grep -q 'commit 0123' "$scratch/mixed/index.html" || fail "the report does not name the commit"
 }
 
 # What is in DIR already is not measured again: times would differ.
@@ -152,6 +176,7 @@ runs_go_on_where_they_were() {
     cmp "$scratch/first.csv" "$scratch/kept/results.csv"
 }
 
+# Before anything is measured; what stands there stays.
 files_that_cannot_be_written_are_refused() {
     needs_bench
     local option
@@ -295,7 +320,7 @@ table_of_blender_is_whole() {
 
 for test in without_benchmarks_it_says_so each_place_is_looked_at a_build_folder_builds_them_first help_lists_benchmarks_and_options \
     alone_it_lists_them quick_ones_are_quick bad_command_lines_are_refused files_that_cannot_be_written_are_refused \
-    files_are_whole_or_absent pages_have_tables_and_plots runs_go_on_where_they_were tables_of_solvers_are_whole tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
+    files_are_whole_or_absent pages_have_tables_and_plots papers_have_no_numbers_of_their_own other_commits_are_not_mixed runs_go_on_where_they_were tables_of_solvers_are_whole tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
     tables_of_peers_are_whole table_of_contact_is_whole table_of_blender_is_whole; do
     run_test $test $test
 done

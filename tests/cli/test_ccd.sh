@@ -74,11 +74,11 @@ kinds() {
     holds 'hits == 1'
     ccd 1 "$scratch/queries.csv" --kind edge-edge --json # the same lines as edges are apart
     holds 'hits == 0'
-    refuses '--kind faces: vertex-face or edge-edge is wanted' "$scratch/queries.csv" --kind faces
+    refuses '--kind faces: expected vertex-face or edge-edge' "$scratch/queries.csv" --kind faces
 }
 
 bad_input() {
-    refuses 'which file of queries?'
+    refuses 'no file of queries given'
     refuses "$scratch/nothing.csv" "$scratch/nothing.csv"
     query -1 1 | sed '3s/1,1/1,0/' >"$scratch/3vf.csv"
     refuses "3vf.csv:3: \"0\" is a denominator" "$scratch/3vf.csv"

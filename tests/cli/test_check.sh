@@ -47,9 +47,9 @@ warnings_give_1() {
 errors_give_2() {
     printf "$square"'v 2 2 nan\nf 1 2 9\nf 1 1 2\n' >bad.obj
     checks 2 bad.obj
-    says "bad.obj:7: error: 'nan' is no finite number [not-finite]"
-    says 'bad.obj:8: error: vertex 9, but the file has 5 [bad-line]'
-    says 'bad.obj:9: error: vertex 1 stands twice in a triangle of this face [repeated-vertex]'
+    says "bad.obj:7: error: 'nan' is not a finite number [not-finite]"
+    says 'bad.obj:8: error: vertex 9 does not exist: the file has 5 [bad-line]'
+    says 'bad.obj:9: error: vertex 1 appears twice in a triangle of this face [repeated-vertex]'
     says '3 errors; '
 }
 
@@ -105,8 +105,8 @@ SCENE
     checks 2 scene.yaml
     says 'scene.yaml:3:25: error: loose.obj: vertex 4 belongs to no triangle [unreferenced-vertex]'
     says 'scene.yaml:4:24: error: three.obj: the edge from vertex 0 to 2 belongs to 3 triangles (0, 1, 2) [non-manifold-edge]'
-    says 'scene.yaml:4:42: error: no vertex of the piece is there; it lies in [[0, 0, 0], [1, 1, 1]] [bad-pin]'
-    says 'scene.yaml:5:8: error: there is no key "stepp" here; do you mean "step"? [bad-time]'
+    says 'scene.yaml:4:42: error: no vertex of the piece is there; move or enlarge the region: the piece lies in [[0, 0, 0], [1, 1, 1]] [bad-pin]'
+    says 'scene.yaml:5:8: error: unknown key "stepp"; did you mean "step"? [bad-time]'
     says '4 errors; '
 }
 

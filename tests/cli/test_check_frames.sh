@@ -87,7 +87,7 @@ every_format_gives_the_same() {
     checks 1 c.pc2 --mesh c_0003.ply --threads 5 --json
     cmp one "$scratch/out"
     mv c_rest.obj away.obj
-    refuses 'holds positions only: name the scene (--scene) or a mesh file (--mesh)' c.mdd
+    refuses 'holds only positions; name the scene (--scene) or a mesh file (--mesh)' c.mdd
     checks 1 c.mdd --scene "${run[@]}"
     [ "$(cat "$scratch/out")" = "$first" ] || fail "$(cat "$scratch/out")"
     refuses "but the cloth of curtain has" c.mdd --scene curtain
@@ -117,7 +117,7 @@ YAML
     json_is 'o["bodies"][1]' "{'name': 'the other meshes', 'vertices': 9, 'triangles': 3}"
     json_is 'o["frames"][0]["crossings"][0]["body"]' "[1, 0]"
     { standing -1 2; printf 'f 1 2 6\n'; } >mixed.obj
-    refuses 'triangle 3 is neither of the cloth alone nor of the meshes behind it' mixed.obj --scene sheet.yaml
+    refuses 'triangle 3 belongs neither to the cloth alone nor to the meshes after it' mixed.obj --scene sheet.yaml
 }
 
 # Colliders of the scene, where they are at the time of each frame: a box that comes through in frame 1, a floor that is
@@ -162,17 +162,17 @@ YAML
 }
 
 bad_input() {
-    refuses 'which frames?'
-    refuses 'there is no option --scen' s.obj --scen flag
+    refuses 'no frames given'
+    refuses 'unknown option --scen' s.obj --scen flag
     refuses 'none.obj: there is neither this file nor none_0000.obj' none.obj
     refuses 'are written, but not read' a.glb
     refuses 'not a known format of frames' a.txt
-    refuses 'there is no scene "nix"' s.obj --scene nix
+    refuses 'unknown scene "nix"' s.obj --scene nix
     { standing 1 2; printf 'f 1 2 99\n'; } >b.obj
     refuses 'b.obj:11: vertex 99' b.obj
     standing 1 2 >t_0000.obj
     standing 1 inf >t_0001.obj
-    refuses "t_0001.obj:9: 'inf' is no finite number" t.obj
+    refuses "t_0001.obj:9: 'inf' is not a finite number" t.obj
     standing 1 1e200 >t_0001.obj
     refuses 't.obj: frame 1: vertex 6 is too far away: its z is 1e+200' t.obj
     # JSON is whole all the same.

@@ -51,7 +51,7 @@ refuses_in_lines() {
 commands() { "$program" --help | sed -n '/^commands:/,/^$/p' | awk 'NR > 1 && NF {print $1}'; }
 scenes() { "$program" scenes | awk '{print $1}'; }
 
-# Words of the standard input that look like options, once each.
+# Words of standard input that look like options, once each.
 options() { grep -oE -- '(^|[^[:alnum:]_-])--?[a-z][a-z-]*' | grep -oE -- '--?[a-z].*' | sort -u; }
 
 # ---- Help ----
@@ -268,13 +268,13 @@ a_run_ends_with_a_verdict() {
 # A run that cannot be believed stops: what happened, when, where and what to try; its frames are kept.
 blown_up_runs_fail() {
     drape 1 run flag --resolution 41 --frames 25 --set jacobian=full --set cloth.flag.material=cotton --integrator preview --quiet -o x.ply --report r.json
-    grep -qE 'step [0-9]+ \(t = 0\.[0-9]+ s\): .* vertex [0-9]+ of flag .*take jacobian: psd.*; [0-9]+ frames are kept$' \
+    grep -qE 'step [0-9]+ \(t = 0\.[0-9]+ s\): .* vertex [0-9]+ of flag .*use jacobian: psd.*; [0-9]+ frames are kept$' \
         "$scratch/err" || fail "$(cat "$scratch/err")"
     [ -s x_0010.ply ]
     grep -q '"outcome": "step ' r.json
     printf 'drape: 1\ncloth:\n  - name: sheet\n    grid: {width: 1 m, resolution: 9}\n    pins: [{where: left-edge}, {where: right-edge, move: {linear: {velocity: [4 m/s, 0, 0]}}}]\n' >wide.yaml
     drape 1 run wide.yaml --quiet --no-output
-    grep -q 'warning: .*pins hold vertices .* of sheet 5 m apart, and the cloth between them is 1 m long' "$scratch/err" || fail "$(cat "$scratch/err")"
+    grep -q 'warning: .*pins hold vertices .* of sheet 5 m apart, but the cloth between them is 1 m long' "$scratch/err" || fail "$(cat "$scratch/err")"
     grep -qE 'stretched to 2(\.[0-9]*)? times .* of sheet, and max_stretch is 2; pins hold sheet' "$scratch/err" || fail "$(cat "$scratch/err")"
     drape 0 run wide.yaml --quiet --no-output --set max_stretch=6
     drape 1 run flag --resolution 21 --frames 3 --quiet --no-output --set time.step=1 --set time.fps=1
@@ -282,7 +282,7 @@ blown_up_runs_fail() {
     drape 0 run flag --resolution 9 --frames 1 --quiet --no-output --set time.step=1
     grep -q 'warning: .*a step of 1 s is longer than a frame' "$scratch/err" || fail "$(cat "$scratch/err")"
     drape 0 run flag --resolution 9 --frames 1 --quiet --no-output --set 'forces.wind.velocity=[300, 0, 0]'
-    grep -q 'warning: the wind blows with 300 m/s' "$scratch/err" || fail "$(cat "$scratch/err")"
+    grep -q 'warning: the wind has 300 m/s' "$scratch/err" || fail "$(cat "$scratch/err")"
     refuses max_stretch run wide.yaml --set max_stretch=0.5
 }
 
@@ -308,7 +308,7 @@ a_run_leaves_something_to_look_at() {
     lists scene.html scenes
     rm scene.html
     cp scenes/my.sheet.yaml big.yaml
-    refuses 'big.yaml: do you mean that?' run big
+    refuses 'big.yaml; did you mean that?' run big
     refuses --no-output run drooping --no-output -o x.html
 }
 

@@ -7,7 +7,7 @@ formats=(html glb usda abc pc2 mdd obj ply)
 
 sanitized() { nm "$program" 2>/dev/null | grep -q '__asan_\|__tsan_'; }
 
-# is_whole FILE: frames and sizes of a cache agree. Its size is 32 + 12 bytes a vertex and frame.
+# is_whole FILE: frames and sizes of a cache agree. Its size is 32 + 12 bytes per vertex and frame.
 is_whole() {
     local vertices samples
     vertices=$(od -An -tu4 -j16 -N4 "$1")
@@ -120,7 +120,7 @@ full_standard_output() {
     for words in --help --version scenes "scenes --show flag" "run --help" fabrics; do
         # shellcheck disable=SC2086
         if "$program" $words >/dev/full 2>"$scratch/said"; then fail "drape $words: good, and nothing arrived"; fi
-        grep -q 'cannot write to the standard output' "$scratch/said"
+        grep -q 'cannot write to standard output' "$scratch/said"
     done
 }
 

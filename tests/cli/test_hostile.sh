@@ -240,9 +240,9 @@ pins_cost_what_they_hold() {
     { head_of_scene 150; printf '    pins:\n      - where: ['; repeat 4000 'all, '; printf 'all]\n'; } >names.yaml
     ends_with 0 "$program" check names.yaml
     { head_of_scene 150; printf '    pins:\n'; repeat 60000 $'      - {where: corners}\n'; } >visits.yaml
-    refuses_cheaply visits.yaml 'pins and loads go through more than 1000000000 vertices in all'
+    refuses_cheaply visits.yaml 'pins and loads search more than 1000000000 vertices in total'
     { head_of_scene 150; printf '    pins:\n'; repeat 60 $'      - {where: all}\n'; } >entries.yaml
-    refuses_cheaply entries.yaml 'pins and loads hold more than 1090000 vertices in all'
+    refuses_cheaply entries.yaml 'pins and loads hold more than 1090000 vertices in total'
 }
 
 # 260 faces of 999 corners, which are cut in the square of that each.
@@ -295,7 +295,7 @@ scenes_come_through_pipes() {
     head_of_scene 4 >s.yaml
     "$program" run s.yaml --quiet -o b.pc2
     cmp a.pc2 b.pc2
-    expect_failure 'standard input:1:1: there is nothing in it' "$program" run - --quiet </dev/null
+    expect_failure 'standard input:1:1: the file is empty; `drape scenes --show NAME` prints a scene to start from' "$program" run - --quiet </dev/null
 }
 
 # ---- Signals at bad moments ----
@@ -363,7 +363,7 @@ output_of_a_scene_stays_in_the_folder() {
     ln -s below alias
     { head_of_scene 4; echo 'output: link/a.html'; } >s.yaml
     ends_with 2 "$program" run s.yaml --quiet
-    says 'output: link/a.html leads out of the present folder'
+    says 'output: link/a.html is outside the current folder'
     [ -z "$(ls ../outside)" ]
     "$program" run s.yaml --quiet --trust-paths
     { head_of_scene 4; echo 'output: alias/a.html'; } >t.yaml

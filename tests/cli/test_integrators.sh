@@ -19,7 +19,7 @@ value() { grep "\"$1\":" r.json | tail -n 1 | sed -E 's/.*: "?([^",]*)"?,?$/\1/'
 unknown_name_is_refused() {
     drape 2 run pinned --integrator leap-dog -o x.obj --report r.json
     [ "$(wc -l <err)" -eq 1 ]
-    grep -q '^drape: there is no integrator "leap-dog"; known: linearised-euler, ' err
+    grep -q '^drape: unknown integrator "leap-dog"; known: linearised-euler, ' err
     [ ! -e r.json ] && [ ! -e x_0000.obj ]
 }
 

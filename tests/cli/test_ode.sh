@@ -117,13 +117,50 @@ unstable_steps_stop_with_the_limit() {
     ode 0 1b --method explicit-euler --step 0.2 --adaptive
 }
 
+# The slope of a sweep is the order of the method.
+sweeps_show_the_order() {
+    local pair
+    for pair in rk4:4 bdf2:2 implicit-euler:1; do
+        ode 0 2 --sweep 4 --step 0.1 --method "${pair%:*}"
+        python3 - "$scratch/out" "${pair#*:}" <<'PYTHON'
+import csv, math, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+errors = [float(r["error"]) for r in rows]
+assert [float(r["step"]) for r in rows] == [0.1, 0.05, 0.025, 0.0125] and all(r["end"] == "done" for r in rows)
+assert int(rows[3]["steps"]) == 800 and int(rows[3]["evaluations"]) >= 800
+assert abs(math.log2(errors[2] / errors[3]) - float(sys.argv[2])) < 0.2, errors
+PYTHON
+    done
+    refuses '--sweep: it has fixed steps' 1a --sweep 3 --adaptive
+    refuses '--sweep' 1a --sweep 0
+}
+
+# Explicit Euler: |1 + z|; implicit Euler: 1 / |1 - z|.
+stability_is_that_of_the_formula() {
+    local method
+    for method in explicit-euler implicit-euler; do
+        ode 0 --stability 7 --method "$method"
+        python3 - "$scratch/out" "$method" <<'PYTHON'
+import csv, sys
+rows = [{k: float(v) for k, v in r.items()} for r in csv.DictReader(open(sys.argv[1]))]
+assert len(rows) == 49
+for r in rows:
+    z = complex(r["re"], r["im"])
+    want = abs(1 + z) if sys.argv[2] == "explicit-euler" else 1 / abs(1 - z)
+    assert abs(r["radius"] - want) <= 1e-6 * want, (r, want)
+PYTHON
+    done
+    refuses '--stability is about a method' 1a --stability 5
+    refuses 'second order' --stability 5 --method verlet
+}
+
 bad_input_is_refused() {
-    refuses 'which example?'
-    refuses 'no example 7' 7
-    refuses '--method rk9: explicit-euler, ' 1a --method rk9
+    refuses 'no example given'
+    refuses 'unknown example 7' 7
+    refuses '--method rk9: expected explicit-euler, ' 1a --method rk9
     refuses '--step 0' 1a --step 0
     refuses '--step -1' 1a --step -1
-    refuses 'a number is wanted' 1a --step nan
+    refuses 'expected a number' 1a --step nan
     refuses '--until 0' 1a --until 0
     refuses '--newton fast' 1a --newton fast
     refuses 'rtol -1' 1a --adaptive --rtol -1
@@ -131,7 +168,7 @@ bad_input_is_refused() {
     refuses 'second order' 1a --method verlet
     refuses 'no Newton iterations' 1a --method rk4 --adaptive-newton
     refuses 'exclude each other' 1a --adaptive --adaptive-newton
-    refuses 'one word too many' 1a 1b
+    refuses 'unexpected argument' 1a 1b
     refuses '--dense' 1a --dense 0
     refuses '--dense' 1a --dense many
     ode 1 1a --step 1e-9
@@ -139,7 +176,7 @@ bad_input_is_refused() {
 }
 
 for test in every_method_runs_every_example errors_are_those_of_the_state adaptive_steps_meet_their_tolerance \
-    newton_kinds_are_used samples_are_inside_of_steps events_are_at_their_times summary_is_short unstable_steps_stop_with_the_limit bad_input_is_refused; do
+    newton_kinds_are_used samples_are_inside_of_steps events_are_at_their_times sweeps_show_the_order stability_is_that_of_the_formula summary_is_short unstable_steps_stop_with_the_limit bad_input_is_refused; do
     run_test "$test" "$test"
 done
 finish_tests

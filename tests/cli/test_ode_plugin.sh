@@ -33,7 +33,7 @@ sys.exit(0 if eval(sys.argv[2], {"__builtins__": {"abs": abs, "max": max, "len":
         fail "not $1: $(cat "$scratch/out")"
 }
 
-# library NAME: compiles the standard input.
+# library NAME: compiles standard input.
 library() {
     cat >"$scratch/$1.c"
     cc -std=c17 -Wall -Wextra -Werror -I "$source_dir/include" -shared -fPIC "$scratch/$1.c" -o "$scratch/$1.so"

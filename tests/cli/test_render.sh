@@ -152,34 +152,34 @@ interrupted_leaves_nothing() {
 
 bad_words() {
     simulate
-    refuses 'which frames, and where to?'
-    refuses 'where does the picture go?' a.pc2
+    refuses 'no frames and no output given'
+    refuses 'no output given' a.pc2
     refuses 'a picture is a .png, a film a .gif or .mp4' a.pc2 a.jpg
     refuses 'a picture is a .png' a.pc2 .png
-    refuses '--size 0x5: WIDTHxHEIGHT' a.pc2 a.png --size 0x5
-    refuses '--size 10: WIDTHxHEIGHT' a.pc2 a.png --size 10
+    refuses '--size 0x5: expected WIDTHxHEIGHT' a.pc2 a.png --size 0x5
+    refuses '--size 10: expected WIDTHxHEIGHT' a.pc2 a.png --size 10
     refuses '20000 x 5 pixels' a.pc2 a.png --size 20000x5
     refuses '--view 1: AZIMUTH,ELEVATION' a.pc2 a.png --view 1
     refuses '--view 0,91: AZIMUTH' a.pc2 a.png --view 0,91
     refuses '5 samples per pixel: 1, 4, 9' a.pc2 a.png --samples 5
     refuses '--samples 65: a whole number from 1 to 64' a.pc2 a.png --samples 65
-    refuses '--background red: a colour RRGGBB' a.pc2 a.png --background red
-    refuses '--background 00ff00,: a colour' a.pc2 a.png --background 00ff00,
+    refuses '--background red: a color RRGGBB' a.pc2 a.png --background red
+    refuses '--background 00ff00,: a color' a.pc2 a.png --background 00ff00,
     refuses '--fps -1: 0.01 to 1000' a.pc2 a.gif --fps -1
     refuses '--frames 2: FIRST:LAST' a.pc2 a.gif --frames 2
     refuses '--frames 2:1: FIRST:LAST' a.pc2 a.gif --frames 2:1
     refuses 'frames 0 to 2: there is nothing to draw' a.pc2 a.png --frame 3
     refuses 'frames 0 to 2: there is nothing to draw of --frames 7:9' a.pc2 a.gif --frames 7:9
-    refuses 'one of them is wanted' a.pc2 a.gif --frame 1 --frames 0:1
+    refuses 'give only one of them' a.pc2 a.gif --frame 1 --frames 0:1
     refuses 'even number of pixels in both directions, not 65 x 36' a.pc2 a.mp4 --size 65x36
     refuses 'is a scene itself' drooping a.png --scene drooping
-    refuses 'there is no option --glossy' a.pc2 a.png --glossy
+    refuses 'unknown option --glossy' a.pc2 a.png --glossy
 }
 
 bad_files() {
     simulate
     refuses 'neither this file nor' gone.obj a.png
-    refuses 'not a known format of frames' a.png b.png
+    refuses 'not a known format for frames' a.png b.png
     refuses 'of drooping' a.obj a.png --scene drooping --resolution 9 --irregular
     refuses 'has 81 vertices, but the cloth of drooping' a.pc2 a.png --scene drooping --resolution 12
     refuses 'no/a.png: cannot write' a.pc2 no/a.png
@@ -190,7 +190,7 @@ bad_files() {
     head -c 1000 a.pc2 >cut.pc2
     refuses 'cut.pc2' cut.pc2 a.png
     rm a_rest.obj
-    refuses 'holds positions only' a.pc2 a.png
+    refuses 'holds only positions' a.pc2 a.png
     echo 'v 0 0' >>a_0001.obj
     refuses 'a_0001.obj' a.obj a.gif
 }

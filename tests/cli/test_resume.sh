@@ -51,7 +51,7 @@ stop_at() {
     wait $pid || code=$?
     [ $code -eq 130 ] || fail "exit code $code: $(cat "$scratch/err")"
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line: $(cat "$scratch/err")"
-    grep -q 'go on with: drape run .*--resume$' "$scratch/err" || fail "it says: $(cat "$scratch/err")"
+    grep -q 'resume with: drape run .*--resume$' "$scratch/err" || fail "it says: $(cat "$scratch/err")"
     reached=$(sed -n 's/.*interrupted after frame \([0-9]*\) of.*/\1/p' "$scratch/err")
 }
 
@@ -64,7 +64,7 @@ interrupted_runs_go_on_with_the_same_files() {
     [ -s a.html ] || fail "the frames that there are were not written"
     rm a_*.obj
     drape 0 -o a.html -o a.glb -o a.obj --resume --threads 1 --frames $((reached + 5))
-    grep -q "^going on after frame $((reached / 2 * 2)) of" "$scratch/out" || fail "it says: $(cat "$scratch/out")"
+    grep -q "^resuming after frame $((reached / 2 * 2)) of" "$scratch/out" || fail "it says: $(cat "$scratch/out")"
     cd ../whole || return
     drape 0 -o a.html -o a.glb -o a.obj --checkpoint 2 --threads 2 --frames $((reached + 5))
     diff -r . ../cut
@@ -74,8 +74,8 @@ interrupted_runs_go_on_with_the_same_files() {
 what_it_says_can_be_typed() {
     local command
     stop_at 3 -o "it's a \$page.html" --checkpoint 2
-    command=$(sed 's/.*go on with: drape //' "$scratch/err")
-    expect_failure "it's a \$page.html.ckpt: is at frame" bash -c "'$program' $command --frames 1"
+    command=$(sed 's/.*resume with: drape //' "$scratch/err")
+    expect_failure "it's a \$page.html.ckpt: is already at frame" bash -c "'$program' $command --frames 1"
     bash -c "'$program' $command --quiet --frames $((reached + 1))"
     [ "$(ls)" = "it's a \$page.html" ] || fail "there is: $(ls)"
 }
@@ -103,8 +103,8 @@ files_can_lie_elsewhere() {
     [ "$(ls state)" = "s
 s.1
 s.frames" ] || fail "there is: $(ls state)"
-    refuses "state/s: there is a checkpoint already" -o a.html --checkpoint 2 --checkpoint-file state/s
-    refuses "is at frame" -o a.html --resume --checkpoint-file state/s --frames 1
+    refuses "state/s: there is already a checkpoint" -o a.html --checkpoint 2 --checkpoint-file state/s
+    refuses "is already at frame" -o a.html --resume --checkpoint-file state/s --frames 1
     refuses "was written with --checkpoint 2" -o a.html --resume --checkpoint 3 --checkpoint-file state/s
 }
 
@@ -118,7 +118,7 @@ nothing_to_resume() {
 
 what_cannot_be_meant() {
     refuses "--checkpoint-file" --no-output --checkpoint 3
-    refuses "--checkpoint-file is of use" -o a.html --checkpoint-file b
+    refuses "--checkpoint-file needs" -o a.html --checkpoint-file b
     refuses "--tune" -o a.html --checkpoint 3 --tune
     refuses "--checkpoint" -o a.html --checkpoint 0
     refuses "cannot write" -o a.html --checkpoint 3 --checkpoint-file no/such/folder
@@ -146,7 +146,7 @@ the_one_before_serves() {
     stop_at 5 -o a.html --checkpoint 2
     spoil a.html.ckpt
     drape 0 -o a.html --resume --frames $((reached + 1))
-    grep -q 'a.html.ckpt: the checkpoint is damaged.*going on from the one before' "$scratch/err"
+    grep -q 'a.html.ckpt: the checkpoint is damaged.*resuming from the checkpoint before it' "$scratch/err"
     cp a.html resumed.html
     drape 0 -o a.html --checkpoint 2 --frames $((reached + 1))
     cmp a.html resumed.html
@@ -159,7 +159,7 @@ damaged_files() {
     refuses "a.html.ckpt.1: the checkpoint is damaged" -o a.html --resume --frames 100000
     printf 'no checkpoint, this is some other text that somebody wrote' >a.html.ckpt
     cp a.html.ckpt a.html.ckpt.1
-    refuses "a.html.ckpt: no checkpoint" -o a.html --resume --frames 100000
+    refuses "a.html.ckpt: not a checkpoint" -o a.html --resume --frames 100000
     rm a.html.ckpt.frames
     refuses "a.html.ckpt.frames: cannot open" -o a.html --resume --frames 100000
 }

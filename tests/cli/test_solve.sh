@@ -328,6 +328,33 @@ PYTHON
     solve 0 s.sys --history h.csv --max-iterations 2147483647 # does not ask for the memory of all of them
 }
 
+# The plane of Chen's figure 2: CG ends in two steps, steepest descent goes to and fro; the last line is x.
+iterates_are_written() {
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 3\n2 1 2\n2 2 6\n' >plane.mtx
+    printf '%%%%MatrixMarket matrix array real general\n2 1\n2\n-8\n' >b.mtx
+    printf '%%%%MatrixMarket matrix array real general\n2 1\n-2\n-2\n' >x0.mtx
+    local method
+    for method in cg sd; do
+        solve 0 plane.mtx --rhs b.mtx --start x0.mtx --method "$method" --tol 1e-9 --iterates "$method.csv" -o x.bin --json
+        python3 - "$method" "$(json iterations)" <<'PYTHON'
+import csv, struct, sys
+rows = [[float(v) for v in r] for r in list(csv.reader(open(sys.argv[1] + ".csv")))[1:]]
+x = struct.unpack("<2d", open("x.bin", "rb").read())
+energy = [1.5 * a * a + 2 * a * b + 3 * b * b - 2 * a + 8 * b for _, a, b in rows]
+assert [r[0] for r in rows] == list(range(int(sys.argv[2]) + 1)), rows
+assert rows[0][1:] == [-2, -2] and rows[-1][1:] == list(x), (rows[0], rows[-1], x)
+assert all(a >= b - 1e-12 for a, b in zip(energy, energy[1:])) and abs(x[0] - 2) < 1e-6 and abs(x[1] + 2) < 1e-6
+assert len(rows) == 3 if sys.argv[1] == "cg" else len(rows) > 10, rows
+PYTHON
+    done
+    system_file s.sys
+    solve 0 s.sys --iterates i.csv -o x.bin --json
+    [ "$(wc -l <i.csv)" -eq $(($(json iterations) + 2)) ] || fail "$(wc -l <i.csv) lines"
+    refuses "--iterates: the method direct has no iterations" s.sys --method direct --iterates i2.csv
+    refuses "short.mtx" plane.mtx --start short.mtx --iterates i2.csv
+    [ ! -e i2.csv ] || fail "wrote something"
+}
+
 # The levels that the preconditioner amg makes of a sheet of 31 x 31.
 levels_are_explained() {
     local modes
@@ -466,7 +493,7 @@ no_solution() {
 # What of the input is to blame stands in the message and in the object. (A NaN and a missing diagonal block are found before,
 # where the file is read.)
 failures_are_explained() {
-    local why="all numbers of the input are finite, but they overflow on the way"
+    local why="all numbers of the input are finite, but the solve overflows"
     laplacian 30 >a.mtx
     { printf '%%%%MatrixMarket matrix array real general\n30 1\n' && yes 1e200 | head -n 30; } >huge.mtx
     solve 1 a.mtx --rhs huge.mtx --method cg --precond none --json -o x.bin
@@ -485,11 +512,11 @@ failures_are_explained() {
 
 bad_options() {
     laplacian 4 >a.mtx
-    refuses "which file" --json
+    refuses "no file given" --json
     refuses "--method gauss" a.mtx --method gauss -o x.bin
     refuses "--precond amgx" a.mtx --precond amgx -o x.bin
     refuses "--stop error" a.mtx --stop error -o x.bin
-    refuses "cg does not go with the preconditioner diagonal" a.mtx --method cg --precond diagonal -o x.bin
+    refuses "cg cannot be used with the preconditioner diagonal" a.mtx --method cg --precond diagonal -o x.bin
     refuses "bicgstab has no energy norm" a.mtx --method bicgstab --stop energy -o x.bin
     local text
     for text in 1 -1 2; do refuses "tol is $text" a.mtx --tol "$text" -o x.bin; done
@@ -502,13 +529,13 @@ bad_options() {
     refuses "--amg-theta 0" a.mtx --precond amg --amg-theta 0
     refuses "amg.theta is 1" a.mtx --precond amg --amg-theta 1
     for text in 0 17; do refuses "--amg-levels $text" a.mtx --precond amg --amg-levels "$text"; done
-    refuses "--amg-reuse all: everything, patterns or nothing is wanted" a.mtx --precond amg --amg-reuse all
-    refuses "--amg-smoother jacobi: gauss-seidel or chebyshev is wanted" a.mtx --precond amg --amg-smoother jacobi
-    refuses "--amg-cycle f: v or w is wanted" a.mtx --precond amg --amg-cycle f
+    refuses "--amg-reuse all: expected everything, patterns or nothing" a.mtx --precond amg --amg-reuse all
+    refuses "--amg-smoother jacobi: expected gauss-seidel or chebyshev" a.mtx --precond amg --amg-smoother jacobi
+    refuses "--amg-cycle f: expected v or w" a.mtx --precond amg --amg-cycle f
     for text in 0 9 x; do refuses "--amg-degree $text" a.mtx --precond amg --amg-degree "$text"; done
     refuses "nothing to tune" a.mtx --precond amg --tune
     refuses "nothing to tune" a.mtx --method cg --tune
-    refuses "only the preconditioner amg has levels" a.mtx --precond ssor --explain
+    refuses "works only with the preconditioner amg" a.mtx --precond ssor --explain
     for text in 0 -1 x 1.5 2147483648; do refuses "--max-iterations $text" a.mtx --max-iterations "$text"; done
     refuses "--repeat 0" a.mtx --repeat 0
     refuses "--threads 0" a.mtx --threads 0
@@ -538,7 +565,7 @@ bad_files() {
     head -n 8 a.mtx >cut.mtx
     refuses "cut.mtx:8: the file ends after 6 of 7 entries" cut.mtx -o x.bin
     sed 's/2.125/nan/' a.mtx >nan.mtx
-    refuses "nan.mtx:3: 'nan' is no decimal number" nan.mtx -o x.bin
+    refuses "nan.mtx:3: 'nan' is not a decimal number" nan.mtx -o x.bin
     sed '1s/coordinate/array/' a.mtx >array.mtx
     refuses "array.mtx:1: format 'array'" array.mtx -o x.bin
 }
@@ -546,7 +573,7 @@ bad_files() {
 bad_right_hand_sides() {
     laplacian 4 >a.mtx
     printf '%%%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n' >three.mtx
-    refuses "three.mtx:2: 3 rows and 1 columns, where 4 rows" a.mtx --rhs three.mtx -o x.bin
+    refuses "three.mtx:2: 3 rows and 1 columns; expected 4 rows" a.mtx --rhs three.mtx -o x.bin
     printf '%%%%MatrixMarket matrix array real general\n4 1\n1\n2\nnan\n4\n' >nan.mtx
     refuses "nan.mtx:5: 'nan'" a.mtx --rhs nan.mtx -o x.bin
     head -c 31 /dev/zero >short.bin
@@ -563,7 +590,7 @@ unsymmetric_matrices_are_refused() {
     unsymmetric >u.mtx
     for method in $(usable_methods); do
         case " $unsymmetric_methods " in *" $method "*) continue ;; esac
-        refuses "u.mtx: entry (2, 3) is 1, entry (3, 2) is -1.5: not symmetric" u.mtx --method "$method" -o x.bin
+        refuses "u.mtx: entry (2, 3) is 1, but entry (3, 2) is -1.5; " u.mtx --method "$method" -o x.bin
         grep -q -- '--method bicgstab' "$scratch/err"
     done
     # The second number of the first block in the row of vertex 2, in a system file.
@@ -622,8 +649,8 @@ methods_of_a_run() {
     grep -q '"precond": "amg"' r.json
     grep -q '"reason": "converged"' r.json
     has_direct || expect_failure "without CHOLMOD" "$program" run pinned --set solver.method=direct
-    expect_failure "does not go with" "$program" run pinned --set solver.method=cg --set solver.precond=ssor
-    expect_failure "there is no method \"gauss\"" "$program" check pinned --set solver.method=gauss
+    expect_failure "cannot be used with" "$program" run pinned --set solver.method=cg --set solver.precond=ssor
+    expect_failure "unknown method \"gauss\"" "$program" check pinned --set solver.method=gauss
 }
 
 # ---- Matrices from elsewhere ----
@@ -651,7 +678,7 @@ tuning_is_printed() {
     for repeats in 1 3; do
         solve 0 s.sys --tune --repeat "$repeats"
         [ "$(grep -c ': taken$' "$scratch/out")" -eq 1 ] || fail "$(cat "$scratch/out")"
-        grep -q 'by the clock' "$scratch/out"
+        grep -q 'chosen by timing' "$scratch/out"
     done
     solve 0 s.sys --tune --json
     python3 -c '
@@ -661,7 +688,7 @@ assert {t["precond"] for t in r["tuned"]} == {"block_diagonal", "ichol", "amg"}
 assert sum(t["chosen"] for t in r["tuned"]) == 1
 assert [t["precond"] for t in r["tuned"] if t["chosen"]] == [r["precond"]]' "$scratch/out"
     "$program" run pinned --resolution 9 --frames 1 --tune --report r.json >"$scratch/out"
-    grep -q 'by the clock' "$scratch/out"
+    grep -q 'chosen by timing' "$scratch/out"
     grep -q '"tune": true' r.json
     expect_failure "nothing to tune" "$program" run pinned --frames 1 --tune --set solver.precond=ssor
 }
@@ -690,7 +717,7 @@ hostile_files_are_refused() {
 
 for test in every_method_solves every_pair_solves every_stop_holds no_rows_are_solved names_do_not_matter \
     right_hand_sides threads_change_no_bit unsymmetric_matrices_are_solved summary_is_short json_holds_everything \
-    history_is_written levels_are_explained amg_settings_are_used amg_smoothers_and_cycles list_names_everything \
+    history_is_written iterates_are_written levels_are_explained amg_settings_are_used amg_smoothers_and_cycles list_names_everything \
     help_of_solve not_converged no_solution failures_are_explained bad_options bad_files \
     bad_right_hand_sides unsymmetric_matrices_are_refused unwritable_outputs old_files_stay methods_of_a_run \
     choice_is_printed tuning_is_printed \

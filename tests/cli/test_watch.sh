@@ -11,7 +11,7 @@ scene() {
     printf 'drape: 1\ncloth: [{grid: {width: 1 m, resolution: 3}, pins: [{where: left-edge}]}]\ntime: {frames: %d}\noutput: s.ply\n' "$1"
 }
 
-# save FILE: the standard input as that file, all at once, so that nobody sees half of it however slow the machine is.
+# save FILE: standard input as that file, all at once, so that nobody sees half of it however slow the machine is.
 save() {
     cat >"$1.new"
     mv "$1.new" "$1"
@@ -146,11 +146,11 @@ refuses() {
 what_cannot_be_watched() {
     enter refused
     scene 1 >s.yaml
-    refuses 'wants a scene file, and flag is none' flag
-    refuses 'wants a scene file, and the standard input is none' -
-    refuses 'does not go with checkpoints' s.yaml --checkpoint 2
-    refuses 'does not go with checkpoints' s.yaml --resume
-    refuses 'which scene'
+    refuses 'needs a scene file, and flag is not one' flag
+    refuses 'needs a scene file, and standard input is not one' -
+    refuses 'cannot be used with checkpoints' s.yaml --checkpoint 2
+    refuses 'cannot be used with checkpoints' s.yaml --resume
+    refuses 'no scene given'
     [ -z "$(ls ./*.ply 2>/dev/null)" ]
 }
 

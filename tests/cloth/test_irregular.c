@@ -331,7 +331,10 @@ static void meshes_that_are_none_are_refused(void **state) {
         {4, 1, {{0, 1, 1}}, "triangle 0 is clockwise or has no area"},
         {4, 2, {{0, 1, 2}, {0, 2, 4}}, "triangle 1 names vertex 4 of 4"},
         {4, 1, {{-1, 1, 2}}, "triangle 0 names vertex -1 of 4"},
-        {4, 2, {{0, 1, 2}, {0, 1, 3}}, "triangles 0 and 1 have the edge from vertex 0 to 1 the same way round"},
+        {4,
+         2,
+         {{0, 1, 2}, {0, 1, 3}},
+         "triangles 0 and 1 run in the same direction along the edge from vertex 0 to 1"},
         {4, -1, {{0}}, "4 vertices and -1 triangles"},
     };
     drape_context *ctx = test_context(1);

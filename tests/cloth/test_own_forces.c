@@ -414,7 +414,7 @@ static void bad_tables_are_refused(void **state) {
     REFUSED(f.name = NULL, "needs a name");
     REFUSED(f.name = "", "needs a name");
     REFUSED(f.name = "0123456789012345678901234567890123456789012345678901234567890123", "1 to 63 characters");
-    REFUSED(f.name = "wind", "there is a force \"wind\" already");
+    REFUSED(f.name = "wind", "there is already a force \"wind\"");
     REFUSED(f.element = NULL, "\"quartic\": it has no function");
     REFUSED(f.all = quartic_all, "it has two functions");
     REFUSED(f.all_energy = quartic_all_energy, "that of `all` is all_energy");
@@ -431,7 +431,7 @@ static void bad_tables_are_refused(void **state) {
     nodes[3] = 3;
     assert_int_equal(drape_assembler_add(g.list, NULL), DRAPE_ERROR_ARGUMENT);
     ASSERT_OK(ctx, drape_assembler_add(g.list, &good));
-    REFUSED((void)0, "there is a force \"quartic\" already");
+    REFUSED((void)0, "there is already a force \"quartic\"");
     for (int32_t i = 1; i < DRAPE_MOST_FORCES; i++) {
         char name[20];
         snprintf(name, sizeof name, "force %d", i);
@@ -519,7 +519,7 @@ static void check_trap(int32_t threads, trap t, bool all) {
     double *f = dense_new(g.n);
     drape_assembly what = {.time = 2.5, .x = g.x, .v = g.v, .force = f};
     char want[80];
-    snprintf(want, sizeof want, "the force \"trap\" gives a number that is not finite at %s 700 (t = 2.5 s)",
+    snprintf(want, sizeof want, "the force \"trap\" returns a number that is not finite at %s 700 (t = 2.5 s)",
              all ? "vertex" : "element");
     ASSERT_OK(ctx, drape_assembler_add(g.list, &force));
     ASSERT_OK(ctx, drape_assembler_matrix(g.list, &A));

@@ -361,7 +361,7 @@ static void bad_numbers_are_refused(void **state) {
         drape_collider c;
         const char *why;
     } bad[] = {
-        {{.name = "thing", .shape = 7}, "there is no shape 7"},
+        {{.name = "thing", .shape = 7}, "unknown shape 7"},
         {{.name = "thing", .shape = DRAPE_COLLIDER_SPHERE}, "radius is 0 m"},
         {{.shape = DRAPE_COLLIDER_SPHERE, .radius = -1}, "radius is -1 m"},
         {{.name = "thing", .shape = DRAPE_COLLIDER_CYLINDER, .radius = 1}, "length is 0 m"},
@@ -379,7 +379,7 @@ static void bad_numbers_are_refused(void **state) {
         {{.name = "thing", .key_count = 1, .key = &never}, "time of key 0 is nan"},
         {{.name = "thing", .key_count = 1, .key = &nowhere}, "position of key 0 (t = 0 s) is not finite"},
         {{.name = "thing", .key_count = 1, .key = &whirl}, "1e+10 rad about z"},
-        {{.name = "thing", .frames = 2}, "only a mesh can change its form"},
+        {{.name = "thing", .frames = 2}, "only a mesh can deform"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_refused(ctx, &bad[i].c, bad[i].why);
     drape_collider newer = {.reserved = {1}};

@@ -265,7 +265,7 @@ static trial trials[] = {
      "1:a.sys",
      command_run},
     {"../in/meshes.yaml --threads 1 --quiet --frames 0 -o a.ply", command_run},
-    {"drooping --resolution 7 --threads 1 --set solver.precond=block_diagonal -o a.obj", command_settle},
+    {"drooping --resolution 7 --threads 1 --set solver.precond=block_diagonal -o a.obj", command_equilibrium},
     {"../in/follow.yaml --threads 1 --quiet --frames 0 -o a.ply", command_run},
     {"../in/s.obj --scene ../in/meshes.yaml --threads 1", command_check_frames},
     {"../in/s.mdd --threads 1 --json", command_check_frames},

@@ -1,4 +1,4 @@
-/* Any bytes as a command line, a word per line: `run`, `settle`, `check`, `check-frames`, `solve`, `ode`, `ccd`,
+/* Any bytes as a command line, a word per line: `run`, `equilibrium`, `check`, `check-frames`, `solve`, `ode`, `ccd`,
  * `render` and the lists, with all their options, `--set` above all. The exit code is one that is documented, no
  * temporary file is left, and what was there to read is as it was. It works in a folder of its own that holds a
  * scene, a mesh, a cache and a matrix; slashes become underscores, so no word leads out of it. Runs have no steps and
@@ -21,7 +21,7 @@ static const struct command {
     char *last[9]; /* words that keep it short */
 } commands[] = {
     {"run", command_run, {"--frames", "0", "--resolution", "4", "--threads", "1", NULL}},
-    {"settle", command_settle, {"--corrections", "3", "--resolution", "4", "--threads", "1", NULL}},
+    {"equilibrium", command_equilibrium, {"--corrections", "3", "--resolution", "4", "--threads", "1", NULL}},
     {"check", command_check, {"--resolution", "4", "--threads", "1", NULL}},
     {"check-frames", command_check_frames, {"--threads", "1", NULL}},
     {"solve", command_solve, {"--threads", "1", NULL}},

@@ -18,7 +18,7 @@ compare() {
     [ -n "$missing" ] || return 0
     echo "other bits than those in tests/golden/hashes.txt:"
     { sed 's/^/  kept:  /' <<<"$missing"; only_in "$2" "$1" | sed 's/^/  found: /'; } | sort -k 2
-    echo "If the change is intended: tests/golden/renew writes them anew; say in the commit why they changed."
+    echo "If the change is intended: tests/golden/renew writes them again; say in the commit why they changed."
     return 1
 }
 

@@ -211,7 +211,7 @@ static void links_lead_nowhere_else(void **state) {
     assert_int_equal(symlink("/etc/passwd", test_frames_path(t, "link.png")), 0);
     assert_int_equal(load(t, "drape: 1\ncloth: [{grid: {resolution: 3}, texture: link.png}]\n", &loaded),
                      DRAPE_ERROR_FORMAT);
-    assert_non_null(strstr(drape_message(t->ctx), "leads out of the scene's folder"));
+    assert_non_null(strstr(drape_message(t->ctx), "is outside the scene's folder"));
 }
 
 static void large_files_are_not_read(void **state) {
@@ -482,7 +482,7 @@ static void wrong_looks_are_refused(void **state) {
     const drape_appearance good = {.image = test_png, .image_bytes = test_png_size};
     drape_appearance look = good;
     look.image_bytes--;
-    refuse(t, &look, 0, "cut off");
+    refuse(t, &look, 0, "truncated");
     look = good;
     look.image_size[1] = -1;
     refuse(t, &look, 0, "image_size");
@@ -496,7 +496,7 @@ static void wrong_looks_are_refused(void **state) {
     static const int32_t corner[6] = {0, 1, 2, 0, 2, 4};
     look = good;
     look.uv = uv, look.uv_triangle = corner, look.uv_vertices = 4;
-    refuse(t, &look, 2, "none of its uv");
+    refuse(t, &look, 2, "outside its uv");
     assert_int_equal(test_frames_entries(t), 0);
 }
 

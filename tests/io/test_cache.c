@@ -163,7 +163,7 @@ static void test_what_does_not_fit_is_refused(void **state) {
     for (int64_t size = 0; size < (int64_t)sizeof PC2; size++) refuse("a.pc2", PC2, size, -1, 0, "a.pc2: ");
     for (int64_t size = 0; size < (int64_t)sizeof MDD; size++) refuse("a.mdd", MDD, size, -1, 0, "a.mdd: ");
     refuse("a.pc2", PC2, sizeof PC2, 0, 'p', "does not begin");
-    refuse("a.pc2", PC2, sizeof PC2, 12, 2, "version 1 of PC2 is known, not 2");
+    refuse("a.pc2", PC2, sizeof PC2, 12, 2, "only version 1 of PC2 can be read, not 2");
     refuse("a.pc2", PC2, sizeof PC2, 19, 0x7f, "do not make 56 bytes");
     refuse("a.pc2", PC2, sizeof PC2, 31, 0xff, "do not make 56 bytes");
     refuse("a.pc2", PC2, sizeof PC2, 28, 0, "do not make 56 bytes");

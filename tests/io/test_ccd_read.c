@@ -102,13 +102,13 @@ static void test_vertices(void **state) {
 
     options.kind = "edge-edge";
     assert_int_equal(drape_ccd_parse(ctx, "x.csv", text, (int64_t)strlen(text), &options, &q), DRAPE_ERROR_FORMAT);
-    assert_non_null(strstr(drape_message(ctx), "x.csv:1: the heading says another kind"));
+    assert_non_null(strstr(drape_message(ctx), "x.csv:1: the heading names another kind"));
     options.kind = NULL, text = "ea0,ea1,eb0,eb1,truth\n0,1,2,4,0\n";
     assert_int_equal(drape_ccd_parse(ctx, "x.csv", text, (int64_t)strlen(text), &options, &q), DRAPE_ERROR_FORMAT);
-    assert_non_null(strstr(drape_message(ctx), "x.csv:2: \"4\" is no vertex: the meshes have 4"));
+    assert_non_null(strstr(drape_message(ctx), "x.csv:2: \"4\" is not a vertex: the meshes have 4"));
     options.end = NULL; /* and no frames beside x.csv */
     assert_int_equal(drape_ccd_parse(ctx, "x.csv", text, (int64_t)strlen(text), &options, &q), DRAPE_ERROR_FORMAT);
-    assert_non_null(strstr(drape_message(ctx), "no frames lie beside it"));
+    assert_non_null(strstr(drape_message(ctx), "there are no frames beside it"));
     test_folder_entries(folder, true);
     rmdir(folder);
     drape_context_destroy(ctx);
@@ -121,8 +121,8 @@ static void test_refused(void **state) {
     } cases[] = {
         {"ee.csv", "1,0,1,1,1,1", ",1", "ee.csv:1: \"0\" is a denominator, which must be above zero"},
         {"ee.csv", "1,-2,1,1,1,1", ",1", "ee.csv:1: \"-2\" is a denominator"},
-        {"ee.csv", "1,1,1,1,1", ",1,1,1", "ee.csv:1: 6 or 7 columns are wanted"},
-        {"ee.csv", "1,1,1,1,1,1", ",2", "ee.csv:1: \"2\" is no truth"},
+        {"ee.csv", "1,1,1,1,1", ",1,1,1", "ee.csv:1: expected 6 or 7 columns"},
+        {"ee.csv", "1,1,1,1,1,1", ",2", "ee.csv:1: \"2\" is neither 1"},
         {"ee.csv", "1.5,1,1,1,1,1", ",1", "ee.csv:1: \"1.5\" "},
         {"ee.csv", "1,,1,1,1,1", ",1", "ee.csv:1: \"\" "},
         {"ee.csv", "1,1,1,1,1,nan", ",1", "ee.csv:1: \"nan\" "},
@@ -155,7 +155,7 @@ static void test_refused(void **state) {
     assert_int_equal(drape_ccd_read(ctx, "/nowhere/ee.csv", NULL, &q), DRAPE_ERROR_IO);
     assert_int_equal(drape_ccd_parse(ctx, "ee.csv", "1", 1, &(drape_ccd_read_options){.kind = "face"}, &q),
                      DRAPE_ERROR_ARGUMENT);
-    assert_non_null(strstr(drape_message(ctx), "vertex-face and edge-edge"));
+    assert_non_null(strstr(drape_message(ctx), "vertex-face, edge-edge"));
     assert_int_equal(drape_ccd_read(ctx, NULL, NULL, &q), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_ccd_read(ctx, "ee.csv", NULL, NULL), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_ccd_read(NULL, "ee.csv", NULL, &q), DRAPE_ERROR_ARGUMENT);
@@ -171,7 +171,7 @@ static void test_contradiction(void **state) {
     char text[512] = "";
     for (int i = 0; i < 8; i++) strcat(text, i == 5 ? "1,1,1,1,1,1,0\n" : "1,1,1,1,1,1,1\n");
     assert_int_equal(parse(ctx, "ee.csv", text, &q), DRAPE_ERROR_FORMAT);
-    assert_non_null(strstr(drape_message(ctx), "ee.csv:6: the lines of this query say different things"));
+    assert_non_null(strstr(drape_message(ctx), "ee.csv:6: the lines of this query disagree"));
     drape_context_destroy(ctx);
 }
 

@@ -238,26 +238,26 @@ static int64_t doubled_triangles(const soup *s) {
     return n;
 }
 
-/* Colours spread over the triangles at a vertex until nothing changes. */
+/* Colors spread over the triangles at a vertex until nothing changes. */
 static int64_t bow_ties(const soup *s) {
     int64_t n = 0;
     for (int32_t v = 0; v < s->vertices; v++) {
-        int32_t colour[MOST_TRIANGLES], colours = 0;
-        for (int32_t t = 0; t < s->triangles; t++) colour[t] = t;
+        int32_t color[MOST_TRIANGLES], colors = 0;
+        for (int32_t t = 0; t < s->triangles; t++) color[t] = t;
         for (bool changed = true; changed;) {
             changed = false;
             for (int32_t t = 0; t < s->triangles; t++)
                 for (int32_t u = 0; u < s->triangles; u++) {
                     int32_t shared = 0;
-                    if (!has(s->triangle[t], v) || !has(s->triangle[u], v) || colour[t] <= colour[u]) continue;
+                    if (!has(s->triangle[t], v) || !has(s->triangle[u], v) || color[t] <= color[u]) continue;
                     for (int32_t k = 0; k < 3; k++) shared += has(s->triangle[t], s->triangle[u][k]);
                     if (shared < 2) continue;
-                    colour[t] = colour[u];
+                    color[t] = color[u];
                     changed = true;
                 }
         }
-        for (int32_t t = 0; t < s->triangles; t++) colours += has(s->triangle[t], v) && colour[t] == t;
-        n += colours > 1;
+        for (int32_t t = 0; t < s->triangles; t++) colors += has(s->triangle[t], v) && color[t] == t;
+        n += colors > 1;
     }
     return n;
 }

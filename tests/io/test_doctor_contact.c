@@ -139,7 +139,7 @@ static void cloth_that_starts_inside_is_found(void **state) {
         char rest[300];
         snprintf(rest, sizeof rest, "colliders:\n  - %s\n", around[i]);
         findings f = check(ctx, "", rest);
-        assert_found(&f, "starts-inside", DRAPE_SEVERITY_ERROR, "all that is connected with vertex 0 of 'sheet'");
+        assert_found(&f, "starts-inside", DRAPE_SEVERITY_ERROR, "everything connected with vertex 0 of 'sheet'");
         assert_int_equal(f.count, 1);
     }
 }
@@ -174,7 +174,7 @@ static void other_mistakes_are_found(void **state) {
     f = check(ctx, ", pins: [{where: center, move: {linear: {velocity: [0, 0, -1]}}}]",
               "colliders:\n  - {name: ball, shape: sphere, radius: 0.3}\n");
     assert_found(&f, "pin-in-collider", DRAPE_SEVERITY_ERROR,
-                 "pin 0 leads vertex 12 of 'sheet' into the collider 'ball' at t = 0.7 s");
+                 "pin 0 moves vertex 12 of 'sheet' into the collider 'ball' at t = 0.7 s");
     assert_int_equal(f.each[0].line, 5);
     assert_int_equal(f.each[0].vertex, 12);
     f = check(ctx, ", pins: [{where: center, move: {linear: {velocity: [0, 0, -1]}}, until: 0.6 s}]",

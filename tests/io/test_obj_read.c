@@ -135,8 +135,7 @@ static void partial_material_space_is_left_out(void **state) {
     assert_int_equal(r.mesh.triangles, 3);
     assert_int_equal(r.warnings, 1);
     assert_string_equal(r.warning,
-                        "test.obj: 2 of 3 triangles have no material-space corners (vt, texcoord): they are "
-                        "not used at all");
+                        "test.obj: 2 of 3 triangles have no texture coordinates (vt, texcoord), so none are used");
     reading_end(&r);
 }
 
@@ -146,7 +145,7 @@ static void unknown_words_are_passed_over(void **state) {
     parse(&r, THREE "vv 0 0 0\nvv 0 0 0\nf 1 2 3\nstitch 1\n");
     assert_int_equal(r.mesh.triangles, 1);
     assert_int_equal(r.warnings, 1);
-    assert_string_equal(r.warning, "test.obj:4: 'vv' is not known; passed over, as 3 lines in all");
+    assert_string_equal(r.warning, "test.obj:4: 'vv' is not known; 3 such lines are ignored");
     reading_end(&r);
 }
 
@@ -308,39 +307,40 @@ static void refusals_say_where_and_what(void **state) {
     static const refusal cases[] = {
         {"", "test.obj:1: the file ends without a face (f)"},
         {"v 0 0 0\n# f 1 2 3\n", "test.obj:3: the file ends without a face (f)"},
-        {"v 0 0\n", "test.obj:1: a vertex of 2 numbers: only 3, 4 with a weight, 6 or 7 with a colour can be read"},
-        {"v 1 2 3 4 5\n", "test.obj:1: a vertex of 5 numbers: only 3, 4 with a weight, 6 or 7 with a colour can be "
-                          "read"},
-        {"v 1 2 3 4 5 6 7 8\n", "test.obj:1: '8' is one number too many"},
-        {"\n\nv 1 x 2\n", "test.obj:3: 'x' is no decimal number"},
-        {"v \\\n1 \\\n0x1 2\nf", "test.obj:1: '0x1' is no decimal number"},
-        {"v 1 nan 2\n", "test.obj:1: 'nan' is no finite number"},
-        {"v 1 inf 2\n", "test.obj:1: 'inf' is no finite number"},
-        {"v 1,5 1 2\n", "test.obj:1: '1,5' is no decimal number"},
-        {"v 1 1e 2\n", "test.obj:1: '1e' is no decimal number"},
-        {"v 1 . 2\n", "test.obj:1: '.' is no decimal number"},
+        {"v 0 0\n", "test.obj:1: a vertex of 2 numbers; expected 3, 4 with a weight, or 6 or 7 with a color"},
+        {"v 1 2 3 4 5\n", "test.obj:1: a vertex of 5 numbers; expected 3, 4 with a weight, or 6 or 7 with a color"},
+        {"v 1 2 3 4 5 6 7 8\n", "test.obj:1: there is one number too many, '8'"},
+        {"\n\nv 1 x 2\n", "test.obj:3: 'x' is not a decimal number"},
+        {"v \\\n1 \\\n0x1 2\nf", "test.obj:1: '0x1' is not a decimal number"},
+        {"v 1 nan 2\n", "test.obj:1: 'nan' is not a finite number"},
+        {"v 1 inf 2\n", "test.obj:1: 'inf' is not a finite number"},
+        {"v 1,5 1 2\n", "test.obj:1: '1,5' is not a decimal number"},
+        {"v 1 1e 2\n", "test.obj:1: '1e' is not a decimal number"},
+        {"v 1 . 2\n", "test.obj:1: '.' is not a decimal number"},
         {"v 1 1e999 2\n", "test.obj:1: '1e999' is beyond the range of a double"},
         {"v 1 2 \x01\xff"
          "abcdefghijklmnopqrstuvwxyz0123456789\n",
-         "test.obj:1: '\?\?abcdefghijklmnopqrstuvwxyz0123...' is no decimal number"},
+         "test.obj:1: '\?\?abcdefghijklmnopqrstuvwxyz0123...' is not a decimal number"},
         {"vt\n", "test.obj:1: a material-space vertex without a number"},
-        {"vt 1 2 3 4\n", "test.obj:1: '4' is one number too many"},
+        {"vt 1 2 3 4\n", "test.obj:1: there is one number too many, '4'"},
         {THREE "f 1 2\n", "test.obj:4: a face of 2 corners"},
         {THREE "f\n", "test.obj:4: a face of 0 corners"},
-        {THREE "f 1 2 4\n", "test.obj:4: vertex 4, but the file has 3"},
-        {THREE "f 1 2 99999999999999999999\n", "test.obj:4: vertex 9223372036854775807, but the file has 3"},
-        {THREE "f 1 2 0\n", "test.obj:4: vertex 0: they count from 1"},
-        {THREE "f -1 -2 -4\nv 0 0 0\n", "test.obj:4: vertex -4, but only 3 come before this line"},
-        {THREE "f 1/1 2/1 3/1\n", "test.obj:4: material-space vertex 1, but the file has 0"},
-        {THREE "vt 0 0\nf 1/1 2/1 3/-2\n", "test.obj:5: material-space vertex -2, but only 1 come before this line"},
-        {THREE "vt 0 0\nf 1/0 2/1 3/1\n", "test.obj:5: material-space vertex 0: they count from 1"},
-        {THREE "f 1 2 3.5\n", "test.obj:4: '3.5' is no corner: only v, v/vt, v//vn and v/vt/vn can be read"},
-        {THREE "f 1 2 3///\n", "test.obj:4: '3///' is no corner: only v, v/vt, v//vn and v/vt/vn can be read"},
-        {THREE "f 1 2 /3\n", "test.obj:4: '/3' is no corner: only v, v/vt, v//vn and v/vt/vn can be read"},
-        {THREE "f 1 2 3/1/1/1\n", "test.obj:4: '3/1/1/1' is no corner: only v, v/vt, v//vn and v/vt/vn can be read"},
-        {THREE "f 1 2 -\n", "test.obj:4: '-' is no corner: only v, v/vt, v//vn and v/vt/vn can be read"},
-        {THREE "f 1 2 2\n", "test.obj:4: vertex 2 stands twice in a triangle of this face"},
-        {THREE "f 3 2 3\n", "test.obj:4: vertex 3 stands twice in a triangle of this face"},
+        {THREE "f 1 2 4\n", "test.obj:4: vertex 4 does not exist: the file has 3"},
+        {THREE "f 1 2 99999999999999999999\n",
+         "test.obj:4: vertex 9223372036854775807 does not exist: the file has 3"},
+        {THREE "f 1 2 0\n", "test.obj:4: vertex 0, but numbers start at 1"},
+        {THREE "f -1 -2 -4\nv 0 0 0\n", "test.obj:4: vertex -4 does not exist: only 3 come before this line"},
+        {THREE "f 1/1 2/1 3/1\n", "test.obj:4: material-space vertex 1 does not exist: the file has 0"},
+        {THREE "vt 0 0\nf 1/1 2/1 3/-2\n",
+         "test.obj:5: material-space vertex -2 does not exist: only 1 come before this line"},
+        {THREE "vt 0 0\nf 1/0 2/1 3/1\n", "test.obj:5: material-space vertex 0, but numbers start at 1"},
+        {THREE "f 1 2 3.5\n", "test.obj:4: '3.5' is not a corner; expected v, v/vt, v//vn or v/vt/vn"},
+        {THREE "f 1 2 3///\n", "test.obj:4: '3///' is not a corner; expected v, v/vt, v//vn or v/vt/vn"},
+        {THREE "f 1 2 /3\n", "test.obj:4: '/3' is not a corner; expected v, v/vt, v//vn or v/vt/vn"},
+        {THREE "f 1 2 3/1/1/1\n", "test.obj:4: '3/1/1/1' is not a corner; expected v, v/vt, v//vn or v/vt/vn"},
+        {THREE "f 1 2 -\n", "test.obj:4: '-' is not a corner; expected v, v/vt, v//vn or v/vt/vn"},
+        {THREE "f 1 2 2\n", "test.obj:4: vertex 2 appears twice in a triangle of this face"},
+        {THREE "f 3 2 3\n", "test.obj:4: vertex 3 appears twice in a triangle of this face"},
         {"g a b c d e f g h i j k l m n o p q\n", "test.obj:1: more than 16 groups at a time"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -360,7 +360,7 @@ static void bytes_that_are_no_text(void **state) {
     reading r;
     parse_bytes(&r, "v 0 0 0\nv\0 0", 12);
     assert_int_equal(r.status, DRAPE_ERROR_FORMAT);
-    assert_string_equal(drape_message(r.ctx), "test.obj:2: a zero byte: this is no text");
+    assert_string_equal(drape_message(r.ctx), "test.obj:2: a zero byte; this is not a text file");
     assert_int_equal(drape_i_obj_parse(r.ctx, &r.arena, "x", NULL, 5, NULL, &r.mesh), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_i_obj_parse(r.ctx, &r.arena, "x", "", -1, NULL, &r.mesh), DRAPE_ERROR_ARGUMENT);
     assert_int_equal(drape_i_mesh_read(r.ctx, &r.arena, "/nowhere/at/all.obj", NULL, &r.mesh), DRAPE_ERROR_IO);

@@ -228,7 +228,7 @@ static void partial_texture_coordinates_are_left_out(void **state) {
     ASSERT_OK(r.ctx, parse(&r, text, (int64_t)strlen(text)));
     assert_null(r.mesh.uv);
     assert_int_equal(r.mesh.uv_missing, 1);
-    assert_non_null(strstr(r.warning, "1 of 2 triangles have no material-space corners"));
+    assert_non_null(strstr(r.warning, "1 of 2 triangles have no texture coordinates"));
     reading_end(&r);
 }
 
@@ -241,22 +241,22 @@ typedef struct refusal {
 static void refusals_say_where_and_what(void **state) {
     (void)state;
     static const refusal cases[] = {
-        {"", "test.ply:1: no PLY file: its first line would be 'ply'"},
-        {"v 0 0 0\n", "test.ply:1: no PLY file: its first line would be 'ply'"},
+        {"", "test.ply:1: not a PLY file: its first line must be 'ply'"},
+        {"v 0 0 0\n", "test.ply:1: not a PLY file: its first line must be 'ply'"},
         {"ply\nformat ascii 1.0\nelement vertex 3\n", "test.ply:4: the file ends in its header"},
         {"ply\nelement vertex 3\nproperty float x\nend_header\n", "test.ply:4: a header without a format"},
-        {"ply\nformat ascii 2.0\n", "test.ply:2: format and 1.0 are wanted, as in 'format ascii 1.0'"},
-        {"ply\nformat text 1.0\n", "test.ply:2: there is no format 'text'; known: ascii, binary_little_endian, "
-                                   "binary_big_endian"},
-        {"ply\nformat ascii 1.0\nelement vertex\n", "test.ply:3: a name and a number are wanted, as in 'element "
-                                                    "vertex 8'"},
+        {"ply\nformat ascii 2.0\n", "test.ply:2: expected a format and 1.0, such as 'format ascii 1.0'"},
+        {"ply\nformat text 1.0\n",
+         "test.ply:2: unknown format 'text'; known: ascii, binary_little_endian, binary_big_endian"},
+        {"ply\nformat ascii 1.0\nelement vertex\n",
+         "test.ply:3: expected a name and a number, such as 'element vertex 8'"},
         {"ply\nformat ascii 1.0\nelement vertex -3\n", "test.ply:3: '-3' elements are not possible"},
-        {"ply\nformat ascii 1.0\nelement vertex 1e9\n", "test.ply:3: '1e9' is no whole number"},
+        {"ply\nformat ascii 1.0\nelement vertex 1e9\n", "test.ply:3: '1e9' is not a whole number"},
         {"ply\nformat ascii 1.0\nproperty float x\n", "test.ply:3: a property of no element"},
-        {"ply\nformat ascii 1.0\nelement vertex 3\nproperty real x\n", "test.ply:4: there is no type 'real'"},
+        {"ply\nformat ascii 1.0\nelement vertex 3\nproperty real x\n", "test.ply:4: unknown type 'real'"},
         {"ply\nformat ascii 1.0\nelement face 3\nproperty list float int vertex_indices\n",
          "test.ply:4: a list is counted in whole numbers, not in 'float'"},
-        {"ply\nformat ascii 1.0\nvertex 3\n", "test.ply:3: 'vertex' has no place in a header"},
+        {"ply\nformat ascii 1.0\nvertex 3\n", "test.ply:3: 'vertex' does not belong in a header"},
         {"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float "
          "z\nend_header\n",
          "test.ply:7: the file has no faces"},
@@ -268,20 +268,20 @@ static void refusals_say_where_and_what(void **state) {
         {"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
          "element face 1\nproperty int vertex_indices\nend_header\n",
          "test.ply:9: the faces have no list vertex_indices"},
-        {HEAD("4000000000", "1") SQUARE, "test.ply:10: 4000000000 times the element vertex cannot be in the 24 bytes "
-                                         "that are left"},
+        {HEAD("4000000000", "1") SQUARE,
+         "test.ply:10: 4000000000 times the element vertex do not fit in the remaining 24 bytes"},
         {HEAD("4", "1") SQUARE "3 0 1\n", "test.ply:14: the line ends too soon"},
         {HEAD("4", "1") SQUARE "3 0 1 ", "test.ply:14: the file ends too soon"},
-        {HEAD("4", "1") SQUARE "3 0 1 2 3\n", "test.ply:14: '3' is one number too many"},
-        {HEAD("4", "1") SQUARE "3 0 1 4\n", "test.ply:14: vertex 4, but there are 4, from 0"},
-        {HEAD("4", "1") SQUARE "3 0 1 -1\n", "test.ply:14: vertex -1, but there are 4, from 0"},
-        {HEAD("4", "1") SQUARE "3 0 1 1.5\n", "test.ply:14: '1.5' is no whole number"},
+        {HEAD("4", "1") SQUARE "3 0 1 2 3\n", "test.ply:14: there is one number too many, '3'"},
+        {HEAD("4", "1") SQUARE "3 0 1 4\n", "test.ply:14: vertex 4 does not exist: there are 4, counted from 0"},
+        {HEAD("4", "1") SQUARE "3 0 1 -1\n", "test.ply:14: vertex -1 does not exist: there are 4, counted from 0"},
+        {HEAD("4", "1") SQUARE "3 0 1 1.5\n", "test.ply:14: '1.5' is not a whole number"},
         {HEAD("4", "1") SQUARE "2 0 1\n", "test.ply:14: a face of 2 corners"},
         {HEAD("4", "1") SQUARE "1001 0 1\n", "test.ply:14: a face of 1001 corners"},
         {HEAD("4", "1") SQUARE "-1 0 1\n", "test.ply:14: a list of -1 numbers"},
-        {HEAD("4", "1") SQUARE "3 0 1 1\n", "test.ply:14: vertex 1 stands twice in a triangle of this face"},
+        {HEAD("4", "1") SQUARE "3 0 1 1\n", "test.ply:14: vertex 1 appears twice in a triangle of this face"},
         {HEAD("4", "1") "0 0 0\n1 0\n1 1 0\n0 1 0\n3 0 1 2\n", "test.ply:11: the line ends too soon"},
-        {HEAD("4", "1") "0 0 0\n1 0 nan\n1 1 0\n0 1 0\n3 0 1 2\n", "test.ply:11: 'nan' is no decimal number"},
+        {HEAD("4", "1") "0 0 0\n1 0 nan\n1 1 0\n0 1 0\n3 0 1 2\n", "test.ply:11: 'nan' is not a decimal number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         reading r;
@@ -307,7 +307,8 @@ static void refusals_in_binary(void **state) {
     memset(m.data + m.used - 4, 9, 4);
     reading_begin(&r);
     assert_int_equal(parse(&r, m.data, (int64_t)m.used), DRAPE_ERROR_FORMAT);
-    assert_string_equal(drape_message(r.ctx), "test.ply: face 0: vertex 151587081, but there are 4, from 0");
+    assert_string_equal(drape_message(r.ctx),
+                        "test.ply: face 0: vertex 151587081 does not exist: there are 4, counted from 0");
     reading_end(&r);
     m.used -= 19 + 4; /* z of the last vertex */
     PUT(&m, float, INFINITY);
@@ -323,7 +324,7 @@ static void bytes_behind_the_end_are_told_of(void **state) {
     const char *text = HEAD("4", "1") SQUARE "4 0 1 2 3\n4 0 1 2 3\n";
     reading_begin(&r);
     ASSERT_OK(r.ctx, parse(&r, text, (int64_t)strlen(text)));
-    assert_string_equal(r.warning, "test.ply: 10 bytes behind the last element are passed over");
+    assert_string_equal(r.warning, "test.ply: 10 bytes after the last element are ignored");
     reading_end(&r);
 }
 

@@ -100,23 +100,23 @@ static void sequences_that_do_not_fit(void **state) {
     write_file(t, "gap_0000.obj", mesh);
     write_file(t, "gap_0001.obj", mesh);
     write_file(t, "gap_0003.obj", mesh);
-    refused(t, "gap.obj", NULL, DRAPE_ERROR_FORMAT, "frames 1 and 3 are there, but none between them");
+    refused(t, "gap.obj", NULL, DRAPE_ERROR_FORMAT, "frames 1 and 3 but none between them");
     write_file(t, "gap_2.obj", mesh);
     write_file(t, "gap_02.obj", mesh);
     refused(t, "gap.obj", NULL, DRAPE_ERROR_FORMAT, "have the same number");
     write_file(t, "both.obj", mesh);
     write_file(t, "both_0000.obj", mesh);
-    refused(t, "both.obj", NULL, DRAPE_ERROR_ARGUMENT, "both this file and a sequence of 1 numbered files");
+    refused(t, "both.obj", NULL, DRAPE_ERROR_ARGUMENT, "this file and a sequence of 1 numbered files");
     write_file(t, "more_0.obj", mesh);
     write_file(t, "more_1.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 1 1\nf 1 2 3\n");
-    refused(t, "more.obj", NULL, DRAPE_ERROR_FORMAT, "more_1.obj: 4 vertices and 1 triangles, but");
+    refused(t, "more.obj", NULL, DRAPE_ERROR_FORMAT, "more_1.obj has 4 vertices and 1 triangles, but");
     write_file(t, "turned_0.obj", mesh);
     write_file(t, "turned_1.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 3 2\n");
-    refused(t, "turned.obj", NULL, DRAPE_ERROR_FORMAT, "turned_1.obj: triangle 0 is not that of");
+    refused(t, "turned.obj", NULL, DRAPE_ERROR_FORMAT, "turned_1.obj: triangle 0 differs from that of");
     write_file(t, "bad_0.obj", mesh);
     write_file(t, "bad_1.obj", "v 0 0 0\nv 1 nan 0\nv 0 1 0\nf 1 2 3\n");
-    refused(t, "bad.obj", NULL, DRAPE_ERROR_FORMAT, "bad_1.obj:2: 'nan' is no finite number");
-    refused(t, "more_0.obj", "turned_0.obj", DRAPE_ERROR_ARGUMENT, "has triangles of its own");
+    refused(t, "bad.obj", NULL, DRAPE_ERROR_FORMAT, "bad_1.obj:2: 'nan' is not a finite number");
+    refused(t, "more_0.obj", "turned_0.obj", DRAPE_ERROR_ARGUMENT, "has its own triangles");
 }
 
 static void caches_that_do_not_fit(void **state) {
@@ -125,7 +125,7 @@ static void caches_that_do_not_fit(void **state) {
     drape_reader *reader;
     test_frames_write(t, "a.pc2", &what, 2);
     write_file(t, "small.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
-    refused(t, "a.pc2", "small.obj", DRAPE_ERROR_FORMAT, "small.obj has 3: it is another mesh");
+    refused(t, "a.pc2", "small.obj", DRAPE_ERROR_FORMAT, "small.obj has 3; it is another mesh");
     refused(t, "a.pc2", "none.obj", DRAPE_ERROR_IO, "none.obj");
     refused(t, "b.pc2", NULL, DRAPE_ERROR_IO, "b.pc2");
     unlink(test_frames_path(t, "a_rest.obj")); /* without triangles, it can be read all the same */
@@ -137,11 +137,11 @@ static void caches_that_do_not_fit(void **state) {
 
 static void other_formats(void **state) {
     test_frames *t = *state;
-    refused(t, "a.glb", NULL, DRAPE_ERROR_ARGUMENT, "are written, but not read");
-    refused(t, "a.usda", NULL, DRAPE_ERROR_ARGUMENT, "are written, but not read");
-    refused(t, "a.abc", NULL, DRAPE_ERROR_ARGUMENT, "are written, but not read");
-    refused(t, "a.html", NULL, DRAPE_ERROR_ARGUMENT, "are written, but not read");
-    refused(t, "a.xyz", NULL, DRAPE_ERROR_ARGUMENT, "not a known format of frames; .obj, .ply, .pc2");
+    refused(t, "a.glb", NULL, DRAPE_ERROR_ARGUMENT, "can be written but not read");
+    refused(t, "a.usda", NULL, DRAPE_ERROR_ARGUMENT, "can be written but not read");
+    refused(t, "a.abc", NULL, DRAPE_ERROR_ARGUMENT, "can be written but not read");
+    refused(t, "a.html", NULL, DRAPE_ERROR_ARGUMENT, "can be written but not read");
+    refused(t, "a.xyz", NULL, DRAPE_ERROR_ARGUMENT, "not a known format for frames; .obj, .ply, .pc2");
     refused(t, "frames", NULL, DRAPE_ERROR_ARGUMENT, "not a known format");
 }
 
@@ -213,7 +213,7 @@ static void logs_of_runs(void **state) {
     damage(t, name, 30); /* its head */
     refused(t, name, NULL, DRAPE_ERROR_FORMAT, "the header of the frames is damaged");
     assert_int_equal(truncate(test_frames_path(t, name), 40), 0);
-    refused(t, name, NULL, DRAPE_ERROR_FORMAT, "cut short");
+    refused(t, name, NULL, DRAPE_ERROR_FORMAT, "truncated");
     refused(t, "b.ckpt.frames", NULL, DRAPE_ERROR_IO, "b.ckpt.frames: cannot open");
     drape_sim_destroy(sim);
     drape_loaded_scene_destroy(scene);

@@ -1,5 +1,5 @@
 /* Pictures: the same bytes on any number of threads, what is in front and what is in the shadow, a camera that sees
- * everything, colours, sizes, memory that runs out; and the files, read again by decoders of the test's own. */
+ * everything, colors, sizes, memory that runs out; and the files, read again by decoders of the test's own. */
 #include "drape/io.h"
 #include "sparse/counting_allocator.h"
 #include "support/folder.h"
@@ -216,7 +216,7 @@ static void test_what_is_in_front_hides(void **state) {
 }
 
 /* Both sides are lit, and differ. */
-static void test_sides_have_colours(void **state) {
+static void test_sides_have_colors(void **state) {
     drape_context *ctx = *state;
     uint8_t seen[2][3];
     for (int turned = 0; turned < 2; turned++) {
@@ -385,7 +385,7 @@ static void test_camera_does_not_follow_explosions(void **state) {
     soup_free(&sheet);
 }
 
-/* ---- Sizes, colours, arguments ---- */
+/* ---- Sizes, colors, arguments ---- */
 
 static void test_odd_sizes(void **state) {
     drape_context *ctx = *state;
@@ -570,7 +570,7 @@ typedef struct gif_reader {
     const uint8_t *at, *end;
     const uint8_t *palette;
     int32_t width, height;
-    uint8_t *shown;        /* numbers of colours */
+    uint8_t *shown;        /* numbers of colors */
     int32_t frames, delay; /* hundredths of a second, of all together */
     bool repeats;
 } gif_reader;
@@ -709,7 +709,7 @@ static gif_reader open_gif(const uint8_t *data, size_t size) {
     return g;
 }
 
-/* A picture of smooth colours in which a patch moves. */
+/* A picture of smooth colors in which a patch moves. */
 static void paint(int32_t width, int32_t height, int frame, uint8_t *rgb) {
     for (int32_t y = 0; y < height; y++)
         for (int32_t x = 0; x < width; x++, rgb += 3) {
@@ -769,7 +769,7 @@ static void test_gif_is_read_again(void **state) {
     assert_int_equal(test_folder_entries(folder, true), 1);
 }
 
-/* Strings of all lengths and a table that overflows: noise of many colours, and a large area of one. */
+/* Strings of all lengths and a table that overflows: noise of many colors, and a large area of one. */
 static void test_gif_of_noise(void **state) {
     drape_context *ctx = *state;
     enum { WIDTH = 301, HEIGHT = 203 };
@@ -863,7 +863,7 @@ int main(void) {
         cmocka_unit_test(test_threads_change_no_byte),
         cmocka_unit_test(test_silhouette_of_a_sphere),
         cmocka_unit_test(test_what_is_in_front_hides),
-        cmocka_unit_test(test_sides_have_colours),
+        cmocka_unit_test(test_sides_have_colors),
         cmocka_unit_test(test_no_sample_falls_between_triangles),
         cmocka_unit_test(test_shadow_is_dark),
         cmocka_unit_test(test_floor_hides_what_is_below),

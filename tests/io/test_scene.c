@@ -870,7 +870,7 @@ static void test_output_elsewhere(void **state) {
     char text[200];
     for (int32_t i = 0; i < 3; i++) {
         snprintf(text, sizeof text, "drape: 1\ncloth: [{grid: {resolution: 2}}]\noutput: %s\n", names[i]);
-        refuse(f, text, NULL, "leads out of the present folder");
+        refuse(f, text, NULL, "is outside the current folder");
         assert_string_equal(read_with(f, text, &trust)->output[0], names[i]);
     }
 }
@@ -917,11 +917,11 @@ static void test_overrides(void **state) {
 
 static void test_wrong_overrides(void **state) {
     static const char *const wrong[][2] = {
-        {"time", "path=value is wanted"},        {"time.frames=", "path=value is wanted"},
-        {"=1", "path=value is wanted"},          {"cloth.sail.mass=1", "there is no \"sail\""},
+        {"time", "expected path=value"},        {"time.frames=", "expected path=value"},
+        {"=1", "expected path=value"},          {"cloth.sail.mass=1", "there is no \"sail\""},
         {"cloth.7.mass=1", "there is no \"7\""}, {"cloth.-9999999999999999999.mass=1", "there is no"},
         {"drape.x=1", "there is no \"drape\""},  {"time.frames=[", "--set time.frames=["},
-        {"time.frames=x", "frames: \"x\""},      {"tiem.frames=1", "do you mean \"time\"?"},
+        {"time.frames=x", "frames: \"x\""},      {"tiem.frames=1", "did you mean \"time\"?"},
     };
     fixture *f = *state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -933,13 +933,13 @@ static void test_wrong_overrides(void **state) {
 
 /* ---- problems ---- */
 
-typedef struct heard {
+typedef struct received {
     int32_t count;
     char text[10][200];
-} heard;
+} received;
 
-static void hear(void *user, const char *text) {
-    heard *h = user;
+static void receive(void *user, const char *text) {
+    received *h = user;
     if (h->count < 10) snprintf(h->text[h->count], sizeof h->text[0], "%s", text);
     h->count++;
 }
@@ -947,8 +947,8 @@ static void hear(void *user, const char *text) {
 /* All are told, in the order of the file; the message is the first. */
 static void test_all_problems(void **state) {
     fixture *f = *state;
-    heard h = {0};
-    drape_scene_options options = {.problem = hear, .problem_user = &h};
+    received h = {0};
+    drape_scene_options options = {.problem = receive, .problem_user = &h};
     refuse(f,
            "drape: 1\n"
            "cloth:\n"
@@ -958,7 +958,7 @@ static void test_all_problems(void **state) {
            "up: x\n",
            &options, "test.yaml:3:20: width");
     assert_int_equal(h.count, 5);
-    static const char *const places[] = {":3:20: width", ":3:37: there is no fabric", ":4:44: there is no place",
+    static const char *const places[] = {":3:20: width", ":3:37: unknown fabric", ":4:44: there is no place",
                                          ":5:13: fps", ":6:5: up"};
     for (int32_t i = 0; i < 5; i++)
         if (!strstr(h.text[i], places[i])) fail_msg("%s is not the place of %s", places[i], h.text[i]);
@@ -968,14 +968,14 @@ static void test_all_problems(void **state) {
 /* A file that is wrong everywhere is told about in so many words, not in millions. */
 static void test_too_many_problems(void **state) {
     fixture *f = *state;
-    heard h = {0};
-    drape_scene_options options = {.problem = hear, .problem_user = &h};
+    received h = {0};
+    drape_scene_options options = {.problem = receive, .problem_user = &h};
     enum { COUNT = 100000 };
     char *text = malloc(3 * COUNT + 100);
     size_t used = (size_t)sprintf(text, "drape: 1\ncloth: [{grid: {}, pins: [{vertices: [x");
     for (int32_t i = 0; i < COUNT; i++) used += (size_t)sprintf(text + used, ", x");
     sprintf(text + used, "]}]}]\n");
-    refuse(f, text, &options, "vertices: \"x\" is no number");
+    refuse(f, text, &options, "vertices: \"x\" is not a number");
     assert_in_range(h.count, 50, 1000);
     free(text);
 }
@@ -1022,10 +1022,10 @@ static void test_uv_scale(void **state) {
     for (int32_t i = 0; i < 3; i++) { /* the suggestion holds whatever stood there before, and in other units */
         static const char *const before[] = {"", "    uv_scale: 20\n", "    unit: 1 cm\n"};
         snprintf(text, sizeof text, "drape: 1\ncloth:\n  - mesh: square.obj\n%s", before[i]);
-        refuse(f, text, NULL, "uv_scale: 3 makes them fit");
+        refuse(f, text, NULL, "scale them with uv_scale: 3");
         number = strstr(drape_message(f->ctx), "uv_scale: ") + 10;
         snprintf(text, sizeof text, "drape: 1\ncloth:\n  - mesh: square.obj\n    uv_scale: %.*s\n%s",
-                 (int)strcspn(number, " "), number, i == 2 ? before[i] : "");
+                 (int)strcspn(number, ","), number, i == 2 ? before[i] : "");
         const drape_piece *p = read_text(f, text)->pieces;
         double unit = i == 2 ? 0.01 : 1;
         assert_int_equal(p->uv_vertices, 4);
@@ -1038,7 +1038,7 @@ static void test_uv_scale(void **state) {
     refuse(f, "drape: 1\ncloth: [{mesh: square.obj, uv_scale: 20}]", NULL, "slack");
     refuse(f, "drape: 1\ncloth: [{mesh: square.obj}]", NULL, "stretched");
     write_mesh(f, "flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n");
-    refuse(f, "drape: 1\ncloth: [{mesh: flat.obj}]", NULL, "uv: false does without them");
+    refuse(f, "drape: 1\ncloth: [{mesh: flat.obj}]", NULL, "ignore them with uv: false");
 }
 
 static void test_mesh_units(void **state) {
@@ -1073,8 +1073,8 @@ static void test_mesh_axes(void **state) {
                  cases[i].scene, cases[i].piece);
         same3(read_text(f, text)->pieces->rest, cases[i].want[0], cases[i].want[1], cases[i].want[2]);
     }
-    refuse(f, "drape: 1\ncloth: [{mesh: plain.obj, up: x}]", NULL, "up is x; z or y is wanted");
-    refuse(f, "drape: 1\ncloth: [{grid: {}, up: y}]", NULL, "up is for a piece with `mesh:`");
+    refuse(f, "drape: 1\ncloth: [{mesh: plain.obj, up: x}]", NULL, "up is x; it must be z or y");
+    refuse(f, "drape: 1\ncloth: [{grid: {}, up: y}]", NULL, "up works only for a piece with `mesh:`; leave it out");
 }
 
 static void test_mesh_of_ply(void **state) {
@@ -1094,7 +1094,7 @@ static void test_mesh_of_ply(void **state) {
         assert_true(fabs(p->uv[2] - 0.06) < 1e-15);
     }
     write_mesh(f, "b.PLY", "v 0 0 0\n");
-    refuse(f, "drape: 1\ncloth: [{mesh: b.PLY}]", NULL, "b.PLY:1: no PLY file");
+    refuse(f, "drape: 1\ncloth: [{mesh: b.PLY}]", NULL, "b.PLY:1: not a PLY file");
 }
 
 static void test_mesh_groups(void **state) {
@@ -1113,12 +1113,12 @@ static void test_paths(void **state) {
     char text[3 * PATH_SIZE];
     write_mesh(f, "plain.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n");
     snprintf(text, sizeof text, "drape: 1\ncloth: [{mesh: %s}]", path_in(f, "plain.obj"));
-    refuse(f, text, NULL, "leads out of the scene's folder");
+    refuse(f, text, NULL, "is outside the scene's folder");
     assert_int_equal(read_with(f, text, &trust)->pieces[0].vertices, 3);
     snprintf(text, sizeof text, "drape: 1\ncloth: [{mesh: ..%s}]", strrchr(path_in(f, "plain.obj"), '/'));
-    refuse(f, text, NULL, "leads out of the scene's folder");
+    refuse(f, text, NULL, "is outside the scene's folder");
     refuse(f, text, &trust, "cannot open"); /* looked for, and not there */
-    refuse(f, "drape: 1\ncloth: [{mesh: plain.obj}]", &none, "files cannot be read here");
+    refuse(f, "drape: 1\ncloth: [{mesh: plain.obj}]", &none, "does not allow files");
 }
 
 /* A link beside the scene may lead within its folder, not out of it. */
@@ -1134,7 +1134,7 @@ static void test_links(void **state) {
     assert_int_equal(symlink("plain.obj", path_in(f, "inside.obj")), 0);
     assert_int_equal(symlink(outside, path_in(f, "outside.obj")), 0);
     assert_int_equal(read_text(f, "drape: 1\ncloth: [{mesh: inside.obj}]")->pieces[0].vertices, 3);
-    refuse(f, text, NULL, "leads out of the scene's folder");
+    refuse(f, text, NULL, "is outside the scene's folder");
     assert_int_equal(read_with(f, text, &trust)->pieces[0].vertices, 3);
     unlink(outside);
     unlink(path_in(f, "inside.obj"));
@@ -1160,7 +1160,7 @@ static void test_load(void **state) {
     forget(f);
     assert_int_equal(drape_scene_load(f->ctx, "flga", NULL, &f->loaded), DRAPE_ERROR_ARGUMENT);
     assert_null(f->loaded);
-    assert_non_null(strstr(drape_message(f->ctx), "do you mean \"flag\"?"));
+    assert_non_null(strstr(drape_message(f->ctx), "did you mean \"flag\"?"));
     assert_int_equal(drape_scene_load(f->ctx, "none.yaml", NULL, &f->loaded), DRAPE_ERROR_IO);
     assert_null(f->loaded);
     assert_int_equal(drape_scene_load(f->ctx, "./flag", NULL, &f->loaded), DRAPE_ERROR_IO); /* a slash: a file */

@@ -99,9 +99,9 @@ static void contact_and_pieces(void **state) {
     assert_true(s->contact->pinch == DRAPE_PINCH_FAIL && s->contact->preset == DRAPE_CONTACT_ROBUST);
     s = read_scene(f, "", "contact: paper\n");
     assert_true(s->contact->preset == DRAPE_CONTACT_PAPER && !s->contact->self);
-    refuse(f, "contact: papr\n", "test.yaml:3:10: there is no contact \"papr\"; known: robust, paper");
-    refuse(f, "contact: {preset: 2}\n", "test.yaml:3:19: there is no preset \"2\"; known: robust, paper");
-    refuse(f, "contact: {pinch: no}\n", "test.yaml:3:18: there is no pinch \"no\"; known: fail, yield");
+    refuse(f, "contact: papr\n", "test.yaml:3:10: unknown contact \"papr\"; known: robust, paper");
+    refuse(f, "contact: {preset: 2}\n", "test.yaml:3:19: unknown preset \"2\"; known: robust, paper");
+    refuse(f, "contact: {pinch: no}\n", "test.yaml:3:18: unknown pinch \"no\"; known: fail, yield");
     refuse(f, "contact: {pinch: [yield]}\n", "test.yaml:3:18");
     static const char *const set[] = {"cloth.0.thickness=3 mm", "cloth.0.friction=0.5"};
     ASSERT_OK(f->ctx, try_to_read(f, "", "", &(drape_scene_options){.set = set, .set_count = 2}));
@@ -186,8 +186,8 @@ static void sequences(void **state) {
     ASSERT_NEAR(c->frame_time[0], 2, 0);
     ASSERT_NEAR(c->frame_time[1], 2.1, 1e-15);
     near3(c->frame + 9 + 3, 2, -2, 0);
-    refuse(f, "colliders: [{frames: {fps: 2}}]\n", "a file is wanted");
-    refuse(f, "colliders: [{frames: {file: a.obj}, mesh: a_0000.obj}]\n", "has triangles of its own");
+    refuse(f, "colliders: [{frames: {fps: 2}}]\n", "expected a file");
+    refuse(f, "colliders: [{frames: {file: a.obj}, mesh: a_0000.obj}]\n", "has its own triangles");
     refuse(f, "colliders: [{frames: {file: b.obj}}]\n", "neither this file nor");
 }
 
@@ -239,7 +239,7 @@ static void links_of_sequences(void **state) {
     close(file);
     write_file(f, "a_0000.obj", triangle);
     assert_int_equal(symlink(outside, path_in(f, "a_0001.obj")), 0);
-    refuse(f, "colliders: [{frames: {file: a.obj}}]\n", "leads out of the scene's folder");
+    refuse(f, "colliders: [{frames: {file: a.obj}}]\n", "is outside the scene's folder");
     drape_scene_options trust = {.trust_paths = true}, none = {.no_files = true};
     ASSERT_OK(f->ctx, try_to_read(f, "", "colliders: [{frames: {file: a.obj}}]\n", &trust));
     assert_int_equal(try_to_read(f, "", "colliders: [{frames: {file: a.obj}}]\n", &none), DRAPE_ERROR_FORMAT);

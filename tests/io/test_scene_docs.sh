@@ -89,7 +89,7 @@ messages_are_the_programs() {
     [ "$(wc -l <"$scratch/messages")" -ge 10 ]
     while IFS= read -r message; do
         message=${message//shirt.obj: /no-such-mesh.obj: }
-        message=${message//shirt.obj leads//etc/passwd leads}
+        message=${message//shirt.obj is outside//etc/passwd is outside}
         message=${message//triangle 12/triangle 1}
         grep -qF -- "$message" <<<"$said" || fail "nothing says: $message"
     done <"$scratch/messages"

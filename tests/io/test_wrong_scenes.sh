@@ -85,7 +85,7 @@ empty_file() {
     cd "$scratch"
     : >empty.yaml
     drape run empty.yaml -o out.obj
-    grep -qx 'drape: empty.yaml:1:1: there is nothing in it' "$scratch/err" || fail "$(cat "$scratch/err")"
+    grep -qx 'drape: empty.yaml:1:1: the file is empty; `drape scenes --show NAME` prints a scene to start from' "$scratch/err" || fail "$(cat "$scratch/err")"
 }
 
 missing_file() {
@@ -108,21 +108,21 @@ wrong_overrides() {
         grep -F -- "--set $assignment: " "$scratch/out" | grep -qF -- "$wanted [" || fail "$(cat "$scratch/out")"
         grep -q '^1 error; ' "$scratch/out" || fail "$(cat "$scratch/out")"
     done <<'CASES'
-time|path=value is wanted, as in time.step=1ms
-=3|path=value is wanted, as in time.step=1ms
-time.step=|path=value is wanted, as in time.step=1ms
-time.step=fast|step: "fast" is no number such as 1.5 or 1.5 s
-time.step=1 kg|step: the unit "kg" does not fit; s is wanted
-tim.step=1|there is no key "tim" here; do you mean "time"?
-drape.x=1|there is no "drape" to change anything in
-cloth.sail.grid.width=1|there is no "sail" to change anything in; known: flag
-cloth.1=x|there is no "1" to change; known: flag
-cloth.-1=x|there is no "-1" to change; known: flag
-cloth.99999999999999999999.grid.width=1|there is no "99999999999999999999" to change anything in; known: flag
-cloth.flag.grid.resolution=1|resolution is 1; a whole number from 2 to 8192 is wanted
-cloth.flag.grid={widht: 2}|there is no key "widht" here; do you mean "width"?
+time|expected path=value, such as time.step=1ms
+=3|expected path=value, such as time.step=1ms
+time.step=|expected path=value, such as time.step=1ms
+time.step=fast|step: "fast" is not a number; write it as 1.5 or 1.5 s
+time.step=1 kg|step: the unit "kg" does not fit; expected s
+tim.step=1|unknown key "tim"; did you mean "time"?
+drape.x=1|there is no "drape"
+cloth.sail.grid.width=1|there is no "sail"; known: flag
+cloth.1=x|there is no "1"; known: flag
+cloth.-1=x|there is no "-1"; known: flag
+cloth.99999999999999999999.grid.width=1|there is no "99999999999999999999"; known: flag
+cloth.flag.grid.resolution=1|resolution is 1; it must be a whole number from 2 to 8192
+cloth.flag.grid={widht: 2}|unknown key "widht"; did you mean "width"?
 cloth.flag.pins=[{where: top}]|there is no place "top" on a grid; known: left-edge, right-edge, bottom-edge, top-edge, all-edges, corners, bottom-left, bottom-right, top-left, top-right, center, cut-edges, all
-time..step=1|there is no key "" here; known: step, accuracy, fps, duration, frames
+time..step=1|unknown key ""; known keys: step, accuracy, fps, duration, frames
 CASES
 }
 

@@ -454,7 +454,7 @@ static void refused_settings(void **state) {
         {{.method = "", .tol = 1e-5, .max_iterations = 1}, "method"},
         {{.method = "mpcg", .precond = "amgx", .tol = 1e-5, .max_iterations = 1}, "\"amgx\""},
         {{.method = "mpcg", .precond = "", .tol = 1e-5, .max_iterations = 1}, "preconditioner"},
-        {{.method = "cg", .precond = "diagonal", .tol = 1e-5, .max_iterations = 1}, "does not go with"},
+        {{.method = "cg", .precond = "diagonal", .tol = 1e-5, .max_iterations = 1}, "cannot be used with"},
         {{.method = "mpcg", .tol = 1, .max_iterations = 1}, "tol is 1"},
         {{.method = "mpcg", .tol = -1e-5, .max_iterations = 1}, "tol is -1e-05"},
         {{.method = "mpcg", .tol = NAN, .max_iterations = 1}, "tol"},

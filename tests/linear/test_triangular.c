@@ -162,7 +162,7 @@ static int32_t *shuffled(int32_t count) {
     return names;
 }
 
-/* About `others` blocks a row at random places, and the diagonal: neither values nor pattern symmetric. */
+/* About `others` blocks per row at random places, and the diagonal: neither values nor pattern symmetric. */
 static built unsymmetric(drape_context *ctx, int32_t rows, int32_t others, uint64_t seed) {
     test_random r = {seed};
     built b;

@@ -31,7 +31,7 @@ static drape_ode_settings good(void) {
 static void bad_settings_are_refused(void **state) {
     drape_context *ctx = test_context(1);
     (void)state;
-    REFUSED(method, "euler", "there is no method \"euler\"; known: explicit-euler, explicit-midpoint, rk4, ");
+    REFUSED(method, "euler", "unknown method \"euler\"; known: explicit-euler, explicit-midpoint, rk4, ");
     REFUSED(step, 0, "step is 0");
     REFUSED(step, -0.1, "step is -0.1");
     REFUSED(step, NAN, "step is");

@@ -228,7 +228,7 @@ static void frozen_matrix_is_kept_and_remade(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* A matrix that no longer serves is made anew before the step is given up, though nobody changed the stamp. */
+/* A matrix that no longer serves is recomputed before the step is given up, though nobody changed the stamp. */
 static void frozen_matrix_that_fails_is_remade(void **state) {
     drape_context *ctx = test_context(1);
     chain_run run = {.c = chain_make(50, 0)};

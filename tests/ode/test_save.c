@@ -116,7 +116,7 @@ static void saving_changes_nothing_but_the_matrix(void **state) {
 static void assert_refused(drape_context *ctx, chain_run *to, const void *data, int64_t bytes) {
     double t = drape_ode_time(to->ode), x = drape_ode_x(to->ode)[0];
     assert_int_equal(drape_ode_restore(to->ode, data, bytes), DRAPE_ERROR_FORMAT);
-    assert_non_null(strstr(drape_message(ctx), "ode: what was saved"));
+    assert_non_null(strstr(drape_message(ctx), "ode: the saved state"));
     assert_true(drape_ode_time(to->ode) == t && drape_ode_x(to->ode)[0] == x);
 }
 

@@ -296,8 +296,8 @@ static void every_wrong_byte_is_noticed(void **state) {
 static void every_wrong_length_is_noticed(void **state) {
     (void)state;
     offer o = make_offer();
-    for (int64_t size = 0; size < o.size; size++) assert_refused(&o, size, "cut short");
-    assert_refused(&o, o.size + 1, "more behind its end");
+    for (int64_t size = 0; size < o.size; size++) assert_refused(&o, size, "truncated");
+    assert_refused(&o, o.size + 1, "more after its end");
     drop_offer(&o);
 }
 
@@ -310,8 +310,8 @@ static void what_is_wrong_under_right_checksums_is_noticed(void **state) {
         const char *why;
     } wrong[] = {
         {VERSION, UINT64_C(0x0102030400000006), "version 6"},
-        {SIZE, UINT64_C(1) << 60, "cut short"},
-        {SIZE, 100, "more behind its end"},
+        {SIZE, UINT64_C(1) << 60, "truncated"},
+        {SIZE, 100, "more after its end"},
         {SCENE, 1, "another scene"},
         {STEPS, UINT64_C(1) << 63, "absurd"},
         {STEPS, UINT64_C(1) << 60, "absurd"},

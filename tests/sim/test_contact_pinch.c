@@ -155,7 +155,7 @@ static void fails(drape_context *ctx, const drape_collider jaws[2], const char *
     }
     assert_int_equal(status, DRAPE_ERROR_NUMBER);
     const char *message = drape_message(ctx);
-    if (!strstr(message, "no room") || !strstr(message, "(upper)") || !strstr(message, "(lower)"))
+    if (!strstr(message, "no space") || !strstr(message, "(upper)") || !strstr(message, "(lower)"))
         fail_msg("\"%s\" does not name both", message);
     assert_memory_equal(before, drape_sim_positions(d.sim), sizeof before);
     test_drop_destroy(&d);
@@ -288,7 +288,7 @@ static void test_checkpoints_that_are_wrong(void **state) {
         memcpy(find_section(data, size, "aside"), wrong[i], sizeof wrong[i]);
         drape_i_checkpoint_seal(data, size);
         assert_int_equal(drape_i_checkpoint_take(d.sim, "test", data, size, size), DRAPE_ERROR_FORMAT);
-        assert_non_null(strstr(drape_message(ctx), "pinched by colliders that are not there"));
+        assert_non_null(strstr(drape_message(ctx), "pinched by colliders that do not exist"));
     }
     drape_i_checkpoint_make(d.sim, data);
     memcpy(find_section(data, size, "aside"), (const double[4]){1, 2}, 4 * sizeof(double));

@@ -61,12 +61,13 @@ static void test_friction_lets_cloth_go_that_is_jerked(void **state) {
 }
 
 /* In a step of 10 ms at 1 m/s an edge would jump over the rim, and the tension that turns it round would tear it: the
- * step is done in parts. Midpoint steps in the free fall after that gave back what friction had taken. */
+ * step is done in parts. Midpoint steps in the free fall after that gave back what friction had taken. In linearised
+ * steps the springs of fast pairs held the cloth down on the table by 25 N, and tore irregular meshes. */
 static void test_long_steps_follow_the_rim(void **state) {
     (void)state;
-    static const char *const method[] = {"integrator=bdf2", "integrator=implicit-midpoint"};
+    static const char *const method[] = {"integrator=bdf2", "integrator=implicit-midpoint", "integrator=preview"};
     drape_context *ctx = test_context(1);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         const pull p = {VELOCITY "1 m/s, 0, 0]", "time.step=10 ms", method[i / 2], 200, i % 2 == 1, 1};
         outcome o = pull_off(ctx, &p);
         print_message("%s, %s mesh: stretch %.3f, work of the pins %.1f J, up to %d parts\n", p.integrator,

@@ -66,7 +66,7 @@ static void test_converged_euler_has_the_digits(void **state) {
         }
 }
 
-/* One linearised iteration by way of the ode room is the step of step.c, whatever is solved for. */
+/* One linearised iteration through the ode module is the step of step.c, whatever is solved for. */
 static void test_linearised_steps_are_one(void **state) {
     drape_context *ctx = *state;
     const double want[] = {-0.040497894, -0.089729484};
@@ -421,7 +421,7 @@ static void test_constraint_forces(void **state) {
 /* ---- The state and the mass ---- */
 
 /* A host that changes the state between steps gets what a simulation from that state would do. */
-static void test_changed_state_begins_anew(void **state) {
+static void test_changed_state_restarts(void **state) {
     drape_context *ctx = *state;
     drape_loaded_scene *loaded;
     drape_sim *first, *second;
@@ -584,7 +584,7 @@ int main(void) {
         cmocka_unit_test_prestate(test_free_fall, ctx),
         cmocka_unit_test_prestate(test_pins_are_exact, ctx),
         cmocka_unit_test_prestate(test_constraint_forces, ctx),
-        cmocka_unit_test_prestate(test_changed_state_begins_anew, ctx),
+        cmocka_unit_test_prestate(test_changed_state_restarts, ctx),
         cmocka_unit_test_prestate(test_consistent_mass, ctx),
         cmocka_unit_test_prestate(test_masses_of_their_own_are_refused, ctx),
         cmocka_unit_test_prestate(test_failure_stops_is_told_or_divides, ctx),

@@ -191,7 +191,7 @@ static double drape_once(drape_context *ctx, const disc *d, const drape_material
     double *x = test_positions(sim);
     disturb(d, reading, x);
     test_set_state(ctx, sim, x, NULL);
-    int32_t steps = test_settle(ctx, sim, 2e-5, 2000);
+    int32_t steps = test_run_to_rest(ctx, sim, 2e-5, 2000);
     double percent = drape_coefficient(d, drape_sim_positions(sim));
     printf("  reading %d, %d steps: %.1f %%\n", reading, steps, percent);
     drape_sim_destroy(sim);

@@ -325,7 +325,7 @@ static void a_broken_force_is_named(void **state) {
         assert_int_equal(drape_sim_step(sim, NULL), DRAPE_ERROR_NUMBER);
         print_message("%s: %s\n", methods[m], drape_message(ctx));
         assert_non_null(
-            strstr(drape_message(ctx), "the force \"broken\" gives a number that is not finite at element 4"));
+            strstr(drape_message(ctx), "the force \"broken\" returns a number that is not finite at element 4"));
         assert_memory_equal(x, drape_sim_positions(sim), sizeof x);
         assert_memory_equal(v, drape_sim_velocities(sim), sizeof v);
         assert_int_equal(drape_sim_steps(sim), 2);

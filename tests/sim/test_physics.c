@@ -61,7 +61,7 @@ static void test_hanging_strip(void **state) {
         s->scene.forces.gravity[0] = G, s->scene.forces.gravity[2] = 0;
         s->scene.step = 0.5;
         drape_sim *sim = test_strip_sim(s);
-        int32_t steps = test_settle(ctx, sim, 1e-11, 1000);
+        int32_t steps = test_run_to_rest(ctx, sim, 1e-11, 1000);
         printf("%d x %d cells, %d steps: ", s->nx, s->ny, steps);
         assert_within("elongation", test_strip_mean(s, sim, n, 0) - L, rho * G * L * L / (2 * k), 0.005);
         drape_sim_destroy(sim);
@@ -79,7 +79,7 @@ static void test_taut_strip(void **state) {
         test_strip_pin(s, n, n, 0, s->ny);
         s->scene.step = 0.1;
         drape_sim *sim = test_strip_sim(s);
-        int32_t steps = test_settle(ctx, sim, 1e-9, 2000);
+        int32_t steps = test_run_to_rest(ctx, sim, 1e-9, 2000);
         printf("%d x %d cells, %d steps: ", s->nx, s->ny, steps);
         assert_within("sag", -test_strip_mean(s, sim, n / 2, 2), cbrt(3 * rho * G * pow(L, 4) / (64 * k)), 0.01);
         drape_sim_destroy(sim);
@@ -121,7 +121,7 @@ static void test_catenary(void **state) {
         test_strip_pin(s, n, n, 0, s->ny);
         s->scene.step = 0.05;
         drape_sim *sim = test_strip_sim(s);
-        int32_t steps = test_settle(ctx, sim, 1e-7, 5000);
+        int32_t steps = test_run_to_rest(ctx, sim, 1e-7, 5000);
         printf("%d x %d cells, %d steps: ", s->nx, s->ny, steps);
         assert_within("sag", -test_strip_mean(s, sim, n / 2, 2), sag, 0.01);
         drape_sim_destroy(sim);
@@ -151,7 +151,7 @@ static double centre_sag(drape_context *ctx, int32_t n, bool alternate) {
     test_strip_pin(s, n, n, 1, n - 1);
     s->scene.step = 0.1;
     drape_sim *sim = test_strip_sim(s);
-    test_settle(ctx, sim, 1e-10, 5000);
+    test_run_to_rest(ctx, sim, 1e-10, 5000);
     double sag = -drape_sim_positions(sim)[3 * test_strip_vertex(s, n / 2, n / 2) + 2];
     drape_sim_destroy(sim);
     test_strip_destroy(s);
@@ -238,7 +238,7 @@ static void check_cantilever(drape_context *ctx, double load, int32_t n, int32_t
     test_strip_pin(s, 0, 1, 0, rows);
     s->scene.step = 0.1;
     drape_sim *sim = test_strip_sim(s);
-    int32_t steps = test_settle(ctx, sim, 1e-8, 2000);
+    int32_t steps = test_run_to_rest(ctx, sim, 1e-8, 2000);
     elastica tip = elastica_tip(load);
     printf("load %g, width %.3g, %d x %d cells, %d steps:\n", load, rows * cell, n, rows, steps);
     assert_within("  tip's z", test_strip_mean(s, sim, n, 2), tip.z, 0.03);

@@ -210,7 +210,7 @@ static void test_constraint_forces_carry_the_weight(void **state) {
         scene->integration.max_stretch = INFINITY; /* and stretches the cloth on the way */
         scene->solve.tol = 1e-10;
         drape_sim *sim = make_sim(ctx, scene);
-        int32_t steps = test_settle(ctx, sim, 1e-9, 5000), n = drape_cloth_vertices(drape_sim_cloth(sim));
+        int32_t steps = test_run_to_rest(ctx, sim, 1e-9, 5000), n = drape_cloth_vertices(drape_sim_cloth(sim));
         const double *force = drape_sim_constraint_forces(sim), *mass = drape_cloth_mass(drape_sim_cloth(sim));
         double sum[3] = {0}, weight = 0;
         for (int32_t i = 0; i < 3 * n; i++) sum[i % 3] += force[i] / scene->step;
@@ -460,7 +460,7 @@ static void test_wrong_pins(void **state) {
     REFUSE(s->pins[0].motion.frequency = NAN, "pin 0");
     REFUSE(s->pins[0].motion.kind = DRAPE_MOTION_CALLBACK, "pin 0: a motion by callback without a function");
     REFUSE(s->pins[0].motion.centre[2] = NAN, "pin 0");
-    REFUSE(s->pins[0].motion.kind = (drape_motion_kind)9, "pin 0: there is no kind of motion 9");
+    REFUSE(s->pins[0].motion.kind = (drape_motion_kind)9, "pin 0: unknown kind of motion 9");
     s->scene.pin_count = 2;
     REFUSE((s->pins[1] = good, s->pins[1].count = -1), "pin 1"); /* the sum alone would look right */
 #undef REFUSE

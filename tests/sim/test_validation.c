@@ -184,7 +184,7 @@ static double cantilever_sag(drape_context *ctx, const cantilever *c, double cla
     cantilever_text(c, clamp, sizeof text, text);
     snprintf(name, sizeof name, "%s/strip.yaml", c->folder ? c->folder : ".");
     run r = run_text(ctx, name, text);
-    test_settle(ctx, r.sim, 1e-7, 2000);
+    test_run_to_rest(ctx, r.sim, 1e-7, 2000);
     double sag = -mean_on_line(&r, c->axis, furthest(&r, c->axis), 2);
     run_end(&r);
     return sag;
@@ -265,7 +265,7 @@ static void put_triangle(FILE *file, int32_t a, int32_t b, int32_t c) {
     fprintf(file, "f %d/%d %d/%d %d/%d\n", a, a, b, b, c, c);
 }
 
-/* Square cells whose diagonals turn from cell to cell as the colours of a chessboard do; pulled out along x. */
+/* Square cells whose diagonals turn from cell to cell as the colors of a chessboard do; pulled out along x. */
 static void write_chessboard(const char *folder, int32_t cells, int32_t rows, double stretch) {
     FILE *file = strip_open(folder);
     for (int32_t j = 0; j <= rows; j++)
@@ -352,7 +352,7 @@ static void check_end_shear(drape_context *ctx, double share, double reach_lost,
              "solver: {tolerance: 1e-8}\n",
              CELLS * cell, width, CELLS + 1, ROWS + 1, CELLS * cell / 2, 1.5 * cell, -P / (ROWS + 1));
     run r = run_text(ctx, "shear", text);
-    test_settle(ctx, r.sim, 1e-6, 2000);
+    test_run_to_rest(ctx, r.sim, 1e-6, 2000);
     double tip = furthest(&r, 0);
     snprintf(what, sizeof what, "force %g of the most at the end: sag", share);
     assert_within(what, -mean_on_line(&r, 0, tip, 2), sag, 0.03);
@@ -380,7 +380,7 @@ static void test_hanging_strip(void **state) {
                      "    pins: [{where: top-edge}]\n"
                      "time: {step: 500 ms, fps: 2}\n"
                      "solver: {tolerance: 1e-10}\n");
-    test_settle(*state, r.sim, 1e-10, 1000);
+    test_run_to_rest(*state, r.sim, 1e-10, 1000);
     assert_within("hanging strip: elongation", -0.5 - mean_on_line(&r, 1, -0.5, 2), 0.3 * G / (2 * 200), 0.005);
     run_end(&r);
 }
@@ -394,7 +394,7 @@ static void test_taut_strip(void **state) {
                      "    pins: [{where: [left-edge, right-edge]}]\n"
                      "time: {step: 100 ms, fps: 10}\n"
                      "solver: {tolerance: 1e-10}\n");
-    test_settle(*state, r.sim, 1e-9, 2000);
+    test_run_to_rest(*state, r.sim, 1e-9, 2000);
     assert_within("taut strip: sag", -mean_on_line(&r, 0, 0, 2), cbrt(3 * 0.2 * G / (64 * 2000)), 0.01);
     run_end(&r);
 }
@@ -425,7 +425,7 @@ static void test_catenary(void **state) {
                      "solver: {tolerance: 1e-10}\n");
     ASSERT_NEAR(catenary_sag(1, 0.8), 0.265438, 1e-6);
     test_run(*state, r.sim, 20);
-    test_settle(*state, r.sim, 1e-7, 5000);
+    test_run_to_rest(*state, r.sim, 1e-7, 5000);
     assert_within("catenary: sag", -mean_on_line(&r, 0, 0, 2), catenary_sag(1, 0.8), 0.01);
     run_end(&r);
 }
@@ -463,7 +463,7 @@ static double drooping_sag(drape_context *ctx, bool irregular) {
     double *x = test_positions(r.sim), sag = cbrt(3 * m->density * G / (64 * m->stretch[0]));
     for (int32_t i = 0; i < r.scene->pieces[0].vertices; i++) x[3 * i + 2] = -sag * (1 - 4 * x[3 * i] * x[3 * i]);
     test_set_state(ctx, r.sim, x, NULL);
-    int32_t steps = test_settle(ctx, r.sim, 2e-6, 200);
+    int32_t steps = test_run_to_rest(ctx, r.sim, 2e-6, 200);
     sag = -height_of_centre(&r);
     printf("drooping%s: sag %.7g m after %d steps\n", irregular ? ", irregular" : "", sag, steps);
     run_end(&r);

@@ -49,7 +49,7 @@ void amg_whole_block(const amg_whole *w, int32_t i, int64_t k, double *out);
 /* I + U + U', dense; free() it. */
 double *amg_dense(const drape_i_upper *A);
 
-/* A vector of a level: rows DRAPE_I_STRIDE apart from r numbers a row, and back. What lies between the rows becomes
+/* A vector of a level: rows DRAPE_I_STRIDE apart from r numbers per row, and back. What lies between the rows becomes
  * not a number: nobody may look at it. */
 void amg_spread(const drape_i_level *l, const double *from, float *to);
 void amg_collect(const drape_i_level *l, const float *from, double *to);

@@ -47,7 +47,7 @@ void random_system_destroy(random_system *s);
 /* Replaces the constraints by the list the system holds, after it was changed. */
 void random_system_hold(drape_context *ctx, random_system *s);
 
-/* Adds c g g' to A, g of 3 numbers a node; the nodes must be in the pattern. */
+/* Adds c g g' to A, g of 3 numbers per node; the nodes must be in the pattern. */
 void random_add_element(drape_bsr3 *A, const int32_t *nodes, int32_t count, const double *g, double c);
 
 /* The reduced system: matrix free x free row by row, right-hand side free. To be freed. */

@@ -66,7 +66,7 @@ static double largest_speed(drape_sim *sim) {
     return most;
 }
 
-int32_t test_settle(drape_context *ctx, drape_sim *sim, double still, int32_t most) {
+int32_t test_run_to_rest(drape_context *ctx, drape_sim *sim, double still, int32_t most) {
     drape_certificate c;
     for (int32_t step = 1; step <= most; step++) {
         ASSERT_OK(ctx, drape_sim_step(sim, &c));

@@ -39,7 +39,7 @@ drape_sim *test_strip_sim(test_strip *s);
 double test_strip_mean(const test_strip *s, drape_sim *sim, int32_t i, int32_t k);
 
 /* Steps until no vertex moves by more than `still` m in a step, and fails after `most` steps. Returns the steps. */
-int32_t test_settle(drape_context *ctx, drape_sim *sim, double still, int32_t most);
+int32_t test_run_to_rest(drape_context *ctx, drape_sim *sim, double still, int32_t most);
 
 /* The state, for a test to change: copies of 3 doubles per vertex each. test_set_state hands them over, and frees
  * them; either may be NULL. */

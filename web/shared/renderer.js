@@ -316,16 +316,18 @@ const linear = (hex) => [1, 3, 5].map((i) => {
 });
 /* ---- The renderer ---- */
 
+const compiled = new WeakMap(); // programs of a canvas: compiling takes a while
+const CHEAP = 8; // with look.cheap shadows follow in every so many pictures only, and look.sharpness limits pixels per point
 const DEPTH_SIZE = 2048, MASK_SIZE = 512, FIELD = 28 * Math.PI / 180, FLOATS = 7; // per vertex: place, normal, stretch
 
 /* model: vertices, a count; mesh with `corner` and `du1, du2, dv1, dv2` of its `count` triangles; edges and index of findEdges and
  * wind; thread of layOut; pieces {firstVertex, vertices, firstTriangle, triangles, colour, shown}; objects {corner, around, colour,
  * shown, wide}. For images also images, st, drawIndex, and `doubles`, the vertices that are there once more, at seams.
- * free: how many pixels above and below bars cover. */
+ * view.free: how many pixels above and below bars cover; view.side: the share of the width that something covers on the right. */
 function create(gl, model) {
   const n = model.vertices, { mesh, edges, index, thread, pieces, objects, images = [], doubles: source = [], st = [], drawIndex = index } = model;
-  const look = { wire: false, stretch: false, full: 0, theme: "light", sharpness: 2.5 };
-  const view = { azimuth: -58, elevation: 24, distance: 1, target: [0, 0, 0], fitted: 1, moved: false, along: [0, 0, 0], free: 190 };
+  const look = { wire: false, stretch: false, full: 0, theme: "light", sharpness: 2.5, cheap: false };
+  const view = { azimuth: -58, elevation: 24, distance: 1, target: [0, 0, 0], fitted: 1, moved: false, along: [0, 0, 0], free: 190, side: 0 };
   const fresh = new Float32Array(FLOATS * (n + source.length)), weight = new Float32Array(n);
   let middle = [0, 0, 0], radius = 1, ground = 0, largest = 1, light, wideLight;
   for (const p of pieces) p.edges = edgeRange(p);
@@ -341,6 +343,12 @@ function create(gl, model) {
   }
 
   /* ---- WebGL ---- */
+
+  let owned = []; // what dispose() deletes
+  function own(how, thing) {
+    owned.push([how, thing]);
+    return thing;
+  }
 
   function program([vertex, fragment]) {
     const p = gl.createProgram();
@@ -362,14 +370,14 @@ function create(gl, model) {
   }
 
   function buffer(target, data, usage = gl.STATIC_DRAW) {
-    const b = gl.createBuffer();
+    const b = own("deleteBuffer", gl.createBuffer());
     gl.bindBuffer(target, b);
     gl.bufferData(target, data, usage);
     return b;
   }
 
   function texture(format, size) {
-    const t = gl.createTexture();
+    const t = own("deleteTexture", gl.createTexture());
     gl.bindTexture(gl.TEXTURE_2D, t);
     gl.texStorage2D(gl.TEXTURE_2D, 1, format, size, size);
     for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.LINEAR);
@@ -378,7 +386,7 @@ function create(gl, model) {
   }
 
   function target(attachment, t) {
-    const f = gl.createFramebuffer();
+    const f = own("deleteFramebuffer", gl.createFramebuffer());
     gl.bindFramebuffer(gl.FRAMEBUFFER, f);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, attachment, gl.TEXTURE_2D, t, 0);
     return f;
@@ -394,7 +402,7 @@ function create(gl, model) {
 
   /* From sRGB to light as it is sampled. */
   function pictureOf(image) {
-    const t = gl.createTexture();
+    const t = own("deleteTexture", gl.createTexture());
     gl.bindTexture(gl.TEXTURE_2D, t);
     gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, true); // v counts from the bottom
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.SRGB8_ALPHA8, gl.RGBA, gl.UNSIGNED_BYTE, image);
@@ -407,14 +415,17 @@ function create(gl, model) {
   }
 
   let programs, slots, arrays, depth, depthFrame, masks, pictures;
-  function setUp() {
+  /* anew: also what renderers of the same canvas share, as after a context was lost. */
+  function setUp(anew = true) {
+    owned = [];
     gl.bindVertexArray(null);
-    programs = Object.fromEntries(Object.entries(SHADERS).map(([name, text]) => [name, program(text)]));
+    if (anew || !compiled.has(gl)) compiled.set(gl, Object.fromEntries(Object.entries(SHADERS).map(([name, text]) => [name, program(text)])));
+    programs = compiled.get(gl);
     const triangles = buffer(gl.ELEMENT_ARRAY_BUFFER, drawIndex), lines = buffer(gl.ELEMENT_ARRAY_BUFFER, edges);
     const threads = buffer(gl.ARRAY_BUFFER, withDoubles(thread, 3)), places = images.length ? buffer(gl.ARRAY_BUFFER, new Float32Array(st)) : null;
     slots = [0, 1].map(() => ({ frame: -1, stretch: false, buffer: buffer(gl.ARRAY_BUFFER, 4 * fresh.length, gl.DYNAMIC_DRAW) }));
     arrays = [0, 1].map((first) => [triangles, lines].map((elements) => {
-      const a = gl.createVertexArray();
+      const a = own("deleteVertexArray", gl.createVertexArray());
       gl.bindVertexArray(a);
       [slots[first], slots[1 - first]].forEach((slot, side) => {
         gl.bindBuffer(gl.ARRAY_BUFFER, slot.buffer);
@@ -437,7 +448,7 @@ function create(gl, model) {
     for (const o of objects) {
       o.buffer = buffer(gl.ARRAY_BUFFER, 24 * o.corner.length, gl.DYNAMIC_DRAW);
       o.time = -1;
-      o.array = gl.createVertexArray();
+      o.array = own("deleteVertexArray", gl.createVertexArray());
       gl.bindVertexArray(o.array);
       [0, 1].forEach((k) => {
         gl.enableVertexAttribArray(k);
@@ -457,7 +468,13 @@ function create(gl, model) {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     pictures = images.map(pictureOf);
   }
-  setUp();
+  setUp(false);
+  /* For another one on the same canvas. */
+  function dispose() {
+    for (const [how, thing] of owned) gl[how](thing);
+    owned = [];
+  }
+
   /* ---- frames: places, normals, stretch of the vertices ---- */
 
   const valence = new Int32Array(n);
@@ -568,24 +585,27 @@ function create(gl, model) {
     };
   }
 
-  const shape = () => ({ width: innerWidth, height: innerHeight, aspect: innerWidth / innerHeight });
+  const shape = () => {
+    const width = gl.canvas.clientWidth || innerWidth, height = gl.canvas.clientHeight || innerHeight;
+    return { width, height, aspect: width / height };
+  };
 
   /* Turns target and distance so that the points, of which there is one at least, just fit between the bars. centre: where to
    * look at first. */
   function fit(points, centre = middle) {
     const { right, up, back } = axes(), { height, aspect } = shape();
-    const free = Math.max(.5, (height - 190) / height), tan = Math.tan(FIELD / 2);
+    const free = Math.max(.5, (height - view.free) / height), wide = aspect * .8 * (1 - view.side), tan = Math.tan(FIELD / 2);
     let target = centre.slice(), distance = radius;
     for (let round = 0; round < 6; round++) {
       let l = 0, r = 0, d = 0, u = 0, least = 1e-3 * radius;
       for (const p of points) {
         const v = sub(p, target), z = dot(v, back);
-        const x = dot(v, right) / (tan * aspect * .8), y = dot(v, up) / (tan * free * .94);
+        const x = dot(v, right) / (tan * wide), y = dot(v, up) / (tan * free * .94);
         l = Math.max(l, -x + z); r = Math.max(r, x + z);
         d = Math.max(d, -y + z); u = Math.max(u, y + z);
         least = Math.max(least, z * 1.05);
       }
-      const sx = (r - l) / 2 * tan * aspect * .8, sy = (u - d) / 2 * tan * free * .94;
+      const sx = (r - l) / 2 * tan * wide, sy = (u - d) / 2 * tan * free * .94;
       target = target.map((t, k) => t + sx * right[k] + sy * up[k]);
       distance = Math.max((l + r) / 2, (u + d) / 2, least);
     }
@@ -601,7 +621,7 @@ function create(gl, model) {
     const eye = view.target.map((t, k) => t + view.along[k] + far * back[k]);
     const away = Math.hypot(...sub(eye, middle)), reach = away + 12 * radius, near = Math.max(away - 4 * radius, reach * 1e-3, far * 1e-2);
     const f = 1 / Math.tan(FIELD / 2);
-    const lens = [f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (reach + near) / (near - reach), -1, 0, 0, 2 * reach * near / (near - reach), 0];
+    const lens = [f / aspect, 0, 0, 0, 0, f, 0, 0, view.side, 0, (reach + near) / (near - reach), -1, 0, 0, 2 * reach * near / (near - reach), 0];
     return { eye, project: multiply(lens, lookAlong(eye, right, up, back)) };
   }
 
@@ -755,6 +775,7 @@ function create(gl, model) {
     drawPieces(first, true);
     gl.disable(gl.BLEND);
   }
+  let drawn = 0;
   /* What is in the slot `first`, moved towards the other slot by the share `between`. */
   function draw(first, between) {
     const tone = THEMES[look.theme], scale = Math.min(devicePixelRatio || 1, look.sharpness), { width, height, aspect } = shape();
@@ -762,8 +783,10 @@ function create(gl, model) {
       gl.canvas.width = Math.round(width * scale);
       gl.canvas.height = Math.round(height * scale);
     }
-    drawDepth(first, between);
-    drawMask(first, between);
+    if (!look.cheap || drawn++ % CHEAP === 0) {
+      drawDepth(first, between);
+      drawMask(first, between);
+    }
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.viewport(0, 0, gl.canvas.width, gl.canvas.height);
     gl.clear(gl.DEPTH_BUFFER_BIT);
@@ -790,7 +813,7 @@ function create(gl, model) {
   /* By so many pixels. */
   function move(dx, dy) {
     view.moved = true;
-    const { right, up } = axes(), size = 2 * Math.tan(FIELD / 2) * view.distance * view.fitted / innerHeight;
+    const { right, up } = axes(), size = 2 * Math.tan(FIELD / 2) * view.distance * view.fitted / shape().height;
     view.target = view.target.map((t, k) => t - size * (dx * right[k] - dy * up[k]));
   }
   function zoom(factor) { view.moved = true; view.distance = clamp(view.distance * factor, .02, 12); }
@@ -798,7 +821,7 @@ function create(gl, model) {
   /* The ray from the eye through a place in the window, in pixels; its direction has length one. */
   function rayAt(x, y) {
     const { right, up, back } = axes(), { width, height, aspect } = shape(), tan = Math.tan(FIELD / 2);
-    const a = (2 * x / width - 1) * tan * aspect, b = (1 - 2 * y / height) * tan;
+    const a = (2 * x / width - 1 + view.side) * tan * aspect, b = (1 - 2 * y / height) * tan;
     return { eye: camera().eye, along: unit([0, 1, 2].map((k) => a * right[k] + b * up[k] - back[k])) };
   }
   /* Where a point is in the window, in pixels. */
@@ -809,7 +832,7 @@ function create(gl, model) {
   }
 
   return {
-    look, view, FLOATS, setUp: () => setUp(), setBounds, fit, axes, shape, turn, move, zoom, rayAt, pixelOf,
+    look, view, FLOATS, setUp: () => setUp(), dispose, setBounds, fit, axes, shape, turn, move, zoom, rayAt, pixelOf,
     load, loadObject, stretchOf, draw, get slots() { return slots; }, get radius() { return radius; }, get middle() { return middle; },
   };
 }
@@ -822,17 +845,31 @@ function control(canvas, renderer, { redraw, calm, fit, grab = () => null }) {
   const held = new Map();
   const grabbed = new Map();
 
+  /* A second finger means the view, also where the first has grabbed something. */
+  function freeGrabbed(e) {
+    for (const [id, taken] of grabbed) {
+      taken.end(e);
+      held.set(id, { x: taken.x, y: taken.y, moves: false });
+    }
+    grabbed.clear();
+  }
+
   canvas.addEventListener("pointerdown", (e) => {
     canvas.setPointerCapture(e.pointerId);
+    freeGrabbed(e);
     const taken = held.size === 0 && e.button === 0 && !e.shiftKey ? grab(e) : null;
-    if (taken) return grabbed.set(e.pointerId, taken);
+    if (taken) return grabbed.set(e.pointerId, { ...taken, x: e.clientX, y: e.clientY });
     held.set(e.pointerId, { x: e.clientX, y: e.clientY, moves: e.button === 2 || e.button === 1 || e.shiftKey });
     spin.azimuth = spin.elevation = 0;
     canvas.classList.add("held");
   });
   canvas.addEventListener("pointermove", (e) => {
     const p = held.get(e.pointerId);
-    if (grabbed.has(e.pointerId)) return grabbed.get(e.pointerId).move(e);
+    const taken = grabbed.get(e.pointerId);
+    if (taken) {
+      Object.assign(taken, { x: e.clientX, y: e.clientY });
+      return taken.move(e);
+    }
     if (!p) return;
     const dx = e.clientX - p.x, dy = e.clientY - p.y;
     if (held.size === 1 && !p.moves) {

@@ -10,7 +10,7 @@
  * moves them together, and so they must be in one aggregate. The finest level, where nearly all of the work is, is
  * kept.
  *
- * Couplings may be others in every solve, and their levels are built anew each time. Their memory comes from a region
+ * Couplings may be others in every solve, and their levels are rebuilt each time. Their memory comes from a region
  * that is kept, so that this allocates nothing once the region is large enough.
  *
  * Rows are worked on in parts, each with memory of its own; the terms of a row are taken in their order. */

@@ -44,7 +44,7 @@ const char *drape_amg_part_name(drape_amg_part part) {
 }
 
 /* What a part of a cycle reads and writes where nothing is in a cache: matrices once, vectors as often as they are
- * met. Chebyshev's smoother reads the matrix once a degree, and once more for the residual that it starts from. */
+ * met. Chebyshev's smoother reads the matrix once per degree, and once more for the residual that it starts from. */
 static int64_t part_bytes(const drape_i_hierarchy *h, const drape_i_level *l, int32_t part) {
     const int64_t vector = DRAPE_I_STRIDE(l->A.r) * (int64_t)sizeof(float) * l->A.rows;
     const int64_t matrix = l->A.count * (int64_t)(sizeof *l->A.val * (size_t)(l->A.r * l->A.r) + sizeof *l->A.col) +

@@ -151,7 +151,7 @@ typedef struct drape_i_level {
     double seconds[DRAPE_AMG_PARTS]; /* of the last set-up, of all cycles since; for reports alone */
 } drape_i_level;
 
-/* explain.c: adds the time since *since to a part of a level (DRAPE_AMG_SCALE, ...), and starts anew. */
+/* explain.c: adds the time since *since to a part of a level (DRAPE_AMG_SCALE, ...), and restarts the clock. */
 void drape_i_level_lap(drape_i_level *level, int32_t part, double *since);
 
 /* ---- The caller's matrix ---- */

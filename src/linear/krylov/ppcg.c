@@ -8,7 +8,7 @@
  * Memory is the limit, so the vector work is done in two passes, with P^-1 on the way where it is one block a vertex
  * (G; drape_i_blocks_*). x lags behind by one step, so that p is read once less:
  *
- *     q = S A p                        reads A and p, writes q
+ *     q = S A p                        reads A but for rows that are held in all directions, and p, writes q
  *     r -= alpha q; r'G r, r'r         reads q, r, G, writes r
  *     x += alpha p; p = G r + beta p   reads r, G, x, p, writes x, p
  *
@@ -51,7 +51,7 @@ static drape_status solve_fused(drape_i_solve *s, const double *G) {
     sums[0] = drape_i_begin(s, s->problem->guess, f.r, f.p, f.q);
     sums[1] = drape_i_norm2(s, f.r);
     while (drape_i_go_on(s, sums[0], sums[1])) {
-        double before = sums[0], curvature = drape_i_times_filtered(s, f.p, f.q);
+        double before = sums[0], curvature = drape_i_times_prefiltered(s, f.p, f.q);
         if (!drape_i_step_length(s, before, f.beta, curvature, &f.alpha)) return DRAPE_OK;
         drape_i_sum(s->ctx, rows, GRAIN, residual_chunk, &f, 2, sums);
         f.beta = sums[0] / before;

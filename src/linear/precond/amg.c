@@ -100,13 +100,13 @@ static drape_status check(drape_context *ctx, const drape_solve_settings *settin
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.levels is %d; it must lie in 1..%d", s->levels,
                             DRAPE_I_AMG_LEVELS);
     if (!drape_reuse_name(s->reuse))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.reuse is %d; there is no such thing",
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.reuse is %d, which is not a known value",
                             (int)s->reuse);
     if (!drape_cycle_name(s->cycle))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.cycle is %d; there is no such thing",
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.cycle is %d, which is not a known value",
                             (int)s->cycle);
     if (!drape_smoother_name(s->smoother))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.smoother is %d; there is no such thing",
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.smoother is %d, which is not a known value",
                             (int)s->smoother);
     if (s->degree < 0 || s->degree > MOST_DEGREE)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.degree is %d; it must lie in 1..%d", s->degree,
@@ -118,7 +118,7 @@ static drape_status check(drape_context *ctx, const drape_solve_settings *settin
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.dominance is %g; it must be 0 or more and below 1",
                             s->dominance);
     if (!drape_recipe_name(s->recipe))
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.recipe is %d; there is no such thing",
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: amg.recipe is %d, which is not a known value",
                             (int)s->recipe);
     return DRAPE_OK;
 }

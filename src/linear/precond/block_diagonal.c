@@ -1,7 +1,7 @@
 /* block_diagonal.c: preconditioners that treat each vertex by itself: P = diag(A_ii), 3x3 blocks (Ascher and Boxerman
  * 2003, section 5), its scalar diagonal, and P = I.
  *
- * The inverse of each block is kept, 6 numbers (it is symmetric): 48 bytes a vertex to read in an application. A
+ * The inverse of each block is kept, 6 numbers (it is symmetric): 48 bytes per vertex to read in an application. A
  * block that is not positive definite (possible where A is not) is replaced by the identity times the mean of its
  * diagonal's absolute values, so that P stays positive definite and a failing A shows in p'Ap. The scalar
  * diagonal is the same with the off-diagonal numbers left out; with S folded into it (precond.h) it has them again.

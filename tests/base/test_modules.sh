@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The house rules that a compiler does not check: which room includes which, compiler extensions only in their own
+# The house rules that a compiler does not check: which module includes which, compiler extensions only in their own
 # headers, no printing and no exiting in the libraries, no mutable global data. Every checker takes the root of a
 # tree, prints what is wrong as FILE:LINE: and returns 1 then; below each is also tried on a tree that is wrong.
 # shellcheck disable=SC2016,SC2317 source=tests/support/shell.sh
@@ -7,8 +7,8 @@ source "$1/tests/support/shell.sh"
 source_dir=$1
 program=$2
 
-# What a room may include besides itself.
-allowed_rooms() {
+# What a module may include besides itself.
+allowed_modules() {
     case $1 in
     base) echo ;;
     sparse | ode | crossings) echo base ;;
@@ -64,8 +64,8 @@ includes() {
     code "$@" | sed -n 's/^\([^:]*:[0-9]*\):[ \t]*#[ \t]*include[ \t]*\(["<][^">]*[">]\).*/\1 \2/p'
 }
 
-# The room that a header's name stands for: drape/solve.h and linear/precond/x.h both mean linear.
-room_of_header() {
+# The module that a header's name stands for: drape/solve.h and linear/precond/x.h both mean linear.
+module_of_header() {
     local target
     case $1 in
     drape/solve.h | drape/cholmod.h) echo linear ;;
@@ -77,25 +77,25 @@ room_of_header() {
     esac
 }
 
-# may_include ROOM HEADER: prints why not, and returns 1 then.
+# may_include MODULE HEADER: prints why not, and returns 1 then.
 may_include() {
-    local room=$1 target allowed
-    target=$(room_of_header "$2")
-    if ! allowed=$(allowed_rooms "$room"); then
-        echo "unknown room $room"
+    local module=$1 target allowed
+    target=$(module_of_header "$2")
+    if ! allowed=$(allowed_modules "$module"); then
+        echo "unknown module $module"
         return 1
     fi
-    case " $room $allowed " in
+    case " $module $allowed " in
     *" $target "*) ;;
     *)
-        echo "$room may include ${allowed:-nothing} and itself, not $2"
+        echo "$module may include ${allowed:-nothing} and itself, not $2"
         return 1
         ;;
     esac
-    case $room:$2 in
+    case $module:$2 in
     ode:*) ;;
     *:ode/*)
-        echo "ode is sealed: $room may include drape/ode.h only, not $2"
+        echo "ode is sealed: $module may include drape/ode.h only, not $2"
         return 1
         ;;
     esac
@@ -103,8 +103,8 @@ may_include() {
 
 # why_not ROOT FILE HEADER: the reason why this file must not include this header; nothing when it may.
 why_not() {
-    local root=$1 file=$2 quoted=$3 header=${3:1:-1} room=${2#*/}
-    room=${room%%/*}
+    local root=$1 file=$2 quoted=$3 header=${3:1:-1} module=${2#*/}
+    module=${module%%/*}
     case $file:$quoted in
     *:*../*) echo "no .. in an include" ;;
     src/*:'<drape/'* | include/*:'<drape/'*) echo "headers of the project stand in quotes" ;;
@@ -114,8 +114,8 @@ why_not() {
     *:'<cholmod.h>') echo "only libdrape-cholmod knows CHOLMOD" ;;
     cli/*:?jansson.h?) echo "the faces know the public headers only" ;;
     *:'<'*) ;;
-    src/*:*/*) may_include "$room" "$header" ;;
-    include/drape/*:'"drape/'*) may_include "$(room_of_header "${file#include/}")" "$header" ;;
+    src/*:*/*) may_include "$module" "$header" ;;
+    include/drape/*:'"drape/'*) may_include "$(module_of_header "${file#include/}")" "$header" ;;
     include/*) echo "a public header includes public headers only" ;;
     cli/*:'"drape/'* | bench/*:'"drape/'*) ;;
     bench/hauth.h:'"ode_examples.h"') ;; # those of `drape ode`, in cli
@@ -178,7 +178,7 @@ check_data() {
 
 # ---- The tree as it is ----
 
-rooms_include_only_lower_rooms() {
+modules_include_only_lower_modules() {
     local count
     count=$(includes "$source_dir" include src | wc -l)
     [ "$count" -gt 10 ] || fail "only $count includes found: the test looks at the wrong place"
@@ -331,7 +331,7 @@ END
     done
 }
 
-for test in rooms_include_only_lower_rooms extensions_stay_in_their_headers libraries_neither_print_nor_exit \
+for test in modules_include_only_lower_modules extensions_stay_in_their_headers libraries_neither_print_nor_exit \
     libraries_have_no_mutable_globals right_tree_passes wrong_includes_are_caught stray_extensions_are_caught \
     prints_and_exits_are_caught mutable_globals_are_caught; do
     run_test $test $test

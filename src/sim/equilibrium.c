@@ -1,4 +1,4 @@
-/* settle.c: static equilibrium, S f(x, 0) = 0 under the pins' constraints.
+/* equilibrium.c: static equilibrium, S f(x, 0) = 0 under the pins' constraints.
  *
  * Newton's method with an artificial mass, which is implicit Euler from rest with steps that grow (pseudo-transient
  * continuation, Kelley and Keyes 1998): (M/c^2 + K) dx = S f, K clamped to be positive semidefinite. With small c the
@@ -30,8 +30,8 @@ static const double SLOW = 0.3;                                   /* of the resi
 static const double ROUNDING = 1e-12;                             /* m: times the weight */
 static const double GOOD_FOR_SOMETHING = 0.5; /* a linear residual with which a correction is better than none */
 
-drape_settle_settings drape_settle_defaults(void) {
-    return (drape_settle_settings){.tolerance = TOLERANCE, .max_iterations = MOST_ITERATIONS};
+drape_equilibrium_settings drape_equilibrium_defaults(void) {
+    return (drape_equilibrium_settings){.tolerance = TOLERANCE, .max_iterations = MOST_ITERATIONS};
 }
 
 /* ---- Forces ---- */
@@ -74,7 +74,7 @@ static drape_status evaluate(drape_sim *sim, const double *x, double c, double e
 
 /* ---- A correction ---- */
 
-typedef struct settling {
+typedef struct search_state {
     bool has_energy;  /* all forces have one */
     double energy;    /* J, with that */
     double slack;     /* J: what is rounding in it */
@@ -84,10 +84,10 @@ typedef struct settling {
     double residual;  /* N */
     double share;     /* of the last correction that was made */
     int32_t linear_iterations;
-} settling;
+} search_state;
 
 /* dx in sim->dv; false: the solver got nowhere. */
-static drape_status find_correction(drape_sim *sim, settling *s, double weight, bool *found) {
+static drape_status find_correction(drape_sim *sim, search_state *s, double weight, bool *found) {
     drape_status status = DRAPE_OK;
     *found = false;
     for (int32_t attempt = 0; attempt < 2 && !*found; attempt++) {
@@ -127,13 +127,13 @@ static drape_status find_energy(drape_sim *sim, const double *x, double *out) {
 }
 
 /* Whether the energy goes down to x; *energy is that there then. */
-static bool goes_down(drape_sim *sim, const settling *s, const double *x, double *energy) {
+static bool goes_down(drape_sim *sim, const search_state *s, const double *x, double *energy) {
     if (!s->has_energy) return true;
     return find_energy(sim, x, energy) == DRAPE_OK && *energy <= s->energy + s->slack;
 }
 
 /* The largest share of the correction that does not lead too far; 0: none. Positions are in mean_x then. */
-static drape_status search(drape_sim *sim, settling *s) {
+static drape_status search(drape_sim *sim, search_state *s) {
     int64_t n = drape_i_sim_numbers(sim);
     double first = drape_i_dot(sim->ctx, n, sim->b, sim->dv), share = 1;
     s->share = 0;
@@ -155,7 +155,7 @@ static drape_status search(drape_sim *sim, settling *s) {
 }
 
 /* How c and K go on, from the residual before. */
-static void adapt(settling *s, double before) {
+static void adapt(search_state *s, double before) {
     bool shrinks = s->residual < before;
     if (s->share == 1) s->c *= shrinks ? 4 : 2;
     else if (s->share < 0.25) s->c *= 0.25;
@@ -165,7 +165,7 @@ static void adapt(settling *s, double before) {
     if (s->share < 1) s->exactness = 0;
 }
 
-static drape_status correct(drape_sim *sim, settling *s, double weight) {
+static drape_status correct(drape_sim *sim, search_state *s, double weight) {
     double before = s->residual;
     bool found;
     s->share = 0;
@@ -182,23 +182,22 @@ static drape_status correct(drape_sim *sim, settling *s, double weight) {
 
 /* ---- Where it starts and ends ---- */
 
-static drape_status check_settings(drape_sim *sim, drape_settle_settings *s) {
-    drape_status status = drape_i_check_reserved(sim->ctx, "drape_settle_settings", s->reserved, 8);
+static drape_status check_settings(drape_sim *sim, drape_equilibrium_settings *s) {
+    drape_status status = drape_i_check_reserved(sim->ctx, "drape_equilibrium_settings", s->reserved, 8);
     if (status) return status;
     if (s->tolerance == 0) s->tolerance = TOLERANCE;
     if (s->max_iterations == 0) s->max_iterations = MOST_ITERATIONS;
     if (!(s->tolerance > 0 && s->tolerance < 1))
-        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "settle: tolerance is %g; it must be in (0, 1)",
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "equilibrium: tolerance is %g; it must be in (0, 1)",
                             s->tolerance);
     if (sim->contact)
-        return drape_i_fail(
-            sim->ctx, DRAPE_ERROR_ARGUMENT,
-            "settle: the scene has contact, whose rest is not found by balancing forces; run it until "
-            "it lies still, and start from its last frame");
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                            "equilibrium: the scene has contact, which the search does not support; run it until it "
+                            "lies still, and start from its last frame");
     if (drape_cloth_limits_strain(sim->cloth))
         return drape_i_fail(
             sim->ctx, DRAPE_ERROR_ARGUMENT,
-            "settle: a material has a strain_limit, which is no force; leave it out, or run the scene");
+            "equilibrium: a material has a strain_limit, which is not a force; leave it out, or run the scene");
     return DRAPE_OK;
 }
 
@@ -217,7 +216,8 @@ static drape_status check_pieces(drape_sim *sim) {
         if (!held)
             return drape_i_fail(
                 sim->ctx, DRAPE_ERROR_ARGUMENT,
-                "settle: nothing holds '%s' at the start, so it falls and does not come to rest; pin it", r->name);
+                "equilibrium: nothing holds '%s' at the start, so it falls and does not come to rest; pin it",
+                r->name);
     }
     return DRAPE_OK;
 }
@@ -247,8 +247,8 @@ static double longest_way(const drape_sim *sim) {
     return sqrt(most);
 }
 
-static drape_status run(drape_sim *sim, const drape_settle_settings *how, drape_settle_result *out) {
-    settling s = {.c = FIRST_C, .has_energy = has_energy(sim)};
+static drape_status run(drape_sim *sim, const drape_equilibrium_settings *how, drape_equilibrium_result *out) {
+    search_state s = {.c = FIRST_C, .has_energy = has_energy(sim)};
     out->weight = weight_of(sim);
     s.slack = ROUNDING * out->weight;
     drape_status status = take_places(sim);
@@ -260,21 +260,22 @@ static drape_status run(drape_sim *sim, const drape_settle_settings *how, drape_
         status = correct(sim, &s, out->weight);
     }
     const char *force = status == DRAPE_ERROR_NUMBER ? drape_i_assembler_explain(sim->forces) : NULL;
-    if (force) return drape_i_fail(sim->ctx, status, "settle: %s", force);
+    if (force) return drape_i_fail(sim->ctx, status, "equilibrium: %s", force);
     if (status) return status;
     out->residual = s.residual / out->weight;
-    out->settled = out->residual <= how->tolerance;
+    out->at_rest = out->residual <= how->tolerance;
     out->linear_iterations = s.linear_iterations;
     out->moved = longest_way(sim);
     return DRAPE_OK;
 }
 
-drape_status drape_sim_settle(drape_sim *sim, const drape_settle_settings *settings, drape_settle_result *result) {
+drape_status drape_sim_find_equilibrium(drape_sim *sim, const drape_equilibrium_settings *settings,
+                                        drape_equilibrium_result *result) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
     size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof(double);
-    drape_settle_settings how = settings ? *settings : drape_settle_defaults();
-    drape_settle_result own, *out = result ? result : &own;
-    *out = (drape_settle_result){0};
+    drape_equilibrium_settings how = settings ? *settings : drape_equilibrium_defaults();
+    drape_equilibrium_result own, *out = result ? result : &own;
+    *out = (drape_equilibrium_result){0};
     drape_status status = check_settings(sim, &how);
     if (status) return status;
     bool other_pins = drape_i_sim_update_active_pins(sim);

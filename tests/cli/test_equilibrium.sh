@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# drape settle: finds the rest, tells what forces are left, and writes what another scene starts from.
+# drape equilibrium: finds the rest, tells what forces are left, and writes what another scene starts from.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 program=$2
@@ -20,11 +20,11 @@ fresh_folder() {
 
 rest_is_found_and_called_rest() {
     fresh_folder
-    drape 0 settle drooping --resolution 21
+    drape 0 equilibrium drooping --resolution 21
     grep -qE '^at rest after [0-9]+ corrections' "$scratch/out" || fail "$(cat "$scratch/out")"
-    [ -s drooping_settled_0000.obj ] || fail "$(ls)"
-    [ "$(ls)" = drooping_settled_0000.obj ] || fail "more was written: $(ls)"
-    { "$program" scenes --show drooping; echo 'start: {file: drooping_settled.obj}'; } >again.yaml
+    [ -s drooping_equilibrium_0000.obj ] || fail "$(ls)"
+    [ "$(ls)" = drooping_equilibrium_0000.obj ] || fail "more was written: $(ls)"
+    { "$program" scenes --show drooping; echo 'start: {file: drooping_equilibrium.obj}'; } >again.yaml
     drape 0 check again.yaml --resolution 21
     grep -qE '^the cloth starts at rest: forces of [0-9.]+e-[0-9]+ of its weight' "$scratch/out" || fail "$(cat "$scratch/out")"
     drape 0 check again.yaml --resolution 21 --json
@@ -34,9 +34,9 @@ rest_is_found_and_called_rest() {
 }
 
 # What starts at rest stays there; what starts somewhere else does not, and is not called at rest.
-what_is_settled_does_not_move() {
+cloth_at_rest_does_not_move() {
     fresh_folder
-    drape 0 settle drooping --resolution 11 -o rest.obj
+    drape 0 equilibrium drooping --resolution 11 -o rest.obj
     { "$program" scenes --show drooping; echo 'start: {file: rest.obj}'; } >again.yaml
     drape 0 run again.yaml --resolution 11 --frames 2 --quiet -o run.obj
     python3 - <<'EOF'
@@ -54,20 +54,20 @@ EOF
 
 failures_are_told() {
     fresh_folder
-    drape 1 settle drooping --resolution 11 --corrections 2
-    grep -q '^drape: the forces did not come into balance within 2 corrections' "$scratch/err" || fail "$(cat "$scratch/err")"
-    drape 2 settle sphere --resolution 11
-    grep -q '^drape: settle: the scene has contact' "$scratch/err" || fail "$(cat "$scratch/err")"
+    drape 1 equilibrium drooping --resolution 11 --corrections 2
+    grep -q '^drape: no equilibrium after 2 corrections' "$scratch/err" || fail "$(cat "$scratch/err")"
+    drape 2 equilibrium sphere --resolution 11
+    grep -q '^drape: equilibrium: the scene has contact' "$scratch/err" || fail "$(cat "$scratch/err")"
     printf 'drape: 1\ncloth: [{name: loose, grid: {resolution: 5}}]\n' >loose.yaml
-    drape 2 settle loose.yaml
-    grep -q "^drape: settle: nothing holds 'loose' at the start" "$scratch/err" || fail "$(cat "$scratch/err")"
-    drape 2 settle
-    drape 2 settle nosuch
-    drape 2 settle drooping -o rest.txt
-    drape 2 settle drooping --tolerance 3 --resolution 5
-    drape 2 settle drooping --resolution 5 -o nowhere/rest.obj
+    drape 2 equilibrium loose.yaml
+    grep -q "^drape: equilibrium: nothing holds 'loose' at the start" "$scratch/err" || fail "$(cat "$scratch/err")"
+    drape 2 equilibrium
+    drape 2 equilibrium nosuch
+    drape 2 equilibrium drooping -o rest.txt
+    drape 2 equilibrium drooping --tolerance 3 --resolution 5
+    drape 2 equilibrium drooping --resolution 5 -o nowhere/rest.obj
     [ "$(ls)" = loose.yaml ] || fail "something was written: $(ls)"
 }
 
-for test in rest_is_found_and_called_rest what_is_settled_does_not_move failures_are_told; do run_test "$test" "$test"; done
+for test in rest_is_found_and_called_rest cloth_at_rest_does_not_move failures_are_told; do run_test "$test" "$test"; done
 finish_tests

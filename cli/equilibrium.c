@@ -1,5 +1,5 @@
-/* settle.c: drape settle: moves the cloth of a scene to where its forces are balanced, and writes it, for another
- * scene to start from. */
+/* equilibrium.c: drape equilibrium: moves the cloth of a scene to where its forces are balanced, and writes it, for
+ * another scene to start from. */
 #include "cli.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 enum { MOST_CORRECTIONS = 1000000 };
 
-typedef struct settle {
+typedef struct equilibrium {
     scene_arguments scene;
     const char *output; /* NULL: made from the name of the scene */
     double tolerance;
@@ -16,11 +16,11 @@ typedef struct settle {
     drape_context *ctx;
     drape_loaded_scene *loaded;
     drape_sim *sim;
-} settle;
+} equilibrium;
 
-/* "scenes/flag.yaml" becomes "flag_settled.obj". */
+/* "scenes/flag.yaml" becomes "flag_equilibrium.obj". */
 static char *name_output(const char *scene) {
-    static const char ending[] = "_settled.obj";
+    static const char ending[] = "_equilibrium.obj";
     const char *slash = strrchr(scene, '/'), *begin = slash ? slash + 1 : scene, *dot = strrchr(begin, '.');
     int length = (int)(dot ? dot - begin : (long)strlen(begin));
     size_t room = (size_t)length + sizeof ending;
@@ -29,9 +29,9 @@ static char *name_output(const char *scene) {
     return name;
 }
 
-static bool prepare(settle *s) {
+static bool prepare(equilibrium *s) {
     if (!drape_writer_knows(s->output)) {
-        complain("-o %s: no format is known by that ending (`drape list formats`)", s->output);
+        complain("-o %s: unknown file extension (`drape list formats`)", s->output);
         return false;
     }
     s->ctx = make_context(s->scene.threads, true);
@@ -49,7 +49,7 @@ static bool prepare(settle *s) {
 }
 
 /* False after a complaint. */
-static bool write_cloth(const settle *s) {
+static bool write_cloth(const equilibrium *s) {
     const drape_scene *scene = drape_loaded_scene_data(s->loaded);
     drape_animation what = {
         .cloth = drape_sim_cloth(s->sim), .title = scene->name, .pieces = scene->pieces, .frames = 1};
@@ -70,22 +70,22 @@ static bool can_be_started_from(const char *path) {
                    strcmp(dot, ".mdd") == 0);
 }
 
-static int run(settle *s) {
-    drape_settle_settings how = {.tolerance = s->tolerance, .max_iterations = s->corrections};
-    drape_settle_result result;
+static int run(equilibrium *s) {
+    drape_equilibrium_settings how = {.tolerance = s->tolerance, .max_iterations = s->corrections};
+    drape_equilibrium_result result;
     double begin = seconds_now();
-    drape_status status = drape_sim_settle(s->sim, &how, &result);
+    drape_status status = drape_sim_find_equilibrium(s->sim, &how, &result);
     if (status) {
         complain("%s", drape_message(s->ctx));
         return status == DRAPE_ERROR_ARGUMENT ? EXIT_BAD_INPUT : EXIT_RUN_FAILED;
     }
-    tell(
-        "%s after %d correction%s in %.2f s: forces of %.2g of the weight (%.3g N) are left; moved by up to %.3g m\n",
-        result.settled ? "at rest" : "not yet at rest", result.iterations, result.iterations == 1 ? "" : "s",
-        seconds_now() - begin, result.residual, result.weight, result.moved);
-    if (!result.settled) {
-        complain("the forces did not come into balance within %d corrections; allow more (--corrections), or more of "
-                 "them to be left (--tolerance)",
+    tell("%s after %d correction%s in %.2f s: the remaining forces are %.2g of the weight (%.3g N); moved by up to "
+         "%.3g m\n",
+         result.at_rest ? "at rest" : "not yet at rest", result.iterations, result.iterations == 1 ? "" : "s",
+         seconds_now() - begin, result.residual, result.weight, result.moved);
+    if (!result.at_rest) {
+        complain("no equilibrium after %d corrections; allow more of them (--corrections), or a larger remaining "
+                 "force (--tolerance)",
                  result.iterations);
         return EXIT_RUN_FAILED;
     }
@@ -95,40 +95,40 @@ static int run(settle *s) {
     char *star = strrchr(made, '*');
     if (star) tell("wrote %.*s0000%s\n", (int)(star - made), made, star + 1);
     else tell("wrote %s\n", made);
-    if (can_be_started_from(s->output)) tell("a scene starts from there with `start: {file: %s}`\n", s->output);
+    if (can_be_started_from(s->output)) tell("to start a scene from there, write `start: {file: %s}`\n", s->output);
     return EXIT_GOOD;
 }
 
-static void release(settle *s) {
+static void release(equilibrium *s) {
     drape_sim_destroy(s->sim);
     drape_loaded_scene_destroy(s->loaded);
     drape_context_destroy(s->ctx);
 }
 
-int command_settle(int argc, char **argv) {
-    settle s = {0};
+int command_equilibrium(int argc, char **argv) {
+    equilibrium s = {0};
     option options[SCENE_OPTIONS + 4] = {
-        {"--output", "-o", "OUT", "where to write the cloth (`drape list formats`); default: NAME_settled.obj",
+        {"--output", "-o", "OUT", "where to write the cloth (`drape list formats`); default: NAME_equilibrium.obj",
          OPTION_TEXT, &s.output, 0, 0},
-        {"--tolerance", NULL, "SHARE", "forces of this share of the weight may be left; default: 1e-7", OPTION_REAL,
+        {"--tolerance", NULL, "SHARE", "largest remaining force, relative to the weight; default: 1e-7", OPTION_REAL,
          &s.tolerance, 0, 0},
-        {"--corrections", NULL, "N", "at most so many; default: 1000", OPTION_NUMBER, &s.corrections, 1,
+        {"--corrections", NULL, "N", "largest number of corrections; default: 1000", OPTION_NUMBER, &s.corrections, 1,
          MOST_CORRECTIONS}};
     scene_option_table(&s.scene, options + 3);
-    command_line line = {.usage = "drape settle SCENE.yaml|NAME [options]",
-                         .about =
-                             "Moves the cloth of a scene to where its forces are balanced, as if it had swung "
-                             "out, and writes it. A scene starts from\nthere with `start: {file: OUT}`. Pins are "
-                             "where they are at the beginning. Scenes with contact are refused.\nExit code 0: at "
-                             "rest, 1: not reached, 2: bad input.",
-                         .options = options,
-                         .positional = &s.scene.name,
-                         .positional_count = 1,
-                         .names = WORDS_SCENES};
+    command_line line = {
+        .usage = "drape equilibrium SCENE.yaml|NAME [options]",
+        .about =
+            "Finds the static equilibrium of the cloth of a scene, where it hangs once it has stopped swinging, and "
+            "writes it.\nTo start a scene from there, write `start: {file: OUT}`. Pins stay at their places of the "
+            "beginning.\nScenes with contact are refused. Exit code 0: at rest, 1: not reached, 2: bad input.",
+        .options = options,
+        .positional = &s.scene.name,
+        .positional_count = 1,
+        .names = WORDS_SCENES};
     parse_result parsed = parse_arguments(&line, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     if (!s.scene.name) {
-        complain("which scene? (usage: %s; `drape scenes` lists them)", line.usage);
+        complain("no scene given (usage: %s; `drape scenes` lists them)", line.usage);
         return EXIT_BAD_INPUT;
     }
     char *own = s.output ? NULL : name_output(s.scene.name);
