@@ -3,6 +3,7 @@
 #include "bench.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,40 @@ static const char *const stage_name[STAGES] = {"assemble", "set-up", "solve", "c
 static const char *const scenes[] = {"drooping", "drop-horizontal"};
 enum { SCENES = 2 };
 
-/* Bytes of memory that the process has now. */
-static double memory_now(void) {
-    long pages = 0, all;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file) return NAN;
-    if (fscanf(file, "%ld %ld", &all, &pages) != 2) pages = 0;
-    fclose(file);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+/* ---- Memory: everything that drape asks for goes through here ---- */
+
+enum { ALIGNMENT = 64 };
+
+typedef struct counted {
+    pthread_mutex_t lock;
+    int64_t now, most; /* bytes */
+} counted;
+
+static void count_bytes(counted *c, int64_t bytes) {
+    pthread_mutex_lock(&c->lock);
+    c->now += bytes;
+    if (c->now > c->most) c->most = c->now;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void *counted_alloc(void *user, size_t bytes) {
+    void *memory = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    if (memory) count_bytes(user, (int64_t)bytes);
+    return memory;
+}
+
+static void counted_free(void *user, void *memory, size_t bytes) {
+    if (memory) count_bytes(user, -(int64_t)bytes);
+    free(memory);
+}
+
+static drape_context *counted_context(int32_t threads, counted *c) {
+    drape_context_settings settings = drape_context_defaults();
+    drape_context *ctx = NULL;
+    settings.threads = threads;
+    settings.allocator = (drape_allocator){counted_alloc, counted_free, c};
+    if (drape_context_create(&settings, &ctx)) abort();
+    return ctx;
 }
 
 static double contact_of(const drape_certificate *c) {
@@ -48,10 +75,11 @@ static double time_writing(drape_context *ctx, drape_sim *sim, const drape_scene
 /* value: stages in s per step, then bytes per vertex, then steps that were measured. */
 static void measure(const char *name, int32_t side, int32_t threads, int32_t steps, double value[VALUES]) {
     drape_scene_options options = {.resolution = side};
-    drape_context *ctx = bench_context(threads);
+    counted memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    drape_context *ctx = counted_context(threads, &memory);
     drape_loaded_scene *loaded;
     drape_sim *sim;
-    double before = memory_now(), times[STAGES] = {0};
+    double times[STAGES] = {0};
     bench_check(ctx, drape_scene_load(ctx, name, &options, &loaded));
     drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = DRAPE_LINEARISED_EULER;
@@ -65,7 +93,7 @@ static void measure(const char *name, int32_t side, int32_t threads, int32_t ste
     }
     for (int32_t k = 0; k < STAGES - 1; k++) value[k] = times[k] / steps;
     value[STAGES - 1] = time_writing(ctx, sim, scene);
-    value[STAGES] = (memory_now() - before) / scene->pieces[0].vertices;
+    value[STAGES] = (double)memory.most / scene->pieces[0].vertices;
     value[STAGES + 1] = steps;
     drape_sim_destroy(sim);
     drape_loaded_scene_destroy(loaded);
@@ -165,24 +193,25 @@ void bench_step(const bench_options *o) {
     g->sizes = bench_sizes(o, o->quick ? quick : o->full ? full : usual, o->quick ? 2 : o->full ? 7 : 4, g->side);
     g->threads[0] = 1, g->threads[1] = o->threads;
     double work = 0;
-    for (int32_t i = 0; i < g->sizes; i++) work += 2 * SCENES * (double)g->side[i] * g->side[i];
+    for (int32_t i = 0; i < g->sizes; i++)
+        work += (o->threads > 1 ? 2 : 1) * SCENES * (double)g->side[i] * g->side[i];
     bench_progress_begin("step", work);
     bench_note("Means over the steps after the first five, from the start of the scene, by linearised Euler in steps "
                "of 2 ms. "
                "Prefiltering is part of the set-up: the prefiltered matrix is never written. Writing is one frame of "
-               "single-precision positions, memory what the process has grown by.");
+               "single-precision positions, memory the most that was allocated at once.");
     bench_table("Stages of a step");
     printf("  %-16s %8s  T", "scene", "vertices");
     for (int32_t k = 0; k < STAGES; k++) printf(" %9s", stage_name[k]);
     printf(" %9s %9s %7s\n", "step, ms", "frame, s", "kB/v");
     for (int32_t s = 0; s < SCENES; s++)
         for (int32_t i = 0; i < g->sizes; i++)
-            for (int32_t t = 0; t < 2; t++) {
+            for (int32_t t = o->threads == 1; t < 2; t++) { /* one thread once */
                 measure_cell(scenes[s], g->side[i], g->threads[t], o->quick ? 5 : 20, g->value[s][i][t]);
                 print_cell(scenes[s], g->side[i], g->threads[t], g->value[s][i][t]);
             }
     bench_progress_end();
     for (int32_t s = 0; s < SCENES; s++) draw_stages(g, s);
-    draw_threads(g);
+    if (o->threads > 1) draw_threads(g);
     free(g);
 }

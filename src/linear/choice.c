@@ -297,7 +297,7 @@ void drape_i_choice_learn_slow(drape_i_choice *c, int32_t k, const drape_i_outco
 /* Whether its iterations hardly depend on how hard the problems are: those of multigrid, which stay the same where
  * the block diagonal's have become a third of what they were. */
 static bool tells_little(const drape_i_choice *c, int32_t k) {
-    foresight f = foreseen(c, k, c->start);
+    iteration_estimate f = foreseen(c, k, c->start);
     return f.fixed > f.share;
 }
 

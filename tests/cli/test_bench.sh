@@ -150,6 +150,18 @@ assert not empty, empty
 PYTHON
 }
 
+# Iterations are the same to the last digit from run to run, whatever the threads.
+iterations_repeat() {
+    needs_bench
+    local threads
+    for threads in 1 2; do
+        "$bench" tamstorf hauth --quick --sizes 11 --threads "$threads" --csv "$scratch/$threads.csv" >/dev/null 2>&1
+        grep -E ',(iterations|evaluations|operations|slope),' "$scratch/$threads.csv" >"$scratch/$threads"
+    done
+    [ "$(wc -l <"$scratch/1")" -ge 100 ] || fail "$(wc -l <"$scratch/1") numbers"
+    cmp "$scratch/1" "$scratch/2" || fail "$(diff "$scratch/1" "$scratch/2" | head)"
+}
+
 # Every number of docs/papers.md is in the results that are kept.
 papers_have_no_numbers_of_their_own() {
     command -v python3 >/dev/null || skip "without python3"
@@ -320,7 +332,7 @@ table_of_blender_is_whole() {
 
 for test in without_benchmarks_it_says_so each_place_is_looked_at a_build_folder_builds_them_first help_lists_benchmarks_and_options \
     alone_it_lists_them quick_ones_are_quick bad_command_lines_are_refused files_that_cannot_be_written_are_refused \
-    files_are_whole_or_absent pages_have_tables_and_plots papers_have_no_numbers_of_their_own other_commits_are_not_mixed runs_go_on_where_they_were tables_of_solvers_are_whole tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
+    files_are_whole_or_absent pages_have_tables_and_plots iterations_repeat papers_have_no_numbers_of_their_own other_commits_are_not_mixed runs_go_on_where_they_were tables_of_solvers_are_whole tables_of_amg_are_whole table_of_auto_is_whole table_of_newton_is_whole table_of_ccd_is_whole \
     tables_of_peers_are_whole table_of_contact_is_whole table_of_blender_is_whole; do
     run_test $test $test
 done
