@@ -41,7 +41,11 @@ typedef struct drape_material {
     double spring_bend;    /* choi_ko: rigidity of an arc, N m^2; provot: of a flexion spring, N/m; >= 0; default 0 */
     double strain_limit;   /* >= 0: no spring of stretch or shear stays longer than 1 + this times its length at rest
                               after a step (drape_cloth_limit_strain); default 0: no limit */
-    uint64_t reserved[8];  /* zero: reserved for later fields */
+    /* Bending of the sheet per area is 1/2 (bend k_u^2 + bend_weft k_v^2 + 2 bend_twist k_uv^2), with the curvatures
+     * along warp and weft and the twist. Hinges and springs take the mean of bend and bend_weft, and no twist. */
+    double bend_weft;     /* N m, >= 0; default 0: the same as `bend`, which then is that of the warp alone */
+    double bend_twist;    /* N m, >= 0; default 0: the same as `bend` */
+    uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_material;
 
 DRAPE_API drape_material drape_material_defaults(void); /* cotton, see below */
@@ -135,12 +139,36 @@ typedef enum drape_damping_jacobian {
 DRAPE_API const char *drape_jacobian_name(drape_jacobian jacobian);
 DRAPE_API const char *drape_damping_jacobian_name(drape_damping_jacobian jacobian);
 
+/* What resists bending. */
+typedef enum drape_bending {
+    DRAPE_BENDING_OF_MODEL, /* what the model has; the default */
+    DRAPE_BENDING_HINGE, /* angles between triangles, as in Baraff and Witkin (1998): rigidity depends on the mesh */
+    DRAPE_BENDING_PATCH  /* second derivatives around each vertex: the same rigidity on every mesh. Pieces that are
+                            curved at rest, edges along seams of the pattern and materials with bend_hinge have
+                            hinges all the same */
+} drape_bending;
+
+/* What resists stretching. */
+typedef enum drape_membrane {
+    DRAPE_MEMBRANE_OF_MODEL,      /* what the model has; the default */
+    DRAPE_MEMBRANE_BARAFF_WITKIN, /* each triangle by itself, as in Baraff and Witkin (1998): where edges do not
+                                     follow the threads, folds are too stiff */
+    DRAPE_MEMBRANE_PAIRED         /* two neighbouring triangles together: folds freely on every mesh */
+} drape_membrane;
+
+/* "model", "baraff_witkin", "paired"; NULL for a value that is none of them. */
+DRAPE_API const char *drape_membrane_name(drape_membrane membrane);
+/* "model", "hinge", "patch"; NULL for a value that is none of them. */
+DRAPE_API const char *drape_bending_name(drape_bending bending);
+
 /* Zero means the default in every field. */
 typedef struct drape_cloth_settings {
     const char *model;       /* a drape_model_name; docs/models.md says which is for what; NULL: "baraff_witkin" */
     drape_jacobian jacobian; /* default DRAPE_JACOBIAN_PSD */
     drape_damping_jacobian damping_jacobian; /* default DRAPE_DAMPING_SYMMETRIC */
-    uint64_t reserved[8];                    /* zero: reserved for later fields */
+    drape_bending bending;                   /* of models of triangles; default DRAPE_BENDING_OF_MODEL */
+    drape_membrane membrane;                 /* of models of triangles; default DRAPE_MEMBRANE_OF_MODEL */
+    uint64_t reserved[7];                    /* zero: reserved for later fields */
 } drape_cloth_settings;
 
 /* Every field at its explicit default. */

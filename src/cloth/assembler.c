@@ -38,33 +38,61 @@ static void find_diagonals(const drape_bsr3 *A, int32_t *diagonal) {
 typedef struct plan {
     drape_matrix *pattern;
     drape_i_assembly *assembly;
-    int32_t *diagonal;
+    int32_t *diagonal, *slot;
 } plan;
+
+static int64_t coupling_count(const drape_assembler *a) { return a->cloth->bending ? a->cloth->bending->count : 0; }
 
 static void clear_plan(const drape_assembler *a, plan *p) {
     drape_i_assembly_destroy(p->assembly);
     drape_matrix_destroy(p->pattern);
     DRAPE_FREE(a->ctx, p->diagonal, a->cloth->vertices);
+    DRAPE_FREE(a->ctx, p->slot, coupling_count(a));
     *p = (plan){0};
+}
+
+/* Blocks for all elements of the sets, and for all couplings of quadratic bending. */
+static drape_status make_pattern(const drape_assembler *a, const drape_elements *sets, int32_t count,
+                                 drape_matrix **out) {
+    const drape_i_quadratic *q = a->cloth->bending;
+    drape_elements all[DRAPE_I_ASSEMBLY_SETS + 1];
+    int32_t *pairs = NULL, pair_count = 0;
+    memcpy(all, sets, (size_t)count * sizeof *sets);
+    drape_status status = q ? drape_i_quadratic_pairs(a->ctx, q, &pairs, &pair_count) : DRAPE_OK;
+    if (q) all[count++] = (drape_elements){2, pair_count, pairs};
+    if (!status) status = drape_i_pattern_from_elements(a->ctx, a->cloth->vertices, all, count, out);
+    DRAPE_FREE(a->ctx, pairs, coupling_count(a));
+    return status;
+}
+
+static drape_status find_slots(const drape_assembler *a, const drape_bsr3 *pattern, int32_t **slot) {
+    const drape_i_quadratic *q = a->cloth->bending;
+    if (!q) return DRAPE_OK;
+    if (!DRAPE_NEW(a->ctx, *slot, q->count)) return DRAPE_ERROR_MEMORY;
+    for (int32_t i = 0; i < q->vertices; i++)
+        for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++)
+            (*slot)[e] = (int32_t)(drape_i_matrix_find(pattern, i, q->col[e]) - pattern->rowptr[i]);
+    return DRAPE_OK;
 }
 
 static drape_status make_plan(const drape_assembler *a, plan *out) {
     drape_elements sets[DRAPE_I_ASSEMBLY_SETS];
     int32_t count = list_sets(a, sets);
     *out = (plan){0};
-    drape_status status = drape_i_pattern_from_elements(a->ctx, a->cloth->vertices, sets, count, &out->pattern);
+    drape_status status = make_pattern(a, sets, count, &out->pattern);
     if (status) return status;
     drape_bsr3 pattern = drape_matrix_view(out->pattern);
     status = drape_i_assembly_create(a->ctx, &pattern, sets, count, &out->assembly);
     if (!status && !DRAPE_NEW(a->ctx, out->diagonal, pattern.rows)) status = DRAPE_ERROR_MEMORY;
+    if (!status) status = find_slots(a, &pattern, &out->slot);
     if (status) clear_plan(a, out);
     else find_diagonals(&pattern, out->diagonal);
     return status;
 }
 
 static void exchange_plan(drape_assembler *a, plan *p) {
-    plan old = {a->pattern, a->plan, a->diagonal};
-    a->pattern = p->pattern, a->plan = p->assembly, a->diagonal = p->diagonal;
+    plan old = {a->pattern, a->plan, a->diagonal, a->slot};
+    a->pattern = p->pattern, a->plan = p->assembly, a->diagonal = p->diagonal, a->slot = p->slot;
     *p = old;
 }
 
@@ -132,7 +160,7 @@ void drape_assembler_destroy(drape_assembler *a) {
     if (!a) return;
     drape_context *ctx = a->ctx;
     int64_t n = a->cloth->vertices;
-    clear_plan(a, &(plan){a->pattern, a->plan, a->diagonal});
+    clear_plan(a, &(plan){a->pattern, a->plan, a->diagonal, a->slot});
     drape_i_outside_clear(&a->outside);
     for (int32_t i = 0; i < DRAPE_MOST_FORCES; i++) drape_i_custom_destroy(ctx, a->custom[i]);
     DRAPE_FREE(ctx, a->potential, a->potential_count);
@@ -287,7 +315,7 @@ static void start_rows(void *data, int32_t begin, int32_t end) {
     const job *j = data;
     const drape_assembler *a = j->assembler;
     const drape_assembly *what = j->what;
-    const drape_i_rows rows = {begin, end, what->force, what->stiff_v, j->A, a->diagonal};
+    const drape_i_rows rows = {begin, end, what->force, what->stiff_v, j->A, a->diagonal, a->slot};
     DRAPE_ASSERT(begin >= 0 && begin < end && end <= a->cloth->vertices);
     const size_t bytes = 3 * (size_t)(end - begin) * sizeof(double);
     if (what->force) memset(what->force + 3 * (int64_t)begin, 0, bytes);
@@ -412,6 +440,7 @@ static drape_status sum_potential(drape_assembler *a, const drape_i_evaluation *
         double energy = 0;
         if (is_active(f) && potential_from_batches(a, f, at)) {
             energies += sum_batches(a, f, next);
+            if (f->rows_potential) energies += f->rows_potential(f, a->ctx, at);
         } else if (is_active(f)) {
             if (f->energy) status = find_energy(a, i, at, &energy);
             energies += energy;

@@ -5,18 +5,42 @@
  * weights 3 e^2/(A1+A2) with k give a strip of regular right triangles the rigidity 2.4 k. */
 #include "cloth/baraff_witkin.h"
 
+#include "cloth/pairs.h"
+
 static const double RIGIDITY_OF_UNIT_HINGE = 2.4;
+/* The share of stretch and shear that triangles of pairs keep, so that no shape of a pair is without resistance. */
+static const double ALONE = 0.01;
+
+/* Hinges that do something, with nodes of their own where they are not all of the cloth's. */
+typedef struct hinge_set {
+    int32_t count;
+    int32_t *nodes; /* NULL: those of the cloth */
+    drape_i_bw_data data;
+} hinge_set;
 
 typedef struct model_state {
-    int32_t triangles, hinges;
-    drape_i_bw_data triangle, hinge;
+    int32_t triangles;
+    drape_i_bw_data triangle;
+    hinge_set hinges;  /* those that bend, and are damped */
+    hinge_set dampers; /* those whose bending is quadratic */
+    int32_t pairs;     /* of triangles that stretch together */
+    int32_t *pair_nodes;
+    drape_i_bw_data pair;
 } model_state;
+
+static void clear_hinges(drape_context *ctx, hinge_set *h) {
+    DRAPE_FREE(ctx, h->data.records, (int64_t)BW_HINGE_SIZE * h->count);
+    DRAPE_FREE(ctx, h->nodes, 4 * (int64_t)h->count);
+}
 
 static void destroy(drape_context *ctx, void *state) {
     model_state *s = state;
     if (!s) return;
     DRAPE_FREE(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles);
-    DRAPE_FREE(ctx, s->hinge.records, (int64_t)BW_HINGE_SIZE * s->hinges);
+    clear_hinges(ctx, &s->hinges);
+    clear_hinges(ctx, &s->dampers);
+    DRAPE_FREE(ctx, s->pair.records, (int64_t)BW_PAIR_SIZE * s->pairs);
+    DRAPE_FREE(ctx, s->pair_nodes, 4 * (int64_t)s->pairs);
     DRAPE_FREE(ctx, s, 1);
 }
 
@@ -30,11 +54,94 @@ static void fill_triangle(const drape_i_rest_triangle *rest, const drape_materia
 }
 
 static void fill_hinge(const drape_i_rest_hinge *rest, const drape_material *m, double *r) {
-    double k = m->bend / RIGIDITY_OF_UNIT_HINGE * 3 * rest->length2 / rest->area;
+    double k = drape_i_mean_bend(m) / RIGIDITY_OF_UNIT_HINGE * 3 * rest->length2 / rest->area;
     if (m->bend_hinge > 0) k = m->bend_hinge;
     r[BW_BEND] = k;
     r[BW_DAMP_BEND] = m->damping_bend * k;
     r[BW_ANGLE] = rest->angle;
+}
+
+/* ---- pairs ---- */
+
+static int32_t corner_of(const int32_t *triangle, int32_t vertex) {
+    return triangle[0] == vertex ? 0 : triangle[1] == vertex ? 1 : 2;
+}
+
+static void fill_pair(const drape_i_model_input *in, int32_t hinge, double *r) {
+    const int32_t *t = in->hinges->triangle[hinge], *node = in->hinges->node[hinge];
+    const drape_i_rest_triangle *A = &in->rest_triangle[t[0]], *B = &in->rest_triangle[t[1]];
+    const drape_material *m = &in->pieces[in->piece_of_triangle[t[0]]].material;
+    r[BW_PAIR_AREA] = A->area + B->area;
+    r[BW_PAIR_SHARE] = A->area / r[BW_PAIR_AREA];
+    for (int32_t i = 0; i < 2; i++) {
+        const double *a = i == 0 ? A->du : A->dv, *b = i == 0 ? B->du : B->dv;
+        double *to = r + BW_PAIR_THREADS + 6 * i;
+        to[0] = a[corner_of(in->triangle[t[0]], node[1])], to[1] = a[corner_of(in->triangle[t[0]], node[2])];
+        to[2] = b[corner_of(in->triangle[t[1]], node[1])], to[3] = b[corner_of(in->triangle[t[1]], node[3])];
+        to[4] = (1 - ALONE) * m->stretch[i];
+        to[5] = m->damping_stretch * to[4];
+    }
+    r[BW_PAIR_SHEAR] = (1 - ALONE) * m->shear;
+    r[BW_PAIR_DAMP_SHEAR] = m->damping_shear * r[BW_PAIR_SHEAR];
+}
+
+/* What pairs take over is no longer the triangles'. */
+static void release_triangle(double *r) {
+    r[BW_STRETCH_U] *= ALONE, r[BW_DAMP_U] *= ALONE;
+    r[BW_STRETCH_V] *= ALONE, r[BW_DAMP_V] *= ALONE;
+    r[BW_SHEAR] *= ALONE, r[BW_DAMP_SHEAR] *= ALONE;
+}
+
+static drape_status make_pairs(drape_context *ctx, const drape_i_model_input *in, model_state *s) {
+    int32_t *hinges;
+    drape_status status = drape_i_pairs_find(ctx, in, &hinges, &s->pairs);
+    if (status) return status;
+    if (!DRAPE_NEW(ctx, s->pair.records, (int64_t)BW_PAIR_SIZE * s->pairs) ||
+        !DRAPE_NEW(ctx, s->pair_nodes, 4 * (int64_t)s->pairs))
+        status = DRAPE_ERROR_MEMORY;
+    s->pair.nodes = s->pair_nodes;
+    for (int32_t i = 0; i < s->pairs && !status; i++) {
+        fill_pair(in, hinges[i], s->pair.records + (int64_t)BW_PAIR_SIZE * i);
+        for (int32_t k = 0; k < 4; k++) s->pair_nodes[4 * (int64_t)i + k] = in->hinges->node[hinges[i]][k];
+        for (int32_t k = 0; k < 2; k++)
+            release_triangle(s->triangle.records + (int64_t)BW_TRIANGLE_SIZE * in->hinges->triangle[hinges[i]][k]);
+    }
+    DRAPE_FREE(ctx, hinges, in->hinges->count);
+    return status;
+}
+
+/* ---- hinges ---- */
+
+static const drape_material *material_of(const drape_i_model_input *in, int32_t hinge) {
+    return &in->pieces[in->piece_of_triangle[in->hinges->triangle[hinge][0]]].material;
+}
+
+static bool is_covered(const drape_i_model_input *in, int32_t hinge) { return in->covered && in->covered[hinge]; }
+
+static bool bends(const drape_i_model_input *in, int32_t hinge) { return !is_covered(in, hinge); }
+
+static bool only_damps(const drape_i_model_input *in, int32_t hinge) {
+    return is_covered(in, hinge) && material_of(in, hinge)->damping_bend > 0;
+}
+
+static drape_status choose_hinges(drape_context *ctx, const drape_i_model_input *in,
+                                  bool (*chosen)(const drape_i_model_input *in, int32_t hinge), hinge_set *out) {
+    for (int32_t i = 0; i < in->hinges->count; i++) out->count += chosen(in, i);
+    out->data.nodes = in->hinges->node[0];
+    if (!DRAPE_NEW(ctx, out->data.records, (int64_t)BW_HINGE_SIZE * out->count)) return DRAPE_ERROR_MEMORY;
+    if (out->count < in->hinges->count) {
+        if (!DRAPE_NEW(ctx, out->nodes, 4 * (int64_t)out->count)) return DRAPE_ERROR_MEMORY;
+        out->data.nodes = out->nodes;
+    }
+    for (int32_t i = 0, next = 0; i < in->hinges->count; i++) {
+        if (!chosen(in, i)) continue;
+        double *record = out->data.records + (int64_t)BW_HINGE_SIZE * next;
+        for (int32_t k = 0; k < 4 && out->nodes; k++) out->nodes[4 * (int64_t)next + k] = in->hinges->node[i][k];
+        fill_hinge(&in->rest_hinge[i], material_of(in, i), record);
+        if (is_covered(in, i)) record[BW_BEND] = 0;
+        next++;
+    }
+    return DRAPE_OK;
 }
 
 static drape_status create(drape_context *ctx, const drape_i_model_input *in, drape_i_term *terms,
@@ -43,20 +150,15 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
     *state = NULL;
     if (!DRAPE_NEW(ctx, s, 1)) return DRAPE_ERROR_MEMORY;
     s->triangles = in->triangles;
-    s->hinges = in->hinges->count;
     s->triangle = (drape_i_bw_data){in->triangle[0], NULL};
-    s->hinge = (drape_i_bw_data){in->hinges->node[0], NULL};
     if (!DRAPE_NEW(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles) ||
-        !DRAPE_NEW(ctx, s->hinge.records, (int64_t)BW_HINGE_SIZE * s->hinges)) {
+        choose_hinges(ctx, in, bends, &s->hinges) || choose_hinges(ctx, in, only_damps, &s->dampers)) {
         destroy(ctx, s);
         return DRAPE_ERROR_MEMORY;
     }
     for (int64_t t = 0; t < s->triangles; t++)
         fill_triangle(&in->rest_triangle[t], &in->pieces[in->piece_of_triangle[t]].material,
                       s->triangle.records + BW_TRIANGLE_SIZE * t);
-    for (int64_t i = 0; i < s->hinges; i++)
-        fill_hinge(&in->rest_hinge[i], &in->pieces[in->piece_of_triangle[in->hinges->triangle[i][0]]].material,
-                   s->hinge.records + BW_HINGE_SIZE * i);
     terms[0] = (drape_i_term){.elements = {3, s->triangles, s->triangle.nodes},
                               .batch = drape_i_bw_triangle_at,
                               .potential = true,
@@ -64,15 +166,34 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
                               .dissipation = drape_i_bw_triangle_dissipation_at,
                               .data = &s->triangle,
                               .damped = true};
-    terms[1] = (drape_i_term){.elements = {4, s->hinges, s->hinge.nodes},
-                              .batch = drape_i_bw_hinge_at,
-                              .potential = true,
-                              .energy = drape_i_bw_hinge_energy_at,
-                              .dissipation = drape_i_bw_hinge_dissipation_at,
-                              .data = &s->hinge,
-                              .damped = true};
-    *term_count = 2;
+    *term_count = 1;
     *state = s;
+    if (in->membrane == DRAPE_MEMBRANE_PAIRED) {
+        drape_status status = make_pairs(ctx, in, s);
+        if (status) return status; /* the caller destroys the state */
+        terms[(*term_count)++] = (drape_i_term){.elements = {4, s->pairs, s->pair.nodes},
+                                                .batch = drape_i_bw_pair_at,
+                                                .potential = true,
+                                                .energy = drape_i_bw_pair_energy_at,
+                                                .dissipation = drape_i_bw_pair_dissipation_at,
+                                                .data = &s->pair,
+                                                .damped = true};
+    }
+    if (s->hinges.count > 0 || !in->covered)
+        terms[(*term_count)++] = (drape_i_term){.elements = {4, s->hinges.count, s->hinges.data.nodes},
+                                                .batch = drape_i_bw_hinge_at,
+                                                .potential = true,
+                                                .energy = drape_i_bw_hinge_energy_at,
+                                                .dissipation = drape_i_bw_hinge_dissipation_at,
+                                                .data = &s->hinges.data,
+                                                .damped = true};
+    if (s->dampers.count > 0)
+        terms[(*term_count)++] = (drape_i_term){.elements = {4, s->dampers.count, s->dampers.data.nodes},
+                                                .batch = drape_i_bw_damper_at,
+                                                .potential = true,
+                                                .dissipation = drape_i_bw_hinge_dissipation_at,
+                                                .data = &s->dampers.data,
+                                                .damped = true};
     return DRAPE_OK;
 }
 
@@ -86,6 +207,8 @@ const drape_i_model drape_i_baraff_witkin = {
     .name = "baraff_witkin",
     .about = "stretch and shear of each triangle, the angle at each interior edge; right on any mesh",
     .fields = fields,
+    .bending = DRAPE_BENDING_HINGE,
+    .membrane = DRAPE_MEMBRANE_BARAFF_WITKIN,
     .create = create,
     .destroy = destroy,
 };

@@ -23,6 +23,17 @@ enum {
 /* A hinge's record; stiffness in N m, damping in N m s, rest angle in rad. */
 enum { BW_BEND, BW_DAMP_BEND, BW_ANGLE, BW_HINGE_SIZE };
 
+/* A pair's record: area of both triangles, the first one's share of it, and for each direction the coefficients of
+ * the corners 1 and 2 in the first triangle, 1 and 3 in the second, stiffness and damping; then those of shear. */
+enum {
+    BW_PAIR_AREA,
+    BW_PAIR_SHARE,
+    BW_PAIR_THREADS,
+    BW_PAIR_SHEAR = BW_PAIR_THREADS + 12,
+    BW_PAIR_DAMP_SHEAR,
+    BW_PAIR_SIZE
+};
+
 typedef struct drape_i_bw_data {
     const int32_t *nodes;
     double *records;
@@ -47,7 +58,15 @@ DRAPE_I_KERNEL(void, drape_i_bw_triangle_energy,
                (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
 DRAPE_I_KERNEL(void, drape_i_bw_triangle_dissipation,
                (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *dissipation));
+DRAPE_I_KERNEL(void, drape_i_bw_pair,
+               (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_bw_pair_energy,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
+DRAPE_I_KERNEL(void, drape_i_bw_pair_dissipation,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *dissipation));
 DRAPE_I_KERNEL(void, drape_i_bw_hinge,
+               (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_bw_damper,
                (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
 DRAPE_I_KERNEL(void, drape_i_bw_hinge_energy,
                (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));

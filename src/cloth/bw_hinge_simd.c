@@ -278,6 +278,42 @@ void DRAPE_NAME(drape_i_bw_hinge)(const void *data, const void *where, const int
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) BW_DISPATCH(d, at, elements + lane, lane, out);
 }
 
+/* ---- Hinges that only damp ----
+ *
+ * Where the elastic part of bending is quadratic (patch.c), its damping still goes by angles: a dissipation that is
+ * quadratic in all velocities would brake cloth that turns as a whole. With k = 0 and lagged damping nothing is left
+ * but the matrix c g g'. */
+
+DRAPE_INLINE void evaluate_lagged_damper(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e,
+                                         int lane, drape_i_batch *out) {
+    const vd zero = vd_set1(0);
+    vd3 v[4];
+    for (int i = 0; i < 4; i++) v[i] = lanes_gather(at->v, d->nodes, 4, i, e);
+    hinge h = load_hinge(d, at->lagged_x, e);
+    form g = angle_gradient(&h);
+    vd c = lanes_field(d->records, BW_HINGE_SIZE, BW_DAMP_BEND, e), rate = apply_form(&g, v), scale = c * rate;
+    if (at->potential) vd_store(out->scalar + lane, vd_set1(0.5 * at->c) * (scale * rate));
+    int pair = 0;
+    for (int a = 0; a < 4 && at->matrix; a++)
+        for (int b = a; b < 4; b++, pair++)
+            lanes_store_block(out->blocks, pair, lane,
+                              vd33_add_outer(vd33_zero(), vd_set1(at->damping) * c, g.g[a], g.g[b]));
+    for (int i = 0; i < 4; i++) {
+        lanes_store_vector(out->vectors[0], i, lane, vd3_scale(-scale, g.g[i]));
+        lanes_store_vector(out->vectors[1], i, lane, (vd3){zero, zero, zero});
+    }
+}
+
+void DRAPE_NAME(drape_i_bw_damper)(const void *data, const void *where, const int32_t *elements, drape_i_batch *out) {
+    const drape_i_evaluation *at = where;
+    if (drape_i_damping_of(at) != DRAPE_I_DAMPING_LAGGED) {
+        DRAPE_NAME(drape_i_bw_hinge)(data, where, elements, out);
+        return;
+    }
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W)
+        evaluate_lagged_damper(data, at, elements + lane, lane, out);
+}
+
 /* ---- Sums over hinges ----
  *
  * Energy and dissipation alone need no unit vectors. With a = x1 - x0, b = x2 - x0, c = x3 - x0, N_2 = a x b and

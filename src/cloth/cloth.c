@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "cloth/force.h"
+#include "cloth/patch.h"
 
 #include <math.h>
 #include <string.h>
@@ -111,8 +112,18 @@ static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const 
                                  .rest_triangle = c->rest_triangle,
                                  .rest_hinge = rest,
                                  .piece_of_triangle = piece_of,
-                                 .pieces = pieces};
-    drape_status status = c->model->create(ctx, &input, c->terms, &c->term_count, &c->model_state);
+                                 .pieces = pieces,
+                                 .membrane = c->settings.membrane};
+    bool *covered = NULL;
+    drape_status status = DRAPE_OK;
+    if (c->settings.bending == DRAPE_BENDING_PATCH) {
+        if (DRAPE_NEW(ctx, covered, c->hinges.count))
+            status = drape_i_patch_create(ctx, &input, covered, &c->bending);
+        else status = DRAPE_ERROR_MEMORY;
+        input.covered = covered;
+    }
+    if (!status) status = c->model->create(ctx, &input, c->terms, &c->term_count, &c->model_state);
+    DRAPE_FREE(ctx, covered, c->hinges.count);
     DRAPE_ASSERT(c->term_count >= 0 && c->term_count <= DRAPE_I_MODEL_TERMS);
     DRAPE_FREE(ctx, rest, c->hinges.count);
     return status;
@@ -159,12 +170,31 @@ static drape_status build(drape_cloth *c, const drape_piece *pieces, int32_t cou
     return status;
 }
 
+static bool has_triangles(const drape_i_model *model) { return model->bending != DRAPE_BENDING_OF_MODEL; }
+
+/* Membrane and bending, where the model has a choice of them. */
+static drape_status resolve_sheet(drape_cloth *c) {
+    drape_cloth_settings *s = &c->settings;
+    if (!drape_bending_name(s->bending) || !drape_membrane_name(s->membrane))
+        return drape_i_fail(
+            c->ctx, DRAPE_ERROR_ARGUMENT,
+            "cloth: bending is %d and membrane is %d; take values of drape_bending and drape_membrane",
+            (int)s->bending, (int)s->membrane);
+    if (s->bending != DRAPE_BENDING_OF_MODEL && !has_triangles(c->model))
+        return refuse_model(c, "choice of bending", has_triangles);
+    if (s->membrane != DRAPE_MEMBRANE_OF_MODEL && !has_triangles(c->model))
+        return refuse_model(c, "choice of membrane", has_triangles);
+    if (s->bending == DRAPE_BENDING_OF_MODEL) s->bending = c->model->bending;
+    if (s->membrane == DRAPE_MEMBRANE_OF_MODEL) s->membrane = c->model->membrane;
+    return DRAPE_OK;
+}
+
 static drape_status resolve_settings(drape_cloth *c, const drape_cloth_settings *settings) {
     drape_context *ctx = c->ctx;
     char names[256];
     c->settings = settings ? *settings : drape_cloth_defaults();
     c->model = drape_i_model_find(c->settings.model);
-    drape_status status = drape_i_check_reserved(ctx, "drape_cloth_settings", c->settings.reserved, 8);
+    drape_status status = drape_i_check_reserved(ctx, "drape_cloth_settings", c->settings.reserved, 7);
     if (status) return status;
     if (!drape_jacobian_name(c->settings.jacobian) || !drape_damping_jacobian_name(c->settings.damping_jacobian))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
@@ -173,7 +203,7 @@ static drape_status resolve_settings(drape_cloth *c, const drape_cloth_settings 
                             (int)c->settings.jacobian, (int)c->settings.damping_jacobian);
     if (c->model) {
         c->settings.model = c->model->name;
-        return DRAPE_OK;
+        return resolve_sheet(c);
     }
     drape_i_model_list(NULL, names, sizeof names);
     return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "unknown model \"%s\"; known: %s", c->settings.model, names);
@@ -199,6 +229,7 @@ void drape_cloth_destroy(drape_cloth *c) {
     if (!c) return;
     drape_context *ctx = c->ctx;
     if (c->model) c->model->destroy(ctx, c->model_state);
+    drape_i_quadratic_destroy(ctx, c->bending);
     drape_i_hinges_clear(ctx, &c->hinges);
     DRAPE_FREE(ctx, c->rest, 3 * (int64_t)c->vertices);
     DRAPE_FREE(ctx, c->area, c->vertices);
@@ -265,7 +296,9 @@ double drape_i_terms_energy(drape_context *ctx, const drape_i_term *terms, int32
 
 double drape_cloth_energy(const drape_cloth *c, const double *x) {
     const drape_i_evaluation at = {.x = x};
-    return c && x ? drape_i_terms_energy(c->ctx, c->terms, c->term_count, &at) : 0;
+    if (!c || !x) return 0;
+    double energy = drape_i_terms_energy(c->ctx, c->terms, c->term_count, &at);
+    return c->bending ? energy + drape_i_quadratic_energy(c->ctx, c->bending, x) : energy;
 }
 
 typedef struct stretch_job {

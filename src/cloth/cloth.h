@@ -3,7 +3,7 @@
 #define DRAPE_CLOTH_CLOTH_H
 
 #include "base/arena.h"
-#include "cloth/model.h"
+#include "cloth/quadratic.h"
 
 struct drape_cloth {
     drape_context *ctx;
@@ -19,8 +19,9 @@ struct drape_cloth {
 
     const drape_i_model *model;
     void *model_state;
-    bool limited; /* a material has a limit of strain */
-    bool damped;  /* a material is damped: the model's forces have no potential */
+    bool limited;               /* a material has a limit of strain */
+    bool damped;                /* a material is damped: the model's forces have no potential */
+    drape_i_quadratic *bending; /* a part of the model; NULL: all of its forces are those of the terms */
     drape_i_term terms[DRAPE_I_MODEL_TERMS];
     int32_t term_count;
 };

@@ -20,6 +20,7 @@ typedef struct drape_i_rows {
     double *force, *stiff_v; /* or NULL */
     drape_bsr3 A;            /* val NULL: no matrix */
     const int32_t *diagonal; /* of each row, which of its blocks is the diagonal one */
+    const int32_t *slot;     /* of each coupling of the cloth's quadratic bending, which block of its row it is */
 } drape_i_rows;
 
 typedef struct drape_i_force drape_i_force;
@@ -31,6 +32,8 @@ struct drape_i_force {
     bool (*is_active)(const drape_i_force *force); /* NULL: always */
     /* Adds what belongs to each vertex alone; NULL: nothing. */
     void (*add_rows)(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows);
+    /* The energy of what add_rows adds, J, for a force that has terms as well; NULL: 0. */
+    double (*rows_potential)(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at);
     /* J; NULL: it has none. */
     double (*energy)(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at);
     /* W: its derivative by v is minus the part of the force that depends on v. Where that is linear in v, half the
@@ -139,7 +142,7 @@ struct drape_assembler {
 
     drape_matrix *pattern; /* shared by all matrices of this list */
     drape_i_assembly *plan;
-    int32_t *diagonal;
+    int32_t *diagonal, *slot;
     double *potential; /* of the elements of all terms whose batches give one, term after term; NULL: not kept */
     int64_t potential_count;
 };

@@ -30,8 +30,31 @@ drape_status drape_i_forces_check(drape_context *ctx, const drape_forces *f) {
 
 /* ---- the model ---- */
 
+static const drape_i_quadratic *bending_of(const drape_i_force *force) {
+    return ((const drape_i_outside *)force->data)->cloth->bending;
+}
+
+static void add_bending(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
+    drape_i_quadratic_add(bending_of(force), &(drape_i_quadratic_rows){.begin = rows->begin,
+                                                                       .end = rows->end,
+                                                                       .x = at->x,
+                                                                       .v = at->v,
+                                                                       .stiffness = at->stiffness,
+                                                                       .force = rows->force,
+                                                                       .stiff_v = rows->stiff_v,
+                                                                       .rowptr = rows->A.rowptr,
+                                                                       .slot = rows->slot,
+                                                                       .diagonal = rows->diagonal,
+                                                                       .val = rows->A.val});
+}
+
+static double bending_potential(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    return drape_i_quadratic_energy(ctx, bending_of(force), at->x);
+}
+
 static double model_energy(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
-    return drape_i_terms_energy(ctx, force->terms, force->term_count, at);
+    double energy = drape_i_terms_energy(ctx, force->terms, force->term_count, at);
+    return bending_of(force) ? energy + drape_i_quadratic_energy(ctx, bending_of(force), at->x) : energy;
 }
 
 static double model_dissipation(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
@@ -234,6 +257,8 @@ void drape_i_forces_fill(drape_i_outside *o, const drape_cloth *cloth, drape_i_f
         [DRAPE_I_FORCE_MODEL] = {.name = cloth->model->name,
                                  .term_count = cloth->term_count,
                                  .terms = cloth->terms,
+                                 .add_rows = cloth->bending ? add_bending : NULL,
+                                 .rows_potential = cloth->bending ? bending_potential : NULL,
                                  .energy = model_energy,
                                  .dissipation = model_dissipation,
                                  .power = model_power,

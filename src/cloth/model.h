@@ -61,6 +61,11 @@ typedef struct drape_i_term {
 
 enum { DRAPE_I_MODEL_TERMS = 4 };
 
+/* For models that bend alike in all directions. */
+static inline double drape_i_mean_bend(const drape_material *m) {
+    return m->bend_weft > 0 ? 0.5 * (m->bend + m->bend_weft) : m->bend;
+}
+
 /* What a model is made from. The arrays outlive the model, but for `rest_*`, which it copies from. */
 typedef struct drape_i_model_input {
     int32_t triangles, vertices, piece_count;
@@ -70,7 +75,9 @@ typedef struct drape_i_model_input {
     const drape_i_rest_hinge *rest_hinge;
     const int32_t *piece_of_triangle;
     const drape_piece *pieces;
-    const double *area; /* m^2, one per vertex */
+    drape_membrane membrane;
+    const double *area;  /* m^2, one per vertex */
+    const bool *covered; /* per hinge: its bending is that of a drape_i_quadratic; NULL: none is */
 } drape_i_model_input;
 
 typedef struct drape_i_springs drape_i_springs; /* springs.h */
@@ -82,6 +89,8 @@ typedef struct drape_i_model {
     const drape_material_field *fields; /* of a material that it looks at, ended by one without a name */
     bool linear_jacobian;               /* takes DRAPE_JACOBIAN_LINEAR; then it has springs() */
     bool strain_limit;                  /* takes a strain_limit; then it has springs() */
+    drape_bending bending;   /* its own; DRAPE_BENDING_OF_MODEL: it is not made of triangles and takes no other */
+    drape_membrane membrane; /* likewise */
     /* Fills terms and *term_count; *state is handed to destroy. */
     drape_status (*create)(drape_context *ctx, const drape_i_model_input *input, drape_i_term *terms,
                            int32_t *term_count, void **state);
@@ -97,7 +106,8 @@ typedef struct drape_i_model {
     DRAPE_I_FIELD(density, 1, "kg/m^2", 0.15, "mass per area"),                                                      \
         DRAPE_I_FIELD(stretch, 2, "N/m", 5000, "stretch stiffness along warp and weft"),                             \
         DRAPE_I_FIELD(shear, 1, "N/m", 100, "shear stiffness"),                                                      \
-        DRAPE_I_FIELD(bend, 1, "N m", 1e-5, "bending rigidity"),                                                     \
+        DRAPE_I_FIELD(bend, 1, "N m", 1e-5, "bending rigidity, that of the warp"),                                   \
+        DRAPE_I_FIELD(bend_weft, 1, "N m", 0, "bending rigidity of the weft, where it is another"),                  \
         DRAPE_I_FIELD(damping_stretch, 1, "s", 2e-4, "damping of stretch over its stiffness"),                       \
         DRAPE_I_FIELD(damping_shear, 1, "s", 2e-4, "damping of shear over its stiffness"),                           \
         DRAPE_I_FIELD(damping_bend, 1, "s", 2e-4, "damping of bending over its stiffness")

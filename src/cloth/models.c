@@ -60,6 +60,24 @@ const char *drape_jacobian_name(drape_jacobian jacobian) {
     return NULL;
 }
 
+const char *drape_membrane_name(drape_membrane membrane) {
+    switch (membrane) {
+    case DRAPE_MEMBRANE_OF_MODEL: return "model";
+    case DRAPE_MEMBRANE_BARAFF_WITKIN: return "baraff_witkin";
+    case DRAPE_MEMBRANE_PAIRED: return "paired";
+    }
+    return NULL;
+}
+
+const char *drape_bending_name(drape_bending bending) {
+    switch (bending) {
+    case DRAPE_BENDING_OF_MODEL: return "model";
+    case DRAPE_BENDING_HINGE: return "hinge";
+    case DRAPE_BENDING_PATCH: return "patch";
+    }
+    return NULL;
+}
+
 const char *drape_damping_jacobian_name(drape_damping_jacobian jacobian) {
     switch (jacobian) {
     case DRAPE_DAMPING_SYMMETRIC: return "symmetric";

@@ -30,6 +30,8 @@ static drape_status check_material(drape_context *ctx, int32_t piece, const drap
                   {"shear", m->shear, false},
                   {"bend", m->bend, false},
                   {"bend_hinge", m->bend_hinge, false},
+                  {"bend_weft", m->bend_weft, false},
+                  {"bend_twist", m->bend_twist, false},
                   {"spring_stretch", m->spring_stretch, false},
                   {"spring_shear", m->spring_shear, false},
                   {"spring_bend", m->spring_bend, false},
@@ -68,7 +70,7 @@ static drape_status check_corners(drape_context *ctx, int32_t piece, const drape
 drape_status drape_i_piece_check(drape_context *ctx, int32_t piece, const drape_piece *p) {
     int64_t where = 0;
     drape_status status = drape_i_check_reserved(ctx, "drape_piece", p->reserved, 5);
-    if (!status) status = drape_i_check_reserved(ctx, "drape_material", p->material.reserved, 8);
+    if (!status) status = drape_i_check_reserved(ctx, "drape_material", p->material.reserved, 6);
     if (status) return status;
     if (p->vertices < 1 || p->triangles < 0 || !p->rest || (p->triangles > 0 && !p->triangle))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "piece %d: %d vertices and %d triangles, or an array missing",

@@ -65,7 +65,7 @@ static const double FOLD = 0.12241743810962728; /* 1 - cos(1/2) */
 
 static double flexion(const drape_i_spring *s, const drape_material *m) {
     double L2 = s->length * s->length;
-    return m->spring_bend > 0 ? m->spring_bend : 4 * m->bend * s->area / (L2 * L2 * FOLD * FOLD);
+    return m->spring_bend > 0 ? m->spring_bend : 4 * drape_i_mean_bend(m) * s->area / (L2 * L2 * FOLD * FOLD);
 }
 
 static drape_status create_provot(drape_context *ctx, const drape_i_model_input *in, drape_i_term *terms,
@@ -141,7 +141,7 @@ static double switch_point(double L, double k_b, double c_b) {
 }
 
 static void fill_arc(const drape_i_spring *s, const drape_material *m, double *r) {
-    double L = s->length, k_b = m->spring_bend > 0 ? m->spring_bend : 4.0 / 3 * m->bend * s->area / L;
+    double L = s->length, k_b = m->spring_bend > 0 ? m->spring_bend : 4.0 / 3 * drape_i_mean_bend(m) * s->area / L;
     r[ARC_LENGTH] = L;
     r[ARC_RIGIDITY] = k_b;
     r[ARC_DAMPING] = m->damping_bend * 12 * k_b / (L * L * L); /* the buckling load over the length */

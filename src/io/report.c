@@ -120,7 +120,7 @@ static json_t *settings(const drape_scene *s) {
     const drape_integration resolved = drape_i_integration_resolve(&s->integration), *i = &resolved;
     return json_pack(
         "{s:f, s:i, s:i, s:[f, f, f], s:[f, f, f], s:f, s:f, s:o, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:s, "
-        "s:f, s:f, s:b, s:s, s:s, s:s, s:s, s:s}",
+        "s:f, s:f, s:b, s:s, s:s, s:s, s:s, s:s, s:s, s:s}",
         "step", s->step, "steps_per_frame", s->steps_per_frame, "frames", s->frames, "gravity", f->gravity[0],
         f->gravity[1], f->gravity[2], "wind", f->wind[0], f->wind[1], f->wind[2], "drag", f->drag, "air_drag",
         f->air_drag, "wind_variation", wind_variation(f->variation), "model",
@@ -131,7 +131,8 @@ static json_t *settings(const drape_scene *s) {
         v->max_iterations, "stop", drape_stop_name(v->stop), "floor", v->floor, "omega", v->omega > 0 ? v->omega : 1,
         "tune", v->tune != DRAPE_TUNE_OFF, "integrator", i->ode.method, "newton",
         drape_ode_newton_kind_name(i->ode.newton.kind), "control", drape_ode_control_name(i->ode.control), "unknowns",
-        drape_unknowns_name(i->unknowns), "mass", drape_mass_matrix_name(i->mass));
+        drape_unknowns_name(i->unknowns), "mass", drape_mass_matrix_name(i->mass), "bending",
+        drape_bending_name(s->cloth.bending), "membrane", drape_membrane_name(s->cloth.membrane));
 }
 
 /* What there is to say of the run. */

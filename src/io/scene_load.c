@@ -269,6 +269,10 @@ static void read_damping_jacobian(reader_t *r, const drape_i_node *root, drape_c
 
 static const char *jacobian_name(int32_t index) { return drape_jacobian_name((drape_jacobian)index); }
 
+static const char *bending_name(int32_t index) { return drape_bending_name((drape_bending)index); }
+
+static const char *membrane_name(int32_t index) { return drape_membrane_name((drape_membrane)index); }
+
 static void read_model(reader_t *r, const drape_i_node *root) {
     drape_cloth_settings *c = &r->out->scene.cloth;
     drape_i_read_name(r, root, "model", drape_model_name, &c->model);
@@ -276,6 +280,12 @@ static void read_model(reader_t *r, const drape_i_node *root) {
     drape_i_read_index(r, root, "jacobian", jacobian_name, &jacobian);
     c->jacobian = (drape_jacobian)jacobian;
     read_damping_jacobian(r, root, c);
+    int32_t bending = 0;
+    drape_i_read_index(r, root, "bending", bending_name, &bending);
+    c->bending = (drape_bending)bending;
+    int32_t membrane = 0;
+    drape_i_read_index(r, root, "membrane", membrane_name, &membrane);
+    c->membrane = (drape_membrane)membrane;
 }
 
 static const char *pinch_name(int32_t i) { return drape_pinch_name((drape_pinch)i); }
@@ -356,23 +366,11 @@ static void read_head(reader_t *r, const drape_i_node *root) {
 static void begin_part(reader_t *r, const char *code) { r->problems.code = code; }
 
 static void read_root(reader_t *r, const drape_i_node *root) {
-    static const char *const keys[] = {"drape",
-                                       "name",
-                                       "up",
-                                       "cloth",
-                                       "forces",
-                                       "time",
-                                       "solver",
-                                       "output",
-                                       "model",
-                                       "jacobian",
-                                       "damping_jacobian",
-                                       "integrator",
-                                       "colliders",
-                                       "contact",
-                                       "max_stretch",
-                                       "start",
-                                       NULL};
+    static const char *const keys[] = {
+        "drape",    "name",       "up",        "cloth",    "forces",           "time",
+        "solver",   "output",     "model",     "jacobian", "damping_jacobian", "bending",
+        "membrane", "integrator", "colliders", "contact",  "max_stretch",      "start",
+        NULL};
     const drape_i_range stretch = {1, 1e12, true};
     if (!drape_i_read_map(r, root, keys)) return;
     read_head(r, root);

@@ -30,6 +30,26 @@ static void read_stretch(reader_t *r, const drape_i_node *node, double out[2]) {
     }
 }
 
+/* One number for all directions, or one each for warp, weft and twist. */
+static void read_bend(reader_t *r, const drape_i_node *node, drape_material *out) {
+    double *const to[] = {&out->bend, &out->bend_weft, &out->bend_twist};
+    if (!node) return;
+    const int32_t count = node->kind == DRAPE_I_LIST ? drape_i_node_count(node) : 1;
+    if (count != 1 && count != 3) {
+        drape_i_problem_at(&r->problems, node, false,
+                           "bend: one number, or three for warp, weft and twist, as in [12 uN m, 7 uN m, 9 uN m]");
+        return;
+    }
+    out->bend_weft = out->bend_twist = 0;
+    if (node->kind != DRAPE_I_LIST) {
+        drape_i_node_number(r, node, DRAPE_I_RIGIDITY, DRAPE_I_NOT_NEGATIVE, &out->bend);
+        return;
+    }
+    const drape_i_node *item = node->first;
+    for (int32_t k = 0; k < count; k++, item = item->next)
+        drape_i_node_number(r, item, DRAPE_I_RIGIDITY, count > 1 ? DRAPE_I_POSITIVE : DRAPE_I_NOT_NEGATIVE, to[k]);
+}
+
 static void no_vibration(reader_t *r, const drape_i_node *node, const drape_material *m, drape_vibration vibration) {
     const double stiffness[] = {m->stretch[0], m->shear, m->bend};
     drape_i_problem_at(&r->problems, node, false,
@@ -126,7 +146,7 @@ bool drape_i_read_material(reader_t *r, const drape_i_node *node, drape_material
     drape_i_read_number(r, node, "density", DRAPE_I_AREA_DENSITY, DRAPE_I_POSITIVE, &out->density);
     read_stretch(r, drape_i_node_find(node, "stretch"), out->stretch);
     drape_i_read_number(r, node, "shear", DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out->shear);
-    drape_i_read_number(r, node, "bend", DRAPE_I_RIGIDITY, DRAPE_I_NOT_NEGATIVE, &out->bend);
+    read_bend(r, drape_i_node_find(node, "bend"), out);
     drape_i_read_number(r, node, "bend_hinge", DRAPE_I_RIGIDITY, DRAPE_I_NOT_NEGATIVE, &out->bend_hinge);
     read_springs(r, node, out);
     read_damping(r, drape_i_node_find(node, "damping"), out);

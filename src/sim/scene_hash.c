@@ -12,7 +12,7 @@
 #define FIELDS_BEFORE_RESERVED_ARE_HASHED(type, bytes)                                                               \
     _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 264); /* but for the appearance, which changes nothing */
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 104);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 120);
 FIELDS_ARE_HASHED(drape_motion, 136); /* but for the callback, whose address says nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion_path, 72);
 FIELDS_ARE_HASHED(drape_motion_pose, 80);
@@ -20,7 +20,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_pin, 256);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_forces, 88);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_wind_variation, 72);
 FIELDS_ARE_HASHED(drape_wind_key, 32);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 16);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 24);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 256); /* but for max_stretch, which only ends a run */
@@ -187,6 +187,8 @@ uint64_t drape_i_scene_hash(const drape_scene *scene) {
     hash = hash_forces(hash, &scene->forces, vertices);
     const char *model = scene->cloth.model ? scene->cloth.model : drape_cloth_defaults().model;
     hash = whole(whole(text(hash, model), scene->cloth.jacobian), scene->cloth.damping_jacobian);
+    hash = whole(hash, scene->cloth.bending);
+    hash = whole(hash, scene->cloth.membrane);
     hash = hash_integration(hash_solve(hash, &scene->solve), &scene->integration);
     return hash_contact(whole(reals(hash, &scene->step, 1), scene->steps_per_frame), scene);
 }

@@ -20,6 +20,9 @@
 
 /* The model of all crumpled cloths: tests that hold for every model go through them. */
 static const char *crumpled_model = "baraff_witkin";
+/* With patches the first piece is flat at rest: curved ones bend by hinges all the same. */
+static drape_bending crumpled_bending = DRAPE_BENDING_OF_MODEL;
+static drape_membrane crumpled_membrane = DRAPE_MEMBRANE_OF_MODEL;
 
 typedef struct crumpled {
     drape_context *ctx;
@@ -91,7 +94,7 @@ static void crumpled_state(crumpled *c, const test_mesh *m, int32_t count, doubl
     while (!crumpled_is_smooth(c));
 }
 
-/* Runs a group of tests once for every model; how many failed. */
+/* Runs a group of tests once for every model, and with pairs and patches; how many failed. */
 #define CRUMPLED_RUN(name, tests)                                                                                    \
     do {                                                                                                             \
         int failed = 0;                                                                                              \
@@ -100,6 +103,10 @@ static void crumpled_state(crumpled *c, const test_mesh *m, int32_t count, doubl
             print_message("model %s\n", crumpled_model);                                                             \
             failed += cmocka_run_group_tests_name(name, tests, NULL, NULL);                                          \
         }                                                                                                            \
+        crumpled_model = "baraff_witkin", crumpled_bending = DRAPE_BENDING_PATCH;                                    \
+        crumpled_membrane = DRAPE_MEMBRANE_PAIRED;                                                                   \
+        print_message("model %s, pairs and patches\n", crumpled_model);                                              \
+        failed += cmocka_run_group_tests_name(name, tests, NULL, NULL);                                              \
         return failed;                                                                                               \
     } while (0)
 
@@ -111,13 +118,15 @@ DRAPE_UNUSED static crumpled crumpled_create_damped(uint64_t seed, double dampin
     crumpled c = {.ctx = test_context(1)};
     test_mesh m[2] = {test_mesh_irregular(4, 5, 4 * edge, 5 * edge, &r),
                       test_mesh_irregular(4, 4, 4 * edge, 4 * edge, &r)};
-    for (int32_t p = 0; p < 2; p++) crumpled_curve(&m[p]);
+    for (int32_t p = crumpled_bending == DRAPE_BENDING_PATCH; p < 2; p++) crumpled_curve(&m[p]);
     test_mesh_turn_uv(&m[0], 0.4);
     drape_piece piece[2] = {test_mesh_piece(&m[0]), test_mesh_piece(&m[1])};
     piece[1].uv = NULL;
     crumpled_materials(damping, &piece[0].material, &piece[1].material);
     drape_cloth_settings settings = drape_cloth_defaults();
     settings.model = crumpled_model;
+    settings.bending = crumpled_bending;
+    settings.membrane = crumpled_membrane;
     settings.jacobian = jacobian;
     settings.damping_jacobian = damping_jacobian;
     ASSERT_OK(c.ctx, drape_cloth_create(c.ctx, piece, 2, &settings, &c.cloth));

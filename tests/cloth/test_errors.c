@@ -169,7 +169,7 @@ static void test_models(void **state) {
     (void)state;
     REFUSED(s.settings.model = "jelly", "unknown model \"jelly\"; known: baraff_witkin, choi_ko, provot");
     REFUSED(s.settings.model = "", "unknown model \"\"");
-    REFUSED(s.settings.reserved[7] = 1, "drape_cloth_settings.reserved is not zero");
+    REFUSED(s.settings.reserved[6] = 1, "drape_cloth_settings.reserved is not zero");
     REFUSED(s.settings.jacobian = (drape_jacobian)3, "jacobian is 3");
     REFUSED(s.settings.damping_jacobian = (drape_damping_jacobian)2, "damping_jacobian is 2");
     for (int32_t i = 0; drape_model_name(i); i++) {
