@@ -144,8 +144,8 @@ typedef enum drape_bending {
     DRAPE_BENDING_OF_MODEL, /* what the model has; the default */
     DRAPE_BENDING_HINGE, /* angles between triangles, as in Baraff and Witkin (1998): rigidity depends on the mesh */
     DRAPE_BENDING_PATCH  /* second derivatives around each vertex: nearly the same rigidity on all meshes. Pieces
-                            that are curved at rest, edges along seams of the pattern and materials with bend_hinge have
-                            hinges all the same */
+                            that are curved at rest, edges along seams of the pattern and materials with bend_hinge
+                            have  hinges all the same */
 } drape_bending;
 
 /* What resists stretching. */
