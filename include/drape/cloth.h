@@ -143,9 +143,9 @@ DRAPE_API const char *drape_damping_jacobian_name(drape_damping_jacobian jacobia
 typedef enum drape_bending {
     DRAPE_BENDING_OF_MODEL, /* what the model has; the default */
     DRAPE_BENDING_HINGE, /* angles between triangles, as in Baraff and Witkin (1998): rigidity depends on the mesh */
-    DRAPE_BENDING_PATCH  /* second derivatives around each vertex: the same rigidity on every mesh. Pieces that are
-                            curved at rest, edges along seams of the pattern and materials with bend_hinge have
-                            hinges all the same */
+    DRAPE_BENDING_PATCH  /* second derivatives around each vertex: nearly the same rigidity on all meshes. Pieces
+                            that are curved at rest, edges along seams of the pattern and materials with bend_hinge
+                            have  hinges all the same */
 } drape_bending;
 
 /* What resists stretching. */
@@ -153,7 +153,7 @@ typedef enum drape_membrane {
     DRAPE_MEMBRANE_OF_MODEL,      /* what the model has; the default */
     DRAPE_MEMBRANE_BARAFF_WITKIN, /* each triangle by itself, as in Baraff and Witkin (1998): where edges do not
                                      follow the threads, folds are too stiff */
-    DRAPE_MEMBRANE_PAIRED         /* two neighbouring triangles together: folds freely on every mesh */
+    DRAPE_MEMBRANE_PAIRED         /* two neighbouring triangles together: folds more freely on irregular meshes */
 } drape_membrane;
 
 /* "model", "baraff_witkin", "paired"; NULL for a value that is none of them. */

@@ -122,15 +122,14 @@ static drape_status find_names(drape_solver *solver, const drape_solve_settings 
     char known[KNOWN_SIZE];
     if (!is_auto(s->precond) && !named) {
         drape_i_list_names(DRAPE_I_AUTO, drape_precond_name, known, sizeof known);
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: unknown preconditioner \"%s\"; known: %s",
-                            s->precond, known);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: unknown preconditioner \"%s\"; known: %s", s->precond,
+                            known);
     }
     solver->auto_method = is_auto(s->method);
     solver->method = solver->auto_method ? method_to_begin_with(named) : drape_i_method_find(s->method);
     if (!solver->method) {
         drape_i_list_names(DRAPE_I_AUTO, drape_method_name, known, sizeof known);
-        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: unknown method \"%s\"; known: %s", s->method,
-                            known);
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: unknown method \"%s\"; known: %s", s->method, known);
     }
     const char *usual = drape_method_default_precond(solver->method->name);
     solver->auto_precond = !named && is_auto(usual);

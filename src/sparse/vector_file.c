@@ -56,8 +56,8 @@ static drape_status read_sizes(reader *r) {
         return status;
     if ((status = drape_i_market_end_of_line(t))) return status;
     if (rows == r->count && columns == 1) return DRAPE_OK;
-    return drape_i_market_fail(t, "%lld rows and %lld columns; expected %lld rows and one column",
-                               (long long)rows, (long long)columns, (long long)r->count);
+    return drape_i_market_fail(t, "%lld rows and %lld columns; expected %lld rows and one column", (long long)rows,
+                               (long long)columns, (long long)r->count);
 }
 
 /* Of a coordinate file. */

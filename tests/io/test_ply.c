@@ -1,7 +1,7 @@
 /* PLY and OBJ files that were written are read back: every bit of the positions, triangles and texture coordinates.
  */
-#include "io/mesh.h"
 #include "io/format_tools.h"
+#include "io/mesh.h"
 #include "support/frames.h"
 
 #include <stdio.h>

@@ -148,7 +148,8 @@ static void test_garbage(void **state) {
                                         "1 e",       "1 1",   "1 %", "1 m&",   "1 mm m mmm", "1 \xc2\xb5m",
                                         "1 m ^2",    "1 (m)", "1e",  "1 2 m",  "1_000"};
     (void)state;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) refuses(numbers[i], DRAPE_I_LENGTH, "is not a number");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        refuses(numbers[i], DRAPE_I_LENGTH, "is not a number");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) refuses(units[i], DRAPE_I_LENGTH, "is not a unit");
     refuses("1,5 m", DRAPE_I_LENGTH, "not a comma");
     refuses("1,000", DRAPE_I_PLAIN, "not a comma");

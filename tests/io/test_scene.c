@@ -917,8 +917,8 @@ static void test_overrides(void **state) {
 
 static void test_wrong_overrides(void **state) {
     static const char *const wrong[][2] = {
-        {"time", "expected path=value"},        {"time.frames=", "expected path=value"},
-        {"=1", "expected path=value"},          {"cloth.sail.mass=1", "there is no \"sail\""},
+        {"time", "expected path=value"},         {"time.frames=", "expected path=value"},
+        {"=1", "expected path=value"},           {"cloth.sail.mass=1", "there is no \"sail\""},
         {"cloth.7.mass=1", "there is no \"7\""}, {"cloth.-9999999999999999999.mass=1", "there is no"},
         {"drape.x=1", "there is no \"drape\""},  {"time.frames=[", "--set time.frames=["},
         {"time.frames=x", "frames: \"x\""},      {"tiem.frames=1", "did you mean \"time\"?"},
