@@ -164,7 +164,7 @@ YAML
 bad_input() {
     refuses 'no frames given'
     refuses 'unknown option --scen' s.obj --scen flag
-    refuses 'none.obj: there is neither this file nor none_0000.obj' none.obj
+    refuses 'none.obj: neither this file nor a sequence none_0000.obj, ... exists' none.obj
     refuses 'are written, but not read' a.glb
     refuses 'not a known format of frames' a.txt
     refuses 'unknown scene "nix"' s.obj --scene nix

@@ -159,7 +159,7 @@ bad_words() {
     refuses '--size 0x5: expected WIDTHxHEIGHT' a.pc2 a.png --size 0x5
     refuses '--size 10: expected WIDTHxHEIGHT' a.pc2 a.png --size 10
     refuses '20000 x 5 pixels' a.pc2 a.png --size 20000x5
-    refuses '--view 1: AZIMUTH,ELEVATION' a.pc2 a.png --view 1
+    refuses '--view 1: expected AZIMUTH,ELEVATION' a.pc2 a.png --view 1
     refuses '--view 0,91: AZIMUTH' a.pc2 a.png --view 0,91
     refuses '5 samples per pixel: 1, 4, 9' a.pc2 a.png --samples 5
     refuses '--samples 65: a whole number from 1 to 64' a.pc2 a.png --samples 65
