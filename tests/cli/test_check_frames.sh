@@ -165,8 +165,8 @@ bad_input() {
     refuses 'no frames given'
     refuses 'unknown option --scen' s.obj --scen flag
     refuses 'none.obj: neither this file nor a sequence none_0000.obj, ... exists' none.obj
-    refuses 'are written, but not read' a.glb
-    refuses 'not a known format of frames' a.txt
+    refuses 'can be written but not read' a.glb
+    refuses 'not a known format for frames' a.txt
     refuses 'unknown scene "nix"' s.obj --scene nix
     { standing 1 2; printf 'f 1 2 99\n'; } >b.obj
     refuses 'b.obj:11: vertex 99' b.obj
