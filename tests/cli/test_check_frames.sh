@@ -181,7 +181,7 @@ bad_input() {
     rm t_0001.obj
     standing 1 2 >t_0003.obj
     standing 1 2 >t_0004.obj
-    refuses 'frames 3 and 4 are there, but none between' t.obj
+    refuses 'there are frames 3 and 4 but none between them' t.obj
 }
 
 not_finite_in_a_cache() {
