@@ -59,7 +59,7 @@ DRAPE_API void drape_petsc_solver_destroy(drape_petsc_solver *solver); /* NULL i
  * preconditioner. */
 DRAPE_API drape_status drape_petsc_solver_solve(drape_petsc_solver *solver, const drape_problem *problem, double *x,
                                                 drape_solve_result *result);
-/* The next solve builds everything from the beginning. */
+/* The next solve builds everything from scratch. */
 DRAPE_API void drape_petsc_solver_forget(drape_petsc_solver *solver);
 
 /* Of the last solve: 0 before it, and with a preconditioner of PETSc's own. */
