@@ -48,9 +48,9 @@ typedef struct drape_ccd_settings {
 DRAPE_API drape_ccd_settings drape_ccd_defaults(void);
 
 /* A lower bound of the time at which a pair first touches, in [0, 1], or DRAPE_CCD_APART. start and end hold the four
- * vertices, 12 doubles each. settings may be NULL. What cannot be judged touches at time 0: NULL, coordinates that
- * are not finite or whose differences overflow, a kind that is none, settings out of range. Where differences exceed
- * 2^500 only what the first directions prove on the whole step is apart. */
+ * vertices, 12 doubles each. settings may be NULL. Invalid input counts as touching at time 0: NULL,
+ * coordinates that are not finite or have differences that overflow, an unknown kind, settings out of range. If
+ * differences exceed 2^500, a pair is apart only if the first directions prove it for the whole step. */
 DRAPE_API double drape_ccd_time(drape_ccd_kind kind, const double *start, const double *end,
                                 const drape_ccd_settings *settings);
 

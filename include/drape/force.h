@@ -60,15 +60,15 @@ typedef struct drape_wind_variation {
 typedef struct drape_forces {
     double gravity[3];    /* m/s^2; default 0, 0, -9.81 */
     double wind[3];       /* velocity of the air, m/s; default 0 */
-    double drag;          /* kg/m^3, >= 0: density of the air times drag coefficient; pressure drag/2 vn |vn| on
-                             each triangle, vn the air's velocity along its normal, where there is wind (see
-                             still_air); default 1.2 */
+    double drag;          /* kg/m^3, >= 0: density of the air times drag coefficient; default 1.2. Where there is
+                             wind (see still_air), each triangle has the pressure drag/2 vn |vn|, vn the air's
+                             velocity along its normal */
     double air_drag;      /* N s/m^3, >= 0: force per area and relative velocity, in all directions; default 0 */
     const double *vertex; /* a load on each vertex, N, 3 doubles per vertex; NULL: none */
     const drape_wind_variation *variation; /* how the wind changes; copied, with its keys; NULL: it does not */
-    bool still_air;       /* drag acts in air that does not move, too; default false: it does so only where wind is
-                             not zero, or there is a variation */
-    uint64_t reserved[6]; /* zero: reserved for later fields */
+    bool still_air;                        /* drag also acts in air that does not move; default false: only if wind is
+                                              not zero, or there is a variation */
+    uint64_t reserved[6];                  /* zero: reserved for later fields */
 } drape_forces;
 
 /* Every field at the default that stands beside it. */
