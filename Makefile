@@ -51,7 +51,7 @@ test-apps: all ## try the results in a browser and in Blender
 	@$(SETUP) --apps
 	@scripts/test-apps
 
-test-mpi: ## try drape-mpi, which runs on PETSc and MPI: two minutes on two cores
+test-mpi: ## try drape-mpi, which runs on PETSc and MPI: a minute on two cores
 	@$(SETUP) --mpi
 	@scripts/test-mpi
 

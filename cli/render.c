@@ -189,9 +189,11 @@ static bool choose_frames(render *r) {
         r->last = f;
     }
     if (r->last < 0) {
+        char one[24];
+        snprintf(one, sizeof one, "%lld", (long long)r->from);
         complain("%s has frames %lld to %lld; there is nothing to draw for %s %s", s->name,
                  (long long)source_number(s, 0), (long long)source_number(s, s->frames - 1),
-                 r->range ? "--frames" : "--frame", r->range ? r->range : "that");
+                 r->range ? "--frames" : "--frame", r->range ? r->range : one);
         return false;
     }
     if (r->output.kind == OUTPUT_PNG && !r->range) r->first = r->last;

@@ -95,7 +95,7 @@ bool session_begin(int *argc, char **argv) {
     char **theirs = calloc((size_t)*argc + 2, sizeof *theirs);
     if (!theirs) return false;
     int count = split(argc, argv, theirs);
-    if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return false;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &(int){0}) != MPI_SUCCESS) return false;
     MPI_Comm_rank(MPI_COMM_WORLD, &now.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &now.size);
     MPI_Comm_create_errhandler(on_mpi_error, &handler);

@@ -59,7 +59,7 @@ DRAPE_API void drape_petsc_solver_destroy(drape_petsc_solver *solver); /* NULL i
  * preconditioner. */
 DRAPE_API drape_status drape_petsc_solver_solve(drape_petsc_solver *solver, const drape_problem *problem, double *x,
                                                 drape_solve_result *result);
-/* The next solve rebuilds everything. */
+/* The next solve builds everything from scratch. */
 DRAPE_API void drape_petsc_solver_forget(drape_petsc_solver *solver);
 
 /* Of the last solve: 0 before it, and with a preconditioner of PETSc's own. */
@@ -71,9 +71,10 @@ DRAPE_API int64_t drape_petsc_solver_level_rows(const drape_petsc_solver *solver
 
 typedef struct drape_petsc_system drape_petsc_system;
 
-/* Each process reads the pattern of as many rows as any other; PT-Scotch divides the graph of the matrix; then each
- * reads the rows that became its own. None holds the whole system. All is checked that drape_system_read checks. The
- * file must lie on a folder that all processes see. */
+/* Each process reads the rest positions of as many vertices as any other; by these the vertices are divided
+ * (recursive coordinate bisection), always in the same way; then each reads the rows that became its own. None holds
+ * the whole system. Where all rest positions are alike, rows are divided into consecutive blocks. All is checked that
+ * drape_system_read checks. The file must lie on a folder that all processes see. */
 DRAPE_API drape_status drape_petsc_system_read(drape_context *ctx, MPI_Comm comm, const char *path,
                                                drape_petsc_system **out);
 DRAPE_API void drape_petsc_system_destroy(drape_petsc_system *system); /* NULL is fine */
@@ -94,12 +95,13 @@ DRAPE_API drape_status drape_petsc_system_write(const drape_petsc_system *system
 
 typedef struct drape_petsc_sim drape_petsc_sim;
 
-/* Reads a scene as drape_scene_load does, and divides its vertices over the processes by PT-Scotch. Keeps the part of
- * this process: its own vertices and two rings of copies around them. The description of the whole mesh is held only
- * while it is divided: some 70 bytes per vertex. Pins, wind, loads, all models and fabrics; the integrators
- * "linearised-euler", "implicit-euler" and "bdf2", the default. Everything else that the scene asks for is refused by
- * name (DRAPE_ERROR_ARGUMENT): contact, limits of strain, other integrators, solvers and mass matrices. The energies
- * of certificates are zero, and Newton's method searches by slopes, not by a potential. options may be NULL. */
+/* Reads a scene as drape_scene_load does, and divides its vertices over the processes by their rest positions, as
+ * drape_petsc_system_read does. Keeps the part of this process: its own vertices and two rings of copies around them.
+ * The description of the whole mesh is held only while it is divided: some 70 bytes per vertex. Pins, wind, loads,
+ * all models and fabrics; the integrators "linearised-euler", "implicit-euler" and "bdf2", the default. Everything
+ * else that the scene asks for is refused by name (DRAPE_ERROR_ARGUMENT): contact, limits of strain, other
+ * integrators, solvers and mass matrices. The energies of certificates are zero, and Newton's method searches by
+ * slopes, not by a potential. options may be NULL. */
 DRAPE_API drape_status drape_petsc_sim_load(drape_context *ctx, MPI_Comm comm, const char *name,
                                             const drape_scene_options *options, drape_petsc_sim **out);
 DRAPE_API void drape_petsc_sim_destroy(drape_petsc_sim *sim); /* NULL is fine */

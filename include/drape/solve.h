@@ -475,7 +475,7 @@ typedef enum drape_precond_work {
  * DRAPE_REUSE_PATTERNS, the default here. */
 DRAPE_API drape_status drape_precond_due(drape_precond *precond, const drape_problem *problem,
                                          drape_precond_work *out);
-/* Reports the number of iterations that the last solve took. NULL is fine. */
+/* Tells it how many iterations its last solve took. NULL is fine. */
 DRAPE_API void drape_precond_learn(drape_precond *precond, int32_t iterations);
 
 /* ---- Its levels, for a multigrid of your own: only "amg" has any ---- */

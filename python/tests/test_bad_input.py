@@ -78,7 +78,7 @@ def test_scalar_patterns(system):
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"method": "magic"}, 'no method "magic"'),
+    ({"method": "magic"}, 'unknown method "magic"'),
     ({"precond": "magic"}, "magic"),
     ({"precond": "a\0b"}, "zero character"),
     ({"stop": "later"}, "is none of preconditioned|is none of"),
@@ -99,7 +99,7 @@ def test_scalar_patterns(system):
     ({"out": np.zeros(432, np.float32)}, "out"),
     ({"constraints": [999]}, "vertex 999"),
     ({"constraints": [-1]}, "vertex -1"),
-    ({"constraints": [1, 1]}, "named twice"),
+    ({"constraints": [1, 1]}, "listed twice"),
     ({"constraints": [0.5]}, "whole numbers"),
     ({"constraints": np.zeros(5, bool)}, "mask"),
     ({"progress": 3}, "function"),
@@ -141,7 +141,7 @@ P, T = grid(5)
 
 
 @pytest.mark.parametrize("make, kind, message", [
-    (lambda: drape.Simulation("no-such-scene"), ValueError, "no scene"),
+    (lambda: drape.Simulation("no-such-scene"), ValueError, "unknown scene"),
     (lambda: drape.Simulation("no-such-file.yaml"), OSError, "no-such-file.yaml"),
     (lambda: drape.Simulation("flag", set={"time.stp": 1}), ValueError, 'did you mean "step"'),
     (lambda: drape.Simulation("flag", resolution=-3), ValueError, "resolution"),

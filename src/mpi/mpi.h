@@ -20,13 +20,6 @@ drape_status drape_i_petsc_status(drape_context *ctx, PetscErrorCode code);
 /* Process r of `size` begins with the vertices from here on; r = size gives the end. */
 DRAPE_INLINE int64_t drape_i_chunk(int64_t count, int32_t size, int32_t r) { return count * r / size; }
 
-/* The rows of a graph that this process begins with, as compressed rows with the numbers of neighbours. */
-typedef struct drape_i_graph_chunk {
-    int64_t count;            /* rows of all processes */
-    const int64_t *start;     /* from the chunk's first to its last row, and one more; any offset */
-    const int32_t *neighbour; /* of start[0] on; a row itself may be among them */
-} drape_i_graph_chunk;
-
 /* Who owns what after a partition. */
 typedef struct drape_i_owners {
     int32_t count;  /* own rows */
@@ -36,11 +29,14 @@ typedef struct drape_i_owners {
     int64_t chunk;  /* how many those are */
 } drape_i_owners;
 
-/* Divides the graph by PT-Scotch. On one process everything stays as it is. DRAPE_ERROR_ARGUMENT where a process
- * would be left without rows. */
-drape_status drape_i_partition(drape_context *ctx, MPI_Comm comm, const drape_i_graph_chunk *graph,
+/* Divides `count` rows over the processes by their positions, as evenly as whole numbers allow; always in the same
+ * way. position: 3 doubles per row of this process' chunk. DRAPE_ERROR_ARGUMENT with more processes than rows. */
+drape_status drape_i_partition(drape_context *ctx, MPI_Comm comm, int64_t count, const double *position,
                                drape_i_owners *out);
 void drape_i_owners_free(drape_context *ctx, drape_i_owners *owners);
+
+/* ---- fetch.c ---- */
+
 /* Looks up entries of an array that lies in chunks over the processes: out[k] = the `unit` numbers of row[k]. `mine`
  * is this process' chunk of the array. */
 PetscErrorCode drape_i_fetch_ints(MPI_Comm comm, int64_t count, const int32_t *mine, int32_t wanted,

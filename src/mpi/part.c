@@ -1,4 +1,4 @@
-/* part.c: a scene divided over processes. PT-Scotch divides the vertices by the edges of the triangles. A process
+/* part.c: a scene divided over processes. The vertices are divided by their rest positions. A process
  * then keeps all triangles that touch its own vertices, and all that touch those: two rings of copies. So every
  * element that moves an own vertex is there with everything that its rest shape depends on, and the cloth code
  * assembles the own rows as it would in the whole cloth. Vertices keep their order. */
@@ -6,7 +6,6 @@
 
 #include "sim/sim.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { OWN = 1, NEAR = 2, HERE = 4 };
@@ -24,80 +23,25 @@ static void *get(drape_i_part *p, int64_t count, size_t size) {
     return drape_i_arena_get(p->ctx, &p->arena, count > 0 ? count : 1, size);
 }
 
-/* ---- The graph ---- */
-
-static int compare(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-typedef struct chunk {
-    int64_t from, end;
-    int64_t *start;
-    int32_t *neighbour;
-    int64_t room;
-} chunk;
-
-/* Calls for all edges of triangles, in both directions, that begin in the chunk. */
-static void each_edge(const division *d, const chunk *c, int64_t *next, int32_t *to) {
-    for (int32_t p = 0; p < d->whole->piece_count; p++) {
-        const drape_piece *piece = &d->whole->pieces[p];
-        for (int64_t k = 0; k < 3 * (int64_t)piece->triangles; k++) {
-            const int64_t base = k / 3 * 3;
-            int64_t at = d->first[p] + piece->triangle[k];
-            if (at < c->from || at >= c->end) continue;
-            for (int64_t m = base; m < base + 3; m++) {
-                if (m == k) continue;
-                if (to) to[next[at - c->from]] = (int32_t)(d->first[p] + piece->triangle[m]);
-                next[at - c->from]++;
-            }
-        }
-    }
-}
-
-/* Each neighbour once. */
-static void sort_rows(chunk *c) {
-    int64_t kept = 0, begin = 0;
-    for (int64_t i = 0; i < c->end - c->from; i++) {
-        int64_t end = c->start[i + 1], first = kept;
-        qsort(c->neighbour + begin, (size_t)(end - begin), sizeof *c->neighbour, compare);
-        for (int64_t k = begin; k < end; k++)
-            if (k == begin || c->neighbour[k] != c->neighbour[k - 1]) c->neighbour[kept++] = c->neighbour[k];
-        begin = end;
-        c->start[i] = first;
-    }
-    c->start[c->end - c->from] = kept;
-}
-
-static drape_status make_graph(const division *d, chunk *c) {
-    const int64_t rows = c->end - c->from;
-    int64_t *next;
-    if (!DRAPE_NEW(d->part->ctx, c->start, rows + 1) || !DRAPE_NEW(d->part->ctx, next, rows + 1))
-        return DRAPE_ERROR_MEMORY;
-    each_edge(d, c, c->start + 1, NULL);
-    for (int64_t i = 0; i < rows; i++) c->start[i + 1] += c->start[i];
-    c->room = c->start[rows];
-    memcpy(next, c->start, (size_t)(rows + 1) * sizeof *next);
-    drape_status status = DRAPE_NEW(d->part->ctx, c->neighbour, c->room) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
-    if (!status) {
-        each_edge(d, c, next, c->neighbour);
-        sort_rows(c);
-    }
-    DRAPE_FREE(d->part->ctx, next, rows + 1);
-    return status;
-}
-
+/* By rest positions, in which nothing is folded. */
 static drape_status divide(division *d, drape_i_owners *owners) {
     drape_i_part *p = d->part;
     int rank, size;
+    double *rest;
     MPI_Comm_rank(p->comm, &rank);
     MPI_Comm_size(p->comm, &size);
-    chunk c = {.from = drape_i_chunk(p->all, size, rank), .end = drape_i_chunk(p->all, size, rank + 1)};
-    drape_status status = drape_petsc_agree(p->ctx, p->comm, make_graph(d, &c));
-    drape_i_graph_chunk graph = {.count = p->all, .start = c.start, .neighbour = c.neighbour};
-    if (!status) status = drape_i_partition(p->ctx, p->comm, &graph, owners);
-    DRAPE_FREE(p->ctx, c.start, c.end - c.from + 1);
-    DRAPE_FREE(p->ctx, c.neighbour, c.room);
+    const int64_t from = drape_i_chunk(p->all, size, rank), end = drape_i_chunk(p->all, size, rank + 1);
+    drape_status status = DRAPE_NEW_RAW(p->ctx, rest, 3 * (end - from)) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
+    for (int32_t k = 0; k < d->whole->piece_count && !status; k++) {
+        int64_t begin = d->first[k] > from ? d->first[k] : from;
+        int64_t stop = d->first[k + 1] < end ? d->first[k + 1] : end;
+        if (begin < stop)
+            memcpy(rest + 3 * (begin - from), d->whole->pieces[k].rest + 3 * (begin - d->first[k]),
+                   3 * (size_t)(stop - begin) * sizeof *rest);
+    }
+    status = drape_petsc_agree(p->ctx, p->comm, status);
+    if (!status) status = drape_i_partition(p->ctx, p->comm, p->all, rest, owners);
+    DRAPE_FREE(p->ctx, rest, 3 * (end - from));
     return status;
 }
 

@@ -1,10 +1,10 @@
 /* system.c: a system file (sparse/system_file.c has its layout) read by parts.
  *
- * First each process reads the pattern of as many consecutive rows as any other, for PT-Scotch. Then it reads the
- * rows that became its own, in runs of consecutive ones, and of the vertices that these are coupled with what the
- * constraints need. Here own vertices come first, in the order of the file, and copies after them, in the order of
- * the file. Rows of copies have the transposes of the own rows' blocks, because preconditioners want symmetric
- * patterns; their numbers are not used.
+ * First each process reads the rest positions of as many vertices as any other; by these all are divided. Then it
+ * reads the rows that became its own, in runs of consecutive ones, and of the vertices that these are coupled with
+ * what the constraints need. Here own vertices come first, in the order of the file, and copies after them, in the
+ * order of the file. Rows of copies have the transposes of the own rows' blocks, because preconditioners want
+ * symmetric patterns; their numbers are not used.
  *
  * Everything that drape_system_read checks is checked by the process that owns it, but for the total of constrained
  * vertices, which all of them add up. */
@@ -48,6 +48,7 @@ struct drape_petsc_system {
 static int64_t at_rowptr(int64_t row) { return (int64_t)sizeof(header) + 8 * row; }
 static int64_t at_col(const header *h, int64_t block) { return at_rowptr(h->n + 1) + 4 * block; }
 static int64_t at_val(const header *h, int64_t block) { return at_col(h, h->nnzb) + h->nnzb % 2 * 4 + 72 * block; }
+enum { REST = 3 };
 /* What: 0 S, 1 b, 2 z, 3 rest, 4 cur. */
 static int64_t at_vertex(const header *h, int32_t what, int64_t row) {
     int64_t start = at_val(h, h->nnzb);
@@ -134,35 +135,21 @@ static drape_status check_row(drape_petsc_system *s, int64_t row, const int32_t 
     return drape_i_fail(s->ctx, DRAPE_ERROR_FORMAT, "%s: row %lld has no diagonal block", name, (long long)row);
 }
 
-static drape_status read_rows(drape_petsc_system *s, int64_t from, int64_t count, rows *r) {
-    *r = (rows){.from = from, .count = count};
-    if (!DRAPE_NEW_RAW(s->ctx, r->start, count + 1)) return DRAPE_ERROR_MEMORY;
-    drape_status status = drape_i_shared_read(&s->file, at_rowptr(from), r->start, 8 * (count + 1));
-    if (!status) status = check_start(s, r);
-    if (status) return status;
-    r->blocks = r->start[count] - r->start[0];
-    if (!DRAPE_NEW_RAW(s->ctx, r->col, r->blocks)) {
-        r->blocks = 0;
-        return DRAPE_ERROR_MEMORY;
-    }
-    status = drape_i_shared_read(&s->file, at_col(&s->head, r->start[0]), r->col, 4 * r->blocks);
-    for (int64_t i = 0; i < count && !status; i++)
-        status = check_row(s, from + i, r->col + (r->start[i] - r->start[0]), r->start[i + 1] - r->start[i]);
-    return status;
-}
-
 /* ---- Who owns what ---- */
 
+/* By rest positions: those of vertices that belong together do not come closer to others' as cloth folds. */
 static drape_status divide(drape_petsc_system *s, drape_i_owners *owners) {
     int rank, size;
-    rows r;
+    double *rest;
     MPI_Comm_rank(s->comm, &rank);
     MPI_Comm_size(s->comm, &size);
-    int64_t from = drape_i_chunk(s->head.n, size, rank), end = drape_i_chunk(s->head.n, size, rank + 1);
-    drape_status status = drape_petsc_agree(s->ctx, s->comm, read_rows(s, from, end - from, &r));
-    drape_i_graph_chunk graph = {.count = s->head.n, .start = r.start, .neighbour = r.col};
-    if (!status) status = drape_i_partition(s->ctx, s->comm, &graph, owners);
-    free_rows(s->ctx, &r);
+    const int64_t from = drape_i_chunk(s->head.n, size, rank),
+                  count = drape_i_chunk(s->head.n, size, rank + 1) - from;
+    drape_status status = DRAPE_NEW_RAW(s->ctx, rest, 3 * count) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
+    if (!status) status = drape_i_shared_read(&s->file, at_vertex(&s->head, REST, from), rest, 24 * count);
+    status = drape_petsc_agree(s->ctx, s->comm, status);
+    if (!status) status = drape_i_partition(s->ctx, s->comm, s->head.n, rest, owners);
+    DRAPE_FREE(s->ctx, rest, 3 * count);
     return status;
 }
 

@@ -164,9 +164,9 @@ YAML
 bad_input() {
     refuses 'no frames given'
     refuses 'unknown option --scen' s.obj --scen flag
-    refuses 'none.obj: there is neither this file nor none_0000.obj' none.obj
-    refuses 'are written, but not read' a.glb
-    refuses 'not a known format of frames' a.txt
+    refuses 'none.obj: neither this file nor a sequence none_0000.obj, ... exists' none.obj
+    refuses 'can be written but not read' a.glb
+    refuses 'not a known format for frames' a.txt
     refuses 'unknown scene "nix"' s.obj --scene nix
     { standing 1 2; printf 'f 1 2 99\n'; } >b.obj
     refuses 'b.obj:11: vertex 99' b.obj
@@ -181,7 +181,7 @@ bad_input() {
     rm t_0001.obj
     standing 1 2 >t_0003.obj
     standing 1 2 >t_0004.obj
-    refuses 'frames 3 and 4 are there, but none between' t.obj
+    refuses 'there are frames 3 and 4 but none between them' t.obj
 }
 
 not_finite_in_a_cache() {

@@ -278,7 +278,7 @@ blown_up_runs_fail() {
     grep -qE 'stretched to 2(\.[0-9]*)? times .* of sheet, and max_stretch is 2; pins hold sheet' "$scratch/err" || fail "$(cat "$scratch/err")"
     drape 0 run wide.yaml --quiet --no-output --set max_stretch=6
     drape 1 run flag --resolution 21 --frames 3 --quiet --no-output --set time.step=1 --set time.fps=1
-    grep -q 'take a shorter step' "$scratch/err" || fail "$(cat "$scratch/err")"
+    grep -q 'use a shorter step' "$scratch/err" || fail "$(cat "$scratch/err")"
     drape 0 run flag --resolution 9 --frames 1 --quiet --no-output --set time.step=1
     grep -q 'warning: .*a step of 1 s is longer than a frame' "$scratch/err" || fail "$(cat "$scratch/err")"
     drape 0 run flag --resolution 9 --frames 1 --quiet --no-output --set 'forces.wind.velocity=[300, 0, 0]'

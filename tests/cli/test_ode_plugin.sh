@@ -128,7 +128,7 @@ END
     ode 0 ball.so --method bdf2 --events
     grep -q '^event ground at t = ' "$scratch/out"
     grep -q '^error ' "$scratch/out"
-    refuses '--until 3: a time above 3' ball.so --until 3
+    refuses '--until 3: expected a time above 3' ball.so --until 3
 }
 
 bad_libraries_are_refused() {

@@ -159,17 +159,17 @@ bad_words() {
     refuses '--size 0x5: expected WIDTHxHEIGHT' a.pc2 a.png --size 0x5
     refuses '--size 10: expected WIDTHxHEIGHT' a.pc2 a.png --size 10
     refuses '20000 x 5 pixels' a.pc2 a.png --size 20000x5
-    refuses '--view 1: AZIMUTH,ELEVATION' a.pc2 a.png --view 1
-    refuses '--view 0,91: AZIMUTH' a.pc2 a.png --view 0,91
+    refuses '--view 1: expected AZIMUTH,ELEVATION' a.pc2 a.png --view 1
+    refuses '--view 0,91: expected AZIMUTH' a.pc2 a.png --view 0,91
     refuses '5 samples per pixel: 1, 4, 9' a.pc2 a.png --samples 5
-    refuses '--samples 65: a whole number from 1 to 64' a.pc2 a.png --samples 65
-    refuses '--background red: a color RRGGBB' a.pc2 a.png --background red
-    refuses '--background 00ff00,: a color' a.pc2 a.png --background 00ff00,
-    refuses '--fps -1: 0.01 to 1000' a.pc2 a.gif --fps -1
-    refuses '--frames 2: FIRST:LAST' a.pc2 a.gif --frames 2
-    refuses '--frames 2:1: FIRST:LAST' a.pc2 a.gif --frames 2:1
-    refuses 'frames 0 to 2: there is nothing to draw' a.pc2 a.png --frame 3
-    refuses 'frames 0 to 2: there is nothing to draw of --frames 7:9' a.pc2 a.gif --frames 7:9
+    refuses '--samples 65: expected a whole number from 1 to 64' a.pc2 a.png --samples 65
+    refuses '--background red: expected a color RRGGBB' a.pc2 a.png --background red
+    refuses '--background 00ff00,: expected a color' a.pc2 a.png --background 00ff00,
+    refuses '--fps -1: it must be 0.01 to 1000' a.pc2 a.gif --fps -1
+    refuses '--frames 2: expected FIRST:LAST' a.pc2 a.gif --frames 2
+    refuses '--frames 2:1: expected FIRST:LAST' a.pc2 a.gif --frames 2:1
+    refuses 'frames 0 to 2; there is nothing to draw for --frame 3' a.pc2 a.png --frame 3
+    refuses 'frames 0 to 2; there is nothing to draw for --frames 7:9' a.pc2 a.gif --frames 7:9
     refuses 'give only one of them' a.pc2 a.gif --frame 1 --frames 0:1
     refuses 'even number of pixels in both directions, not 65 x 36' a.pc2 a.mp4 --size 65x36
     refuses 'is a scene itself' drooping a.png --scene drooping

@@ -14,7 +14,7 @@ solutions_are_those_of_one_machine() {
     done
 }
 
-# Measured: 18 on one process, 17 to 19 on four; GAMG takes twice as many.
+# Measured: 19 on 1, 2, 3, 4 and 16 processes; GAMG takes twice as many.
 iterations_hardly_grow() {
     local alone n many gamg
     alone=$("$drape" solve sheet.sys --tol 1e-8 --method ppcg --precond amg --json | number iterations)
@@ -26,10 +26,12 @@ iterations_hardly_grow() {
     at_most "$many" "$(awk "BEGIN { print 0.7 * $gamg }")"
 }
 
+# A division that called MPI from several threads crashed here, or never ended.
 subdomains_may_be_many() {
     local one many
     one=$(ranks 1 solve sheet.sys --tol 1e-8 --json | number iterations)
-    many=$(ranks 12 solve sheet.sys --tol 1e-8 --json | number iterations)
+    many=$(ranks 16 solve sheet.sys --tol 1e-8 --json | number iterations)
+    [ -n "$many" ] || fail "16 processes did not solve it"
     at_most "$many" "$(awk "BEGIN { print 1.25 * $one + 1 }")"
 }
 
@@ -40,11 +42,28 @@ no_process_holds_the_system() {
     at_most "$bytes" $((all * 2 / 5))
 }
 
-counts_repeat() {
-    local i
-    for i in 1 2 3; do ranks 3 solve sheet.sys --tol 1e-8 -o "again$i.bin" --json | number iterations; done | uniq | wc -l >counts
-    [ "$(cat counts)" -eq 1 ] || fail "iterations differ from run to run"
-    at_most "$(differences again1.bin again2.bin)" 1e-6
+solutions_repeat_to_the_bit() {
+    local n i
+    for n in 3 7; do
+        for i in 1 2; do ranks "$n" solve sheet.sys --tol 1e-8 -o "again$i.bin" --json | number iterations >"count$i"; done
+        [ -s count1 ]
+        cmp count1 count2
+        cmp again1.bin again2.bin
+    done
+}
+
+# Shares are as even as whole numbers allow: 1681 = 7 * 240 + 1.
+shares_are_even() { [ "$(ranks 7 solve sheet.sys --json | number part_own)" -eq 241 ]; }
+
+# Rest positions that are all the same say nothing; then rows are divided in their order.
+systems_without_positions_are_divided() {
+    local n=1681 bytes
+    bytes=$(stat -c %s sheet.sys)
+    cp sheet.sys flat.sys
+    dd if=/dev/zero of=flat.sys bs=24 count=$n seek=$((bytes - 48 * n)) oflag=seek_bytes conv=notrunc status=none
+    ranks 3 solve flat.sys --tol 1e-12 -o flat.bin >/dev/null
+    "$drape" solve sheet.sys --tol 1e-12 -o one.bin >/dev/null
+    at_most "$(differences one.bin flat.bin)" 1e-8
 }
 
 history_ends_where_it_stopped() {
@@ -65,7 +84,7 @@ bad_input_is_refused() {
     rejects 2 'but' 2 solve cut.sys -o x.bin
     rejects 2 'less than a header' 3 solve short.sys -o x.bin
     rejects 2 'which file?' 2 solve
-    rejects 2 'no option --bogus' 2 solve sheet.sys --bogus
+    rejects 2 'unknown option --bogus' 2 solve sheet.sys --bogus
     rejects 2 'between 0 and 1' 2 solve sheet.sys --tol 2
     rejects 2 '-pc_typo' 2 solve sheet.sys -o x.bin -pc_typo gamg
     rejects 2 'cannot write' 2 solve sheet.sys -o no/such/folder/x.bin
@@ -97,7 +116,7 @@ folders_must_be_shared() {
 
 system sheet.sys drooping --resolution 41
 for test in solutions_are_those_of_one_machine iterations_hardly_grow subdomains_may_be_many no_process_holds_the_system \
-    counts_repeat history_ends_where_it_stopped what_does_not_converge_says_so bad_input_is_refused \
+    solutions_repeat_to_the_bit shares_are_even systems_without_positions_are_divided history_ends_where_it_stopped what_does_not_converge_says_so bad_input_is_refused \
     damaged_numbers_are_named more_processes_than_vertices_are_refused folders_must_be_shared; do
     run_test $test $test
 done

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The Python module: it builds against this tree, and its own tests (python/tests) pass.
+# The Python module: it builds against this tree, and its own tests (python/tests) pass; with the library of the address
+# sanitizer under that sanitizer.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 source_dir=$1
@@ -19,19 +20,27 @@ for candidate in ${PYTHON:-} python3 /usr/bin/python3; do
     why=${why##*$'\n'}
 done
 
-# A library built with sanitizers needs their runtime in the interpreter.
-instrumented() { nm "$build/libdrape.a" 2>/dev/null | grep -E '__asan_|__tsan_|__gcov_' >/dev/null; }
+has_symbols() { nm "$build/libdrape.a" 2>/dev/null | grep -E "$1" >/dev/null; }
+
+# A library built with sanitizers needs their runtime in the interpreter, before anything else. What the interpreter keeps until
+# it ends would count as leaked.
+sanitizers=() flags=-O0
+if has_symbols __asan_; then
+    sanitizers=(LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc
+        ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1)
+    flags="-O0 -fsanitize=address,undefined"
+fi
 
 can_run() {
     [ -n "$python" ] || skip "$why (Debian: python3-dev python3-cffi python3-setuptools python3-numpy python3-scipy python3-pytest)"
-    if instrumented; then skip "the library is instrumented"; fi
+    if has_symbols '__tsan_|__gcov_'; then skip "the library is instrumented"; fi
 }
 
 builds() {
     can_run
     cd "$source_dir/python" || exit
     # What is compiled is not what takes the time.
-    CFLAGS=-O0 "$python" setup.py -q build --build-base "$scratch/temp" --build-lib "$scratch/lib"
+    CFLAGS=$flags LDFLAGS=$flags "$python" setup.py -q build --build-base "$scratch/temp" --build-lib "$scratch/lib"
     [ -e "$scratch/lib/drape/_drape.abi3.so" ] || fail "no extension of the limited interface: $(ls "$scratch/lib/drape")"
 }
 
@@ -49,7 +58,7 @@ passes() {
     can_run
     [ -e "$scratch/lib/drape/_drape.abi3.so" ] || fail "it was not built"
     cd "$scratch" || exit
-    PYTHONPATH=$scratch/lib "$python" -m pytest -q -p no:cacheprovider --tb=short "$1"
+    env "${sanitizers[@]}" PYTHONPATH="$scratch/lib" "$python" -m pytest -q -p no:cacheprovider --tb=short "$1"
 }
 
 run_test builds builds

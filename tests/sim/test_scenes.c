@@ -398,7 +398,7 @@ static void test_unknown_scenes(void **state) {
                  {"pinned", 1, "resolution is 1"},
                  {"pinned", -1, "resolution is -1"},
                  {"drooping", 8193, "resolution is 8193"},
-                 {"", 0, "no scene"}};
+                 {"", 0, "unknown scene"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         drape_loaded_scene *loaded = (drape_loaded_scene *)1;
         int64_t bytes = drape_context_bytes(*state);
@@ -428,7 +428,7 @@ static void test_wrong_steps(void **state) {
     }
     s->scene.step = 0.01;
     s->scene.steps_per_frame = 0;
-    refuse(s, "0 steps a frame");
+    refuse(s, "0 steps per frame");
     s->scene.steps_per_frame = 1, s->scene.frames = -1;
     refuse(s, "-1 frames");
     test_strip_destroy(s);
