@@ -126,7 +126,7 @@ typedef struct drape_force {
      * velocity_dependent is set as well; where they are not, do not write to them. */
     void (*element)(void *user, const drape_force_point *at, int32_t element, const int32_t *node,
                     drape_element_force *out);
-    /* J: force = -d energy / d x, but for what depends on v. NULL: the force has no energy. */
+    /* J: force = -d energy / d x, except for the part that depends on v. NULL: the force has no energy. */
     double (*element_energy)(void *user, const drape_force_point *at, int32_t element, const int32_t *node);
 
     /* A function over all positions, called by one thread, once per evaluation. */
@@ -196,7 +196,7 @@ typedef struct drape_assembly {
 } drape_assembly;
 
 /* A may be NULL: vectors only. A must come from drape_assembler_matrix of the same assembler. Allocates nothing.
- * D is symmetric, and so is K, but for DRAPE_DAMPING_FULL and forces of your own that are not. The wind's dependence
+ * D and K are symmetric, except with DRAPE_DAMPING_FULL or unsymmetric forces of your own. The wind's dependence
  * on x is left out of K. With DRAPE_JACOBIAN_FULL and DRAPE_DAMPING_FULL the rest of K is exact. The bits depend
  * neither on the number of threads nor on the vector instructions.
  *

@@ -476,7 +476,7 @@ DRAPE_API int32_t drape_journal_interval(const drape_journal *journal);
 DRAPE_API int64_t drape_journal_frames(const drape_journal *journal);
 /* The positions of one of them, m, 3 doubles per vertex: to be written again. */
 DRAPE_API drape_status drape_journal_read(drape_journal *journal, int64_t frame, double *positions);
-/* Its energies, as drape_sim_energy had them, but for force_count and force: 0 and NULL. */
+/* Its energies, as drape_sim_energy had them. force_count is 0 and force is NULL. */
 DRAPE_API drape_status drape_journal_read_energy(drape_journal *journal, int64_t frame,
                                                  drape_certificate_energy *energy);
 /* Adds the simulation's present state as the next frame, and a checkpoint where it is time for one. */
@@ -492,7 +492,7 @@ typedef struct drape_report drape_report;
 /* A simulation that was restored from a checkpoint before gets a report from there on, which says so. */
 DRAPE_API drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, drape_sim *sim,
                                            drape_report **out);
-/* From now on the records of steps, some 4 kB each, wait in a file without a name in the folder of `path`, not in
+/* From now on the records of steps, about 4 kB each, are kept in an unnamed file in the folder of `path`, not in
  * memory. Before the first step. */
 DRAPE_API drape_status drape_report_spill(drape_report *report, const char *path);
 DRAPE_API drape_status drape_report_step(drape_report *report, const drape_certificate *certificate);

@@ -120,7 +120,7 @@ typedef struct drape_ode_system {
      * explicit ones mass_solve, tr-bdf2 both. */
     drape_status (*mass_times)(void *user, const double *in, double *out);
     drape_status (*mass_solve)(void *user, double *r);
-    drape_ode_linear linear; /* implicit methods need prepare and solve, but for DRAPE_ODE_MATRIX_FREE */
+    drape_ode_linear linear; /* implicit methods need prepare and solve, except DRAPE_ODE_MATRIX_FREE */
 
     /* What follows may be NULL. */
 
@@ -411,9 +411,9 @@ DRAPE_API bool drape_ode_last_step(const drape_ode *ode, double *begin, double *
  * with which a method of k steps begins (drape_ode_step and the like, not under DRAPE_ODE_ERROR): states and slopes,
  * O(h^3) in the first, O(h^5) in the second
  *
- * so that it has the order of the method, but for the first step of bdf4 to bdf6. Steps that the control of the error
- * has taken in two halves use the state between them, too. Where the end of a step was changed by `project`, the
- * solution leads to the changed state. Explicit methods may evaluate f at the new state, which the next step then
+ * so that it has the order of the method, except in the first step of bdf4 to bdf6. Steps that the control of the
+ * error has taken in two halves use the state between them, too. Where the end of a step was changed by `project`,
+ * the solution leads to the changed state. Explicit methods may evaluate f at the new state, which the next step then
  * does not: DRAPE_ERROR_NUMBER where that fails. */
 DRAPE_API drape_status drape_ode_interpolate(drape_ode *ode, double t, double *x, double *v);
 

@@ -65,7 +65,7 @@ typedef struct drape_motion_path {
     const double *frame_time; /* s, one per frame, rising */
     const double *frame;      /* m, 3 doubles per vertex of the pin, in its order, and frame */
     bool keep_offset;         /* vertices keep the offset from their frames that they have at time 0; false: they are
-                                 where the frames say. Pins that take hold later always keep it */
+                                 where the frames say. Pins that start later always keep it */
     uint64_t reserved[8];     /* zero: reserved for later fields */
 } drape_motion_path;
 
@@ -197,9 +197,9 @@ DRAPE_API const char *drape_contact_law_name(drape_contact_law law);
 typedef struct drape_contact_settings {
     bool self;            /* cloth meets cloth; default false */
     bool allow_crossings; /* what crosses at the start may do so until it is apart; default false: it is an error */
-    double distance;   /* m, >= 0: contacts begin to push this far outside of the thickness; default 0: a fifth of the
-                          shortest edge, but no more than 1 mm */
-    drape_pinch pinch; /* default DRAPE_PINCH_FAIL */
+    double distance;      /* m, >= 0: contacts begin to push this far beyond the thickness; default 0: a fifth of the
+                             shortest edge, but no more than 1 mm */
+    drape_pinch pinch;    /* default DRAPE_PINCH_FAIL */
     drape_contact_preset preset; /* default DRAPE_CONTACT_ROBUST */
     drape_contact_law law;       /* default DRAPE_CONTACT_SECANT */
     uint64_t reserved[6];        /* zero: reserved for later fields */
@@ -362,7 +362,7 @@ DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
  * can have supplied. (The last is not checked with your own forces or moving colliders.) Further cases are a
  * linearised step whose linear system has no solution, a Newton iteration that does not converge, and a step that is
  * too long for an explicit method. The message names step, time, piece and vertex, and says what to try. After any
- * failure the state is that of before the step. */
+ * failure the state is as before the step. */
 DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
 
 /* Its own, which live as long as it does. NULL and 0 of a simulation that is NULL. */
