@@ -234,9 +234,9 @@ DRAPE_API double drape_cloth_stretch(const drape_cloth *cloth, const double *x);
 /* Whether a piece has a strain_limit. */
 DRAPE_API bool drape_cloth_limits_strain(const drape_cloth *cloth);
 /* Moves the ends of springs that exceed their strain_limit closer together, after Provot (1995). v changes by the
- * displacement over h (s, > 0, the step that led to x). x and v are 3 doubles per vertex. inverse_mass, one per
- * vertex, 1/kg: 0 for vertices that are held and stay where they are; NULL: all are free. Does nothing without a
- * limit. Where held vertices are too far apart, or a hundred sweeps are not enough, springs stay too long. */
+ * displacement over h (s, > 0, the step that led to x). x and v are 3 doubles per vertex. inverse_mass is one double
+ * per vertex, 1/kg: 0 for held vertices, which do not move. NULL: all are free. Does nothing without a limit. If held
+ * vertices are too far apart, or a hundred sweeps are not enough, springs stay too long. */
 DRAPE_API drape_status drape_cloth_limit_strain(const drape_cloth *cloth, const double *inverse_mass, double h,
                                                 double *x, double *v);
 

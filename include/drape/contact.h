@@ -40,7 +40,7 @@ DRAPE_API const char *drape_ccd_kind_name(drape_ccd_kind kind);
 
 /* How to look. Zero means the default in every field. */
 typedef struct drape_ccd_settings {
-    double separation;    /* m, finite, >= 0: parts that come as near as this touch; default 0 */
+    double separation;    /* m, finite, >= 0: parts at this distance or less touch; default 0 */
     int32_t depth;        /* 1..30: times are resolved to 2^-depth of the step; default 16 */
     uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_ccd_settings;
@@ -48,9 +48,9 @@ typedef struct drape_ccd_settings {
 DRAPE_API drape_ccd_settings drape_ccd_defaults(void);
 
 /* A lower bound of the time at which a pair first touches, in [0, 1], or DRAPE_CCD_APART. start and end hold the four
- * vertices, 12 doubles each. settings may be NULL. What cannot be judged touches at time 0: NULL, coordinates that
- * are not finite or whose differences overflow, a kind that is none, settings out of range. Where differences exceed
- * 2^500 only what the first directions prove on the whole step is apart. */
+ * vertices, 12 doubles each. settings may be NULL. Invalid input counts as touching at time 0: NULL,
+ * coordinates that are not finite or have differences that overflow, an unknown kind, settings out of range. If
+ * differences exceed 2^500, a pair is apart only if the first directions prove it for the whole step. */
 DRAPE_API double drape_ccd_time(drape_ccd_kind kind, const double *start, const double *end,
                                 const drape_ccd_settings *settings);
 
@@ -86,7 +86,7 @@ DRAPE_API drape_status drape_ccd_times(drape_context *ctx, const drape_ccd_pairs
  *     drape_contact_list near = drape_contact_pairs_list(pairs, DRAPE_CONTACT_EDGE_EDGE);
  *
  * Every vertex moves along the straight segment from start to end. A pair is a vertex and a triangle, or two edges,
- * that have no vertex in common. Every pair that comes as near as the sum of both margins is found exactly once. This
+ * that have no vertex in common. Every pair that comes within the sum of both margins is found exactly once. This
  * holds for any combination of positions on the segments: a vertex may also stop after a part of its path. Other
  * pairs may be listed too. For pairs that are near each other at one moment, pass start = end. */
 

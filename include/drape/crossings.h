@@ -37,7 +37,7 @@ typedef enum drape_crossing_kind {
     DRAPE_CROSSING_EDGE,      /* an edge passes through the interior of a triangle, with its ends on both sides */
     DRAPE_CROSSING_TRIANGLES, /* two triangles that are not in one plane have interior points in common, or an edge of
                                  one passes through the other */
-    DRAPE_CROSSING_TOUCH /* an edge and a triangle that meet but do not cross, except at a shared vertex: an end lies
+    DRAPE_CROSSING_TOUCH /* an edge and a triangle that meet but do not cross, except at a shared vertex. An end lies
                             on the triangle, two edges meet, or they overlap within a plane */
 } drape_crossing_kind;
 

@@ -60,15 +60,15 @@ typedef struct drape_wind_variation {
 typedef struct drape_forces {
     double gravity[3];    /* m/s^2; default 0, 0, -9.81 */
     double wind[3];       /* velocity of the air, m/s; default 0 */
-    double drag;          /* kg/m^3, >= 0: density of the air times drag coefficient; pressure drag/2 vn |vn| on
-                             each triangle, vn the air's velocity along its normal, where there is wind (see
-                             still_air); default 1.2 */
+    double drag;          /* kg/m^3, >= 0: density of the air times drag coefficient; default 1.2. Where there is
+                             wind (see still_air), each triangle has the pressure drag/2 vn |vn|, vn the air's
+                             velocity along its normal */
     double air_drag;      /* N s/m^3, >= 0: force per area and relative velocity, in all directions; default 0 */
     const double *vertex; /* a load on each vertex, N, 3 doubles per vertex; NULL: none */
     const drape_wind_variation *variation; /* how the wind changes; copied, with its keys; NULL: it does not */
-    bool still_air;       /* drag acts in air that does not move, too; default false: it does so only where wind is
-                             not zero, or there is a variation */
-    uint64_t reserved[6]; /* zero: reserved for later fields */
+    bool still_air;                        /* drag also acts in air that does not move; default false: only if wind is
+                                              not zero, or there is a variation */
+    uint64_t reserved[6];                  /* zero: reserved for later fields */
 } drape_forces;
 
 /* Every field at the default that stands beside it. */
@@ -126,7 +126,7 @@ typedef struct drape_force {
      * velocity_dependent is set as well; where they are not, do not write to them. */
     void (*element)(void *user, const drape_force_point *at, int32_t element, const int32_t *node,
                     drape_element_force *out);
-    /* J: force = -d energy / d x, but for what depends on v. NULL: the force has no energy. */
+    /* J: force = -d energy / d x, except for the part that depends on v. NULL: the force has no energy. */
     double (*element_energy)(void *user, const drape_force_point *at, int32_t element, const int32_t *node);
 
     /* A function over all positions, called by one thread, once per evaluation. */
@@ -196,7 +196,7 @@ typedef struct drape_assembly {
 } drape_assembly;
 
 /* A may be NULL: vectors only. A must come from drape_assembler_matrix of the same assembler. Allocates nothing.
- * D is symmetric, and so is K, but for DRAPE_DAMPING_FULL and forces of your own that are not. The wind's dependence
+ * D and K are symmetric, except with DRAPE_DAMPING_FULL or unsymmetric forces of your own. The wind's dependence
  * on x is left out of K. With DRAPE_JACOBIAN_FULL and DRAPE_DAMPING_FULL the rest of K is exact. The bits depend
  * neither on the number of threads nor on the vector instructions.
  *

@@ -133,11 +133,11 @@ typedef struct drape_check_summary {
     double fastest;    /* 1/s: a bound from above of the angular frequencies of stretch and shear at rest (bending is
                           left out); an explicit method needs steps of less than about 2 / fastest */
     bool controlled;   /* steps are chosen by their error: `step` is only the longest */
-    double swing_loss; /* share of its energy that one swing of the largest piece, hung up by an end, loses to the
-                          steps (numerical damping); 0 without gravity, with explicit and with controlled steps */
+    double swing_loss; /* numerical damping: the share of its energy that the largest piece, hung up by one end,
+                          loses in one swing. 0 without gravity, with explicit and with controlled steps */
     bool at_rest;      /* residual is known and below 1e-6, and the cloth starts without velocity */
     double residual;   /* of a scene that says where its cloth starts (`start`): drape_equilibrium_result.residual
-                          there; -1:   not known, also with contact and limits of strain */
+                          there; -1: not known, also with contact and strain limits */
     uint64_t reserved[5]; /* zero */
 } drape_check_summary;
 
@@ -197,9 +197,8 @@ typedef struct drape_frame_attribute {
 
 /* The state of one frame. Arrays belong to the caller and are read during the call. Meshes and attributes are
  * optional. If there are any, every frame of a writer has the same ones: names, numbers of vertices and components,
- * triangles. docs/formats.md says what each format stores: .html, .glb, .abc, .obj and .usda the meshes, .abc, .ply
- * and .usda the attributes.
- */
+ * triangles. .html, .glb, .abc, .obj and .usda store the meshes; .abc, .ply and .usda store the attributes
+ * (docs/formats.md). */
 typedef struct drape_frame {
     const double *positions; /* m, 3 doubles per vertex of the cloth, over all pieces */
     bool has_time;  /* number and time are given; false: the writer counts from 0, and time is number / fps */
@@ -259,13 +258,13 @@ DRAPE_API size_t drape_writer_makes_besides(const char *path, const drape_scene 
 DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,
                                          drape_writer **out);
 /* Writes one frame. A frame that is refused (DRAPE_ERROR_ARGUMENT) changes nothing. Memory does not grow with the
- * number of frames. The beginning of .mdd, .usda and .glb depends on the end, so they keep 12 bytes per vertex and
- * frame in a temporary file until they are closed; .abc keeps some 300 bytes per mesh and frame. */
+ * number of frames. The beginning of .mdd, .usda and .glb depends on the end. So they keep 12 bytes per vertex and
+ * frame in a temporary file until they are closed. .abc keeps about 300 bytes per mesh and frame. */
 DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const drape_frame *frame);
-/* Finishes what there is to finish and frees the writer, also on failure. Formats with one file for all frames put it
- * in its place here; where there was no frame they leave no file. After a frame that failed the file holds the frames
- * before it. If it cannot, because the disk is full, the status is an error and the message says how many frames are
- * kept. .pc2 keeps all, .mdd, .usda, .glb and .abc as many as fit, .html none. NULL is fine. */
+/* Finishes the files and frees the writer, also on failure. Formats with one file for all frames put it in its place
+ * here; if there was no frame, they leave no file. After a frame that failed, the file holds the frames before it. If
+ * the disk is full, the status is an error, and the message says how many frames are kept: all in .pc2, as many as
+ * fit in .mdd, .usda, .glb and .abc, and none in .html. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
 
 /* ---- Queries of continuous collision detection, read: CSV files with what is true (docs/contact.md) ---- */
@@ -403,8 +402,9 @@ typedef struct drape_render_cloth {
     uint64_t reserved[6];           /* zero: reserved for later fields */
 } drape_render_cloth;
 
-/* Where the camera is. A point p is at the pixel (width / 2 + focal * dot(right, d) / -dot(back, d),
- * height / 2 - focal * dot(up, d) / -dot(back, d)), d = p - eye, counted from the top left corner of the picture. */
+/* Where the camera is. With d = p - eye, a point p is drawn at the pixel
+ *   (width / 2 + focal * dot(right, d) / -dot(back, d), height / 2 - focal * dot(up, d) / -dot(back, d)),
+ * counted from the top left corner of the picture. */
 typedef struct drape_render_camera {
     double eye[3]; /* m */
     double right[3], up[3], back[3];
@@ -476,7 +476,7 @@ DRAPE_API int32_t drape_journal_interval(const drape_journal *journal);
 DRAPE_API int64_t drape_journal_frames(const drape_journal *journal);
 /* The positions of one of them, m, 3 doubles per vertex: to be written again. */
 DRAPE_API drape_status drape_journal_read(drape_journal *journal, int64_t frame, double *positions);
-/* Its energies, as drape_sim_energy had them, but for force_count and force: 0 and NULL. */
+/* Its energies, as drape_sim_energy had them. force_count is 0 and force is NULL. */
 DRAPE_API drape_status drape_journal_read_energy(drape_journal *journal, int64_t frame,
                                                  drape_certificate_energy *energy);
 /* Adds the simulation's present state as the next frame, and a checkpoint where it is time for one. */
@@ -492,7 +492,7 @@ typedef struct drape_report drape_report;
 /* A simulation that was restored from a checkpoint before gets a report from there on, which says so. */
 DRAPE_API drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, drape_sim *sim,
                                            drape_report **out);
-/* From now on the records of steps, some 4 kB each, wait in a file without a name in the folder of `path`, not in
+/* From now on the records of steps, about 4 kB each, are kept in an unnamed file in the folder of `path`, not in
  * memory. Before the first step. */
 DRAPE_API drape_status drape_report_spill(drape_report *report, const char *path);
 DRAPE_API drape_status drape_report_step(drape_report *report, const drape_certificate *certificate);

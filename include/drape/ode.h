@@ -14,7 +14,7 @@
  * The integrators see no matrix. Implicit methods ask the system to solve (I - c J) d = r, or (M - c D - c^2 K) d = r
  * with K = df/dx and D = df/dv, to a tolerance. drape_ode_dense does that for small systems, and
  * DRAPE_ODE_MATRIX_FREE for systems of any size that only have f. docs/ode.md helps to choose a method.
- * drape_ode_interpolate gives the solution inside the last step; drape_ode_watch finds events. Creating allocates,
+ * drape_ode_interpolate gives the solution inside the last step. drape_ode_watch finds events. Creating allocates,
  * stepping does not. */
 #ifndef DRAPE_ODE_H
 #define DRAPE_ODE_H
@@ -94,11 +94,11 @@ typedef struct drape_ode_projection {
     bool past_changed;
 } drape_ode_projection;
 
-/* A system whose numbers are spread over several processes, each of which runs an integrator of the same settings on
- * its own ones, and on copies of those of others that its functions need. Integrators decide by norms and sums, which
- * are those of all processes then. The functions of the system must see to the rest: what they write to x, v and d is
- * the same in a copy as in what it is a copy of, and each returns the same status everywhere. What f, mass_times and
- * filter write to copies does not matter. For implicit multistep methods that are not DRAPE_ODE_MATRIX_FREE. */
+/* A system whose unknowns are spread over several processes. Each process runs an integrator with the same settings
+ * on its own unknowns, and on copies of others that its functions need. Integrators decide by norms and sums over all
+ * processes. The functions of the system must do the rest. What they write to x, v and d must be the same in a copy
+ * as in its original, and each function must return the same status on every process. What f, mass_times and filter
+ * write to copies does not matter. For implicit multistep methods that are not DRAPE_ODE_MATRIX_FREE. */
 typedef struct drape_ode_spread {
     int32_t range_count;
     const int64_t *range; /* two per range: the first number of x that counts here, and the end; ascending */
@@ -120,7 +120,7 @@ typedef struct drape_ode_system {
      * explicit ones mass_solve, tr-bdf2 both. */
     drape_status (*mass_times)(void *user, const double *in, double *out);
     drape_status (*mass_solve)(void *user, double *r);
-    drape_ode_linear linear; /* implicit methods need prepare and solve, but for DRAPE_ODE_MATRIX_FREE */
+    drape_ode_linear linear; /* implicit methods need prepare and solve, except DRAPE_ODE_MATRIX_FREE */
 
     /* What follows may be NULL. */
 
@@ -154,23 +154,23 @@ typedef struct drape_ode_system {
      * implicit Euler, every change is a restart. */
     drape_status (*project)(void *user, drape_ode_projection *state);
     /* Called when an implicit stage begins, with its t and c. at->x are the positions (y) at that time, extrapolated
-     * from the states before with the order of the method; at->v is NULL. A force without a potential may have one if
-     * some of its geometry is frozen at these positions, which costs no order. f, prepare, solve and potential must
-     * then freeze it until the end of the stage, which is announced with NULL. at->x lives as long. Linearised steps
-     * and explicit methods do not call it. */
+     * from the previous states with the order of the method. at->v is NULL. A force without a potential may have one
+     * if some of its geometry is frozen at these positions; this does not reduce the order. f, prepare, solve and
+     * potential must then freeze it until the end of the stage. The end is announced by a call with NULL, and at->x
+     * is valid until then. Linearised steps and explicit methods do not call it. */
     void (*lag)(void *user, const drape_ode_point *at);
-    /* The share in (0, 1] of a correction s that the line search may go at most: from at->x the positions move along
-     * c s (y along s). 1: no bound. Not called with DRAPE_ODE_SEARCH_OFF. */
+    /* The largest share in (0, 1] of a correction s that the line search may take. From at->x the positions move
+     * along c s (y along s). 1: no bound. Not called with DRAPE_ODE_SEARCH_OFF. */
     double (*bound)(void *user, const drape_ode_point *at, const double *s);
     /* The eigenvalue (real, imaginary part, 1/s) of the first order form that limits explicit steps: one with the
      * largest modulus among those that do not grow. Explicit methods then refuse steps beyond their limit. */
     void (*stiffest)(void *user, double t, const double *x, const double *v, double lambda[2]);
-    /* f and potential at the same point in one call, where that is cheaper than both: Newton's iteration then takes
-     * it wherever it needs both, but for rounding with the same result. */
+    /* f and potential at the same point in one call, if that is cheaper than two calls. Newton's iteration uses it
+     * wherever it needs both. The results must be the same except for rounding. */
     drape_status (*f_with_potential)(void *user, const drape_ode_point *at, double *out, double *potential);
-    /* DRAPE_ODE_MATRIX_FREE: d = P^-1 r, P being about A = I - c J, or M - c D - c^2 K, at this point, and the same
-     * for all calls of a linear solve; `moved` is true in the first of them, when P may be made. With constraints d
-     * keeps them. NULL: the identity. */
+    /* DRAPE_ODE_MATRIX_FREE: d = P^-1 r, where P approximates A = I - c J, or M - c D - c^2 K, at this point. P must
+     * be the same for all calls of a linear solve; `moved` is true in the first call, when P may be recomputed. d
+     * must satisfy the constraints, if there are any. NULL: the identity. */
     drape_status (*precondition)(void *user, const drape_ode_point *at, bool moved, const double *r, double *d);
     const drape_ode_spread *spread; /* must outlive the integrator; NULL: all of the system is here */
     uint64_t reserved[3];           /* zero: reserved for later fields */
@@ -249,10 +249,10 @@ typedef struct drape_ode_newton {
     bool keep_unconverged; /* with DRAPE_ODE_FIXED: a stage that does not converge is kept as far as it came, and
                               counted; default false: it ends the run */
     /* For second order systems whose steps are not controlled by the error, in the unit of x. The iteration has
-     * converged when no component of x is estimated to be farther than this from the solution of the stage, nor
-     * farther than 0.3 times the largest distance to the extrapolation from the states before. The second bound is
-     * never below 0.003 of this. Smooth motion is thus solved more tightly than rough motion, whose steps have the
-     * larger errors anyway. It takes the place of rtol and atol; default 0, or negative: those. */
+     * converged when no component of x is estimated to be farther than this from the solution of the stage. The
+     * distance must also be at most 0.3 times the largest distance to the extrapolation from previous states. The
+     * second bound is never below 0.003 of this. Smooth motion is thus solved more tightly than rough motion, whose
+     * steps have the larger errors anyway. It takes the place of rtol and atol; default 0, or negative: those. */
     double tolerance;
     /* DRAPE_ODE_MATRIX_FREE: vectors of GMRES between restarts, each as long as the
      * unknown, 1..DRAPE_ODE_MOST_RESTART; default 0: 30. Products, one evaluation of f each, of one linear solve, >=
@@ -411,9 +411,9 @@ DRAPE_API bool drape_ode_last_step(const drape_ode *ode, double *begin, double *
  * with which a method of k steps begins (drape_ode_step and the like, not under DRAPE_ODE_ERROR): states and slopes,
  * O(h^3) in the first, O(h^5) in the second
  *
- * so that it has the order of the method, but for the first step of bdf4 to bdf6. Steps that the control of the error
- * has taken in two halves use the state between them, too. Where the end of a step was changed by `project`, the
- * solution leads to the changed state. Explicit methods may evaluate f at the new state, which the next step then
+ * so that it has the order of the method, except in the first step of bdf4 to bdf6. Steps that the control of the
+ * error has taken in two halves use the state between them, too. Where the end of a step was changed by `project`,
+ * the solution leads to the changed state. Explicit methods may evaluate f at the new state, which the next step then
  * does not: DRAPE_ERROR_NUMBER where that fails. */
 DRAPE_API drape_status drape_ode_interpolate(drape_ode *ode, double t, double *x, double *v);
 

@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define DRAPE_ODE_PLUGIN_API DRAPE_API /* seen from outside of your library; it is not drape's own function */
+#define DRAPE_ODE_PLUGIN_API DRAPE_API /* visible outside your library; it is not drape's own function */
 
 enum {
     DRAPE_ODE_PLUGIN_VERSION = 1,

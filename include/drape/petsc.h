@@ -53,9 +53,9 @@ DRAPE_API void drape_petsc_solver_destroy(drape_petsc_solver *solver); /* NULL i
 /* The problem over the vertices of the part. A has a row per vertex, and a symmetric pattern, the same in every
  * solve; rows of copies are not looked at, but for their pattern. Constraints hold copies as their own process does.
  * Couplings, operators and near_kernel are refused. A's diagonal blocks are changed while the function runs, and then
- * restored. x: 3 doubles per vertex, for copies too; may be the same array as problem->guess. In the result, which is
- * the same everywhere but for constraint_force: method is PETSc's KSPType and precond "amg", or its PCType;
- * energy_error and the energies of the history are -1; bytes are those held on this process by drape's part of the
+ * restored. x: 3 doubles per vertex, for copies too; may be the same array as problem->guess. The result is the
+ * same everywhere, except for constraint_force. In it, method is PETSc's KSPType, and precond is "amg" or the PCType.
+ * energy_error and the energies of the history are -1. bytes are those held on this process by drape's part of the
  * preconditioner. */
 DRAPE_API drape_status drape_petsc_solver_solve(drape_petsc_solver *solver, const drape_problem *problem, double *x,
                                                 drape_solve_result *result);
@@ -95,8 +95,8 @@ DRAPE_API drape_status drape_petsc_system_write(const drape_petsc_system *system
 
 typedef struct drape_petsc_sim drape_petsc_sim;
 
-/* Reads a scene as drape_scene_load does, divides its vertices over the processes by their rest positions, as
- * drape_petsc_system_read does, and keeps the part of this one: its own vertices and two rings of copies around them.
+/* Reads a scene as drape_scene_load does, and divides its vertices over the processes by their rest positions, as
+ * drape_petsc_system_read does. Keeps the part of this process: its own vertices and two rings of copies around them.
  * The description of the whole mesh is held only while it is divided: some 70 bytes per vertex. Pins, wind, loads,
  * all models and fabrics; the integrators "linearised-euler", "implicit-euler" and "bdf2", the default. Everything
  * else that the scene asks for is refused by name (DRAPE_ERROR_ARGUMENT): contact, limits of strain, other

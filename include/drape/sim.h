@@ -33,11 +33,11 @@ typedef enum drape_motion_kind {
 
 /* Writes the displacement of a pinned vertex (numbered over all pieces) at a time since the simulation began, in s.
  * The displacement, in m, is relative to where the pin holds the vertex. start: where the vertex was at time 0, m. It
- * is called by the thread that calls drape_sim_step, one call at a time, possibly several times for the same vertex
- * and time (a step may be repeated), and at times in any order. It must return the same result for the same
- * arguments, and may not use the simulation. An answer that is not finite fails the step with DRAPE_ERROR_NUMBER and
+ * is called by the thread that calls drape_sim_step, one call at a time. Times may come in any order, and a call may
+ * be repeated for the same vertex and time. It must return the same result for the same
+ * arguments, and may not use the simulation. A result that is not finite fails the step with DRAPE_ERROR_NUMBER and
  * a message that names pin, vertex and time. For a pin that holds from time 0 on, the displacement at time 0 should
- * be zero: else the vertex jumps. */
+ * be zero; otherwise the vertex jumps. */
 typedef void drape_motion_function(void *user, int32_t vertex, double time, const double start[3],
                                    double displacement[3]);
 
@@ -65,7 +65,7 @@ typedef struct drape_motion_path {
     const double *frame_time; /* s, one per frame, rising */
     const double *frame;      /* m, 3 doubles per vertex of the pin, in its order, and frame */
     bool keep_offset;         /* vertices keep the offset from their frames that they have at time 0; false: they are
-                                 where the frames say. Pins that take hold later always keep it */
+                                 where the frames say. Pins that start later always keep it */
     uint64_t reserved[8];     /* zero: reserved for later fields */
 } drape_motion_path;
 
@@ -125,16 +125,18 @@ DRAPE_API const char *drape_mass_matrix_name(drape_mass_matrix mass); /* "lumped
 /* How a scene is stepped. Zero means the default in every field. docs/integrators.md says which method is for what;
  * of "linearised-euler" only `unknowns` and `mass` matter. */
 typedef struct drape_integration {
-    /* method: default "bdf2"; or another one of drape_integrator_name. step is not used: the scene's step is, as the
-     * longest one under a control. Where zero means another default than in drape/ode.h:
+    /* method: default "bdf2"; or another one of drape_integrator_name. step is not used;
+     * the scene's step is, as the longest step if steps are controlled. These defaults differ from drape/ode.h:
      *   newton.kind            DRAPE_ODE_INEXACT
-     *   newton.eta             0.07 where newton.tolerance is above 10 um; with DRAPE_ODE_LINEARISED the tolerance of
-     * the scene's linear solver newton.line_search     DRAPE_ODE_SEARCH_SLOPE newton.max_iterations  200
-     *   newton.tolerance       1 mm with "bdf2" and "implicit-euler", else 10 um; take less for cloth below some
-     *                          30 cm
-     *   newton.rtol, atol      zero; where one of them is given, or tolerance is negative, they are used in place of
-     *                          tolerance, and the other is 1e-6 or 1e-9 (m/s; m for what they leave in positions)
-     *   atol, atol_v           1e-5 m, 1e-3 m/s, of steps controlled by the error
+     *   newton.eta             0.07 if newton.tolerance is above 10 um;
+     *                          with DRAPE_ODE_LINEARISED the tolerance of the scene's linear solver
+     *   newton.line_search     DRAPE_ODE_SEARCH_SLOPE
+     *   newton.max_iterations  200
+     *   newton.tolerance       1 mm with "bdf2" and "implicit-euler", else 10 um;
+     *                          use a smaller value for cloth below about 30 cm
+     *   newton.rtol, atol      zero. If one of them is given, or tolerance is negative, they replace tolerance, and
+     *                          the other one is 1e-6 or 1e-9 (m/s; m for the error in positions)
+     *   atol, atol_v           1e-5 m, 1e-3 m/s, for error-controlled steps
      * What `time: {accuracy: 1 mm}` of a scene file sets: control = DRAPE_ODE_ERROR, rtol = -1, atol = 1e-3, atol_v =
      * INFINITY, largest = true and per = the time of a frame. */
     drape_ode_settings ode;
@@ -195,9 +197,9 @@ DRAPE_API const char *drape_contact_law_name(drape_contact_law law);
 typedef struct drape_contact_settings {
     bool self;            /* cloth meets cloth; default false */
     bool allow_crossings; /* what crosses at the start may do so until it is apart; default false: it is an error */
-    double distance;   /* m, >= 0: contacts begin to push this far outside of the thickness; default 0: a fifth of the
-                          shortest edge, but no more than 1 mm */
-    drape_pinch pinch; /* default DRAPE_PINCH_FAIL */
+    double distance;      /* m, >= 0: contacts begin to push this far beyond the thickness; default 0: a fifth of the
+                             shortest edge, but no more than 1 mm */
+    drape_pinch pinch;    /* default DRAPE_PINCH_FAIL */
     drape_contact_preset preset; /* default DRAPE_CONTACT_ROBUST */
     drape_contact_law law;       /* default DRAPE_CONTACT_SECANT */
     uint64_t reserved[6];        /* zero: reserved for later fields */
@@ -357,10 +359,10 @@ DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
  * may be NULL. Allocates nothing from the second step on, except where the solver builds or turns to something new
  * (drape_solver_solve). DRAPE_ERROR_NUMBER: the state cannot be believed. These are the cases: it is no longer
  * finite; the cloth is stretched beyond integration.max_stretch; or its kinetic energy is ten times what all forces
- * can have supplied (not checked with your own forces or moving colliders). Further cases are a linearised step whose
- * linear system has no solution, a Newton iteration that does not converge, and a step that is too long for an
- * explicit method. The message names step, time, piece and vertex, and says what to try. After any failure the state
- * is that of before the step. */
+ * can have supplied. (The last is not checked with your own forces or moving colliders.) Further cases are a
+ * linearised step whose linear system has no solution, a Newton iteration that does not converge, and a step that is
+ * too long for an explicit method. The message names step, time, piece and vertex, and says what to try. After any
+ * failure the state is as before the step. */
 DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
 
 /* Its own, which live as long as it does. NULL and 0 of a simulation that is NULL. */
@@ -382,10 +384,10 @@ DRAPE_API const char *drape_sim_stuck(const drape_sim *sim);
  * a control finds its step length again. DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */
 DRAPE_API drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v);
 
-/* The time from now on, s, >= 0; rounded to a whole number of steps. For a simulation that goes on where another one
- * of the same cloth has got to, with another solver, fabric, step or mesh: create it, then set state and time. Pins
- * and colliders are where their motion has them at that time; a pin that takes hold after time 0 and holds by then
- * does so where its vertices are now. The state stays; multistep methods restart. */
+/* The time from now on, s, >= 0; rounded to a whole number of steps. Use it to continue another
+ * simulation of the same cloth with another solver, fabric, step or mesh: create the new one, then set state and
+ * time. Pins and colliders move to their positions at that time. A pin that starts after time 0, but not after the
+ * new time, holds its vertices where they are now. The state does not change; multistep methods restart. */
 DRAPE_API drape_status drape_sim_set_time(drape_sim *sim, double time);
 
 /* ---- Holding: vertices that follow a pointer or a hand ---- */

@@ -29,9 +29,9 @@ typedef struct drape_constraints drape_constraints; /* a set of them */
 /* An empty set for unknowns of so many vertices, three each. */
 DRAPE_API drape_status drape_constraints_create(drape_context *ctx, int32_t vertices, drape_constraints **out);
 DRAPE_API void drape_constraints_destroy(drape_constraints *set); /* NULL is fine */
-/* Replaces the set; allocates nothing. Errors are a vertex that is listed twice or out of range, a direction of
- * length zero or in the span of the ones before it, and a number that is not finite. The message names the vertex,
- * and the set stays as it was. */
+/* Replaces the set; allocates nothing. Errors are a vertex that is listed twice or out of range, a number that is
+ * not finite, and a direction of length zero or in the span of the previous ones. The message names the vertex, and
+ * the set stays as it was. */
 DRAPE_API drape_status drape_constraints_set(drape_constraints *set, const drape_constraint *list, int32_t count);
 /* The same from S (9 per vertex, orthogonal projections) and z (3 per vertex). */
 DRAPE_API drape_status drape_constraints_set_filter(drape_constraints *set, const double *S, const double *z);
@@ -48,9 +48,9 @@ DRAPE_API void drape_constraints_filter(const drape_constraints *set, double *S,
  *   drape_constraint_builder_finish(builder, set);
  *
  * A vertex with one source gets what that one asks for, unchanged. If there are several, their directions are merged
- * into at most three orthonormal ones. z satisfies all of them; if they contradict each other, in the sense of least
- * squares with equal weights. A direction at an angle of less than 1e-6 to the span of the others counts as within
- * it. The order of the sources does not matter, except for rounding. */
+ * into at most three orthonormal ones. z satisfies all of them. If they contradict each other, it does so in the
+ * sense of least squares with equal weights. A direction at an angle of less than 1e-6 to the span of the others
+ * counts as within it. The order of the sources does not matter, except for rounding. */
 typedef struct drape_constraint_builder drape_constraint_builder;
 
 /* A vertex whose sources cannot all have what they ask for. */
@@ -93,8 +93,8 @@ enum { DRAPE_COUPLING_VERTICES = 4 };
  *
  *     k w[a] w[b] n n'
  *
- * which is the stiffness of a spring that resists motion of the weighted sum of the vertices along n. w = {1, -1} is
- * one vertex against another, w = {1, -u, -v, u + v - 1} a vertex against a triangle. With `blocks` it is any other.
+ * which is the stiffness of a spring that resists motion of the weighted sum of the vertices along n. w = {1, -1}
+ * couples two vertices, w = {1, -u, -v, u + v - 1} a vertex and a triangle. `blocks` gives any other matrix.
  */
 typedef struct drape_coupling {
     int32_t count;                           /* vertices, 1..4 */
@@ -237,12 +237,12 @@ typedef struct drape_amg_settings {
     bool unfiltered;         /* true: weak connections spread the interpolation too; default false */
     drape_reuse reuse;       /* default DRAPE_REUSE_EVERYTHING */
     int32_t lanczos;         /* iterations of the estimate of rho, 1..16; default 4, with Chebyshev's smoother 8 */
-    double dominance; /* a row whose other blocks together do not exceed this fraction of its diagonal block stays out
-                         of all aggregates (Frobenius norm of the scaled matrix); in [0, 1); default 0: none does */
+    double dominance;  /* in [0, 1); default 0: off. A row stays out of all aggregates if its other blocks together
+                          do not exceed this fraction of its diagonal block (Frobenius norm, scaled matrix) */
     bool relax_kernel; /* true: the near-kernel of coarse levels is relaxed once before P is made from it (the paper's
                           algorithm 3, line 4); default false */
-    drape_recipe recipe;  /* default DRAPE_RECIPE_DRAPE. Of another one a field that is left at its default takes the
-                             value; what differs from the default stays as it is */
+    drape_recipe recipe;  /* default DRAPE_RECIPE_DRAPE. With another recipe, fields left at their default take its
+                             values; other fields stay as they are */
     uint64_t reserved[2]; /* zero: reserved for later fields */
 } drape_amg_settings;
 
@@ -469,9 +469,9 @@ typedef enum drape_precond_work {
     DRAPE_PRECOND_REBUILD  /* destroy it, create it again, refresh that one */
 } drape_precond_work;
 
-/* The solver's own rule for this problem, without couplings; it does nothing. For "amg" it goes by the iterations
- * that drape_precond_learn was told, and by how much the constraints and the diagonal blocks have changed; any other
- * preconditioner is to be refreshed for every matrix. Programs that follow it give settings of amg.reuse
+/* What the solver's own rule asks for in this problem, without couplings; changes nothing. For "amg" it depends on
+ * the iterations that drape_precond_learn was told, and on how much the constraints and the diagonal blocks have
+ * changed. Any other preconditioner is refreshed for every matrix. Programs that follow the rule set amg.reuse to
  * DRAPE_REUSE_PATTERNS, the default here. */
 DRAPE_API drape_status drape_precond_due(drape_precond *precond, const drape_problem *problem,
                                          drape_precond_work *out);
@@ -509,7 +509,7 @@ DRAPE_API drape_status drape_precond_interpolation(const drape_precond *precond,
 
 /* Writes the values of S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7) to val and b^ to rhs. Solve it for
  * y; then x = y + (I-S) z by drape_postfilter. C scales I - S into the spectrum of A for each vertex: it is the mean
- * of |the diagonal of A_ii|. val: 9 doubles per block of A's pattern, which the result shares. rhs: 3 doubles per
+ * of |the diagonal of A_ii|. val: 9 doubles per block; the result has A's pattern. rhs: 3 doubles per
  * vertex, or NULL. A's pattern must hold the blocks of all couplings; otherwise the error names a missing one. In
  * that case pass the matrix of drape_couplings_merge, and no couplings. Offsets and columns of A that lead outside
  * are an error that names row and column, and nothing is written. */

@@ -29,8 +29,8 @@ typedef struct drape_bsr3 {
 /* Checks all that the comments above promise (every offset and index, not the values). */
 DRAPE_API drape_status drape_bsr3_check(drape_context *ctx, const drape_bsr3 *A);
 
-/* The largest |A_ij - A_ji'| over all pairs of blocks, relative to the larger of their diagonal blocks: 0 where A is
- * symmetric; row and column (either may be NULL) say where. A must be sound. */
+/* The largest |A_ij - A_ji'| over all pairs of blocks, relative to the larger of their diagonal blocks. 0 if A is
+ * symmetric. row and column (either may be NULL) say where. A must be valid. */
 DRAPE_API double drape_bsr3_asymmetry(const drape_bsr3 *A, int32_t *row, int32_t *column);
 
 /* y = A x; x and y hold 3 rows values and do not overlap. A rowptr that decreases or points outside, and a column
@@ -126,8 +126,8 @@ DRAPE_API drape_status drape_matrix_market_read(drape_context *ctx, const char *
 /* The same from memory; name stands in messages, and no zero byte need follow the data. */
 DRAPE_API drape_status drape_matrix_market_parse(drape_context *ctx, const char *name, const char *data, int64_t size,
                                                  drape_builder **out);
-/* Writes all nine entries of each block with 17 digits, so that reading gives the same pattern and the same bits;
- * symmetric: the lower triangle only, the caller vouches for it. Values must be finite. */
+/* Writes all nine entries of each block with 17 digits, so that reading gives the same pattern and the same bits.
+ * symmetric: writes the lower triangle only; the caller guarantees the symmetry. Values must be finite. */
 DRAPE_API drape_status drape_matrix_market_write(drape_context *ctx, const char *path, const drape_bsr3 *A,
                                                  bool symmetric);
 

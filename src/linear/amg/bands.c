@@ -21,7 +21,7 @@ static void find_coupling(void *data, int32_t band) {
     c->mask[band] = mask;
 }
 
-/* The first colour that no coupled band before has. */
+/* The first color that no coupled band before has. */
 void drape_i_bands_colour(uint32_t mask[DRAPE_I_BANDS], drape_i_bands *b) {
     for (int32_t i = 0; i < b->count; i++)
         for (int32_t j = 0; j < b->count; j++)

@@ -154,7 +154,7 @@ DRAPE_INLINE void NAME(ask_ahead)(const upper_view *A, int32_t i, bool upwards) 
 #endif
 }
 
-/* Sum of A_ij x_j over the blocks of border n that lie in other bands, those whose colours are in [low, high) */
+/* Sum of A_ij x_j over the blocks of border n that lie in other bands, those whose colors are in [low, high) */
 DRAPE_INLINE VR NAME(across)(const drape_i_upper *A, int32_t n, const float *x, int32_t low, int32_t high) {
     const drape_i_bands *b = &A->bands;
     const int32_t i = A->border[n];

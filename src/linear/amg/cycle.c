@@ -38,7 +38,7 @@ static void restrict_band(void *data, int32_t band) {
     drape_i_restrict_at[t->simd](t->fine, t->coarse->b, band);
 }
 
-/* b of the coarse level = P't. Bands that reach a common coarse row have different colours (recipe.c). */
+/* b of the coarse level = P't. Bands that reach a common coarse row have different colors (recipe.c). */
 static void restrict_residual(drape_context *ctx, transfer *t) {
     drape_i_loop(ctx, t->coarse->A.rows, COARSE_GRAIN, clear_chunk, t);
     drape_i_bands_coloured(ctx, &t->fine->recipe.reach, false, restrict_band, t);

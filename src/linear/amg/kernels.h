@@ -8,7 +8,7 @@
 #include "base/simd_level.h"
 #include "linear/amg/level.h"
 
-/* ---- Gauss and Seidel's sweeps over one band of a level: bands by rising colour, the rows of a band from the last
+/* ---- Gauss and Seidel's sweeps over one band of a level: bands by rising color, the rows of a band from the last
  * to the first, and back in the opposite order ---- */
 
 /* x = (I + F)^-1 b for the rows of the band, F holding what comes before in that order: the first sweep, from x = 0;

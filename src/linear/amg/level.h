@@ -29,15 +29,15 @@ enum {
  * can load at once. */
 #define DRAPE_I_STRIDE(r) ((r) == 3 ? 4 : (r) == 6 ? 8 : 16)
 
-/* Contiguous rows that one thread works on in order; bands of one colour are not coupled. Bounds and colours depend
+/* Contiguous rows that one thread works on in order; bands of one color are not coupled. Bounds and colors depend
  * on the matrix alone. */
 typedef struct drape_i_bands {
     int32_t count, colours;
     int32_t length; /* row i is in band i / length */
     int32_t first[DRAPE_I_BANDS + 1];
     int32_t colour[DRAPE_I_BANDS];
-    int32_t order[DRAPE_I_BANDS];            /* by colour */
-    int32_t colour_first[DRAPE_I_BANDS + 1]; /* where a colour starts in order */
+    int32_t order[DRAPE_I_BANDS];            /* by color */
+    int32_t colour_first[DRAPE_I_BANDS + 1]; /* where a color starts in order */
 } drape_i_bands;
 
 /* U: block k of row i, start[i] <= k < start[i+1], stands in column col[k] > i, its r r numbers row by row. The first
@@ -81,7 +81,7 @@ typedef struct drape_i_recipe {
     uint8_t *make, *add;
     int64_t make_bytes, add_bytes;
     int64_t make_first[DRAPE_I_BANDS + 1], add_first[DRAPE_I_BANDS + 1];
-    drape_i_bands reach; /* the bands, coloured so that those of one colour have no product in a common block */
+    drape_i_bands reach; /* the bands, colored so that those of one color have no product in a common block */
     int32_t widest;      /* most blocks of a row of the product */
     drape_i_product_row row[DRAPE_I_BANDS];
 } drape_i_recipe;
@@ -184,14 +184,14 @@ void drape_i_fblocks_free(drape_context *ctx, drape_i_fblocks *m);
 float *drape_i_fvector(drape_context *ctx, int64_t n);
 void drape_i_fvector_free(drape_context *ctx, float *v, int64_t n);
 
-/* bands.c: cuts rows into bands and colours them by the blocks of U. */
+/* bands.c: cuts rows into bands and colors them by the blocks of U. */
 void drape_i_bands_make(drape_context *ctx, const drape_i_upper *A, drape_i_bands *out);
-/* Colours bands by masks: bit j of mask[i] says that bands i and j are coupled; made symmetric. */
+/* Colors bands by masks: bit j of mask[i] says that bands i and j are coupled; made symmetric. */
 void drape_i_bands_colour(uint32_t mask[DRAPE_I_BANDS], drape_i_bands *bands);
-/* task(data, band) for all bands, without regard to colours. */
+/* task(data, band) for all bands, without regard to colors. */
 void drape_i_bands_all(drape_context *ctx, const drape_i_bands *bands, void (*task)(void *data, int32_t band),
                        void *data);
-/* The same colour by colour; backward: the last colour first. */
+/* The same color by color; backward: the last color first. */
 void drape_i_bands_coloured(drape_context *ctx, const drape_i_bands *bands, bool backward,
                             void (*task)(void *data, int32_t band), void *data);
 

@@ -119,7 +119,7 @@ typedef struct sweeping {
     const drape_i_triangular *t;
     drape_simd simd;
     drape_i_sweep forward, back;
-    int32_t first; /* chunk of the colour */
+    int32_t first; /* chunk of the color */
 } sweeping;
 
 static void forward_chunk(void *data, int32_t index) {
@@ -157,7 +157,7 @@ static drape_i_sweep sweep_of(const drape_i_triangular *t, const drape_i_half *h
                            .h = h};
 }
 
-/* z stands in h. Nothing comes after the last colour but its own chunk, so that it turns round at once, with the
+/* z stands in h. Nothing comes after the last color but its own chunk, so that it turns round at once, with the
  * chunk still in the cache. */
 double drape_i_triangular_apply(drape_context *ctx, const drape_i_triangular *t, const double *r, double *h) {
     sweeping s = {.t = t,

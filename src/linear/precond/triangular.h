@@ -6,8 +6,8 @@
  *
  *     z_i = w G_i (r_i - sum_{j before i} L_ij z_j),   h_i = (2-w) z_i - w G_i sum_{j after i} U_ij h_j,   G = D^-1.
  *
- * Order: rows are cut into chunks of neighbours, chunks are coloured so that no two of a colour are coupled, and rows
- * stand by (colour, chunk, place in the chunk). So the chunks of a colour can be swept at the same time. All of that
+ * Order: rows are cut into chunks of neighbours, chunks are colored so that no two of a color are coupled, and rows
+ * stand by (color, chunk, place in the chunk). So the chunks of a color can be swept at the same time. All of that
  * comes from the pattern alone, never from the number of threads, and so do the bits.
  *
  * With constraints M is that of A^ (precond.h), h = S M^-1 S r. It is enough to put S_i G_i S_i in place of G_i: then
@@ -33,7 +33,7 @@ typedef struct drape_i_sweep_order {
     int32_t *row;       /* rows: which stands at this place */
     int32_t *place;     /* rows: and where this row stands */
     int32_t *chunk;     /* chunks + 1: places at which they begin */
-    int32_t *colour;    /* colours + 1: chunks at which they begin */
+    int32_t *colour;    /* colors + 1: chunks at which they begin */
     bool breadth_first; /* rows were reordered, for those of the caller have no neighbours near them */
 } drape_i_sweep_order;
 

@@ -155,7 +155,7 @@ typedef struct attempt {
     const drape_constraints *set;
     const drape_i_couplings *couplings;
     double shift;
-    int32_t first; /* chunk of the colour */
+    int32_t first; /* chunk of the color */
 } attempt;
 
 /* L and U of a place start as A's blocks. */
@@ -240,7 +240,7 @@ static void factor_chunk(void *data, int32_t index) {
     a->f->outcome[chunk] = (int8_t)result;
 }
 
-/* The worst of all chunks, up to the first colour that failed: no matter who came first. */
+/* The worst of all chunks, up to the first color that failed: no matter who came first. */
 static outcome factor(drape_context *ctx, attempt *a) {
     const drape_i_sweep_order *o = &a->f->t.order;
     outcome worst = FINE;

@@ -1,10 +1,10 @@
-/* triangular_order.c: chunks, their colours, and the order of rows that follows.
+/* triangular_order.c: chunks, their colors, and the order of rows that follows.
  *
  * The chunks of a sheet whose vertices are numbered line by line are strips that touch the one before and the one
- * after, so two colours do. Where the caller's numbers say nothing about who is whose neighbour, most chunks are
+ * after, so two colors do. Where the caller's numbers say nothing about who is whose neighbour, most chunks are
  * coupled with most others; then the rows are put into the order of a breadth-first search from a vertex at the
  * rim first (as Cuthill and McKee 1969 do), whose levels are such strips again. The number of chunks is the one
- * that takes the fewest colours: every colour is a meeting of all threads, and breaks the order once more. */
+ * that takes the fewest colors: every color is a meeting of all threads, and breaks the order once more. */
 #include "linear/precond/triangular.h"
 
 #include "sparse/breadth_first.h"
@@ -38,11 +38,11 @@ drape_status drape_i_columns_create(drape_context *ctx, const drape_bsr3 *A, dra
     return good ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
 
-/* ---- Chunks and colours of rows in a line ---- */
+/* ---- Chunks and colors of rows in a line ---- */
 
 typedef struct colouring {
     int32_t length, chunks, colours;
-    int32_t of[DRAPE_I_MOST_CHUNKS]; /* the colour of each chunk */
+    int32_t of[DRAPE_I_MOST_CHUNKS]; /* the color of each chunk */
 } colouring;
 
 /* What is needed to try several. */
@@ -66,7 +66,7 @@ static void find_couplings(const trial *t, const colouring *c) {
     }
 }
 
-/* The first colour that no coupled chunk before it has. */
+/* The first color that no coupled chunk before it has. */
 static void colour_chunks(const trial *t, colouring *c) {
     c->colours = 0;
     for (int32_t a = 0; a < c->chunks; a++) {
@@ -87,7 +87,7 @@ static int32_t most_chunks(int32_t rows, int32_t least) {
     return chunks < 1 ? 1 : chunks;
 }
 
-/* The number of chunks that takes the fewest colours, the largest of those. */
+/* The number of chunks that takes the fewest colors, the largest of those. */
 static colouring best_colouring(const trial *t, int32_t least) {
     int32_t rows = t->A->rows, wanted = most_chunks(rows, least);
     colouring best = {.colours = INT32_MAX}, c;
@@ -116,7 +116,7 @@ static void invert(int32_t count, const int32_t *line, int32_t *place) {
     for (int32_t k = 0; k < count; k++) place[line[k]] = k;
 }
 
-/* The chunks of the line, colour by colour. */
+/* The chunks of the line, color by color. */
 static void arrange(drape_i_sweep_order *o, const colouring *c, const int32_t *line) {
     int32_t chunk = 0, at = 0;
     for (int32_t colour = 0; colour < c->colours; colour++) {
