@@ -13,6 +13,7 @@ import { chromium } from "playwright-core";
 
 const dist = fileURLToPath(new URL("../../web/dist/", import.meta.url));
 const disk = pathToFileURL(join(dist, "index.html")).href;
+const KEPT_ITERATIONS = 400; // of a residual history: web/live/live.c
 const LIMIT = { timeout: 900000 };
 const SECONDS = Number(process.env.SECONDS ?? 60);
 
@@ -222,7 +223,9 @@ describe("the page", { concurrency: 2 }, () => {
     const { compared: [a, b] } = await until(page, (s) => s.compared?.[1]?.precond === "diagonal", "another one");
     for (const c of [a, b]) {
       assert.equal(c.reason, "converged");
-      assert.ok(Object.values(c.history).length === c.iterations + 1 && Object.values(c.history)[c.iterations] <= 1e-3);
+      const history = Object.values(c.history), whole = c.iterations < KEPT_ITERATIONS;
+      assert.equal(history.length, whole ? c.iterations + 1 : KEPT_ITERATIONS);
+      assert.ok(!whole || history[c.iterations] <= 1e-3, `${history[c.iterations]}`);
     }
     assert.ok(a.iterations < b.iterations, `${a.iterations} of amg, ${b.iterations} of diagonal`);
     await shot(page, "compared");
@@ -275,9 +278,9 @@ describe("the page", { concurrency: 2 }, () => {
     const fingers = (type, ...points) => touch.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([px, py], id) => ({ x: px, y: py, id })) });
     await fingers("touchStart", [x, y]);
     await fingers("touchMove", [x + 20, y - 20]);
-    assert.ok((await state(page)).pull, "a finger holds the cloth");
+    await until(page, (s) => s.pull, "a finger holds the cloth");
     await fingers("touchStart", [x + 20, y - 20], [x - 100, y - 100]);
-    assert.equal((await state(page)).pull, null);
+    await until(page, (s) => s.pull === null, "the second finger lets it go");
     await fingers("touchEnd");
     for (const id of ["show-panel", "show-plots"]) {
       await page.click(`#${id}`);

@@ -415,11 +415,11 @@ function create(gl, model) {
   }
 
   let programs, slots, arrays, depth, depthFrame, masks, pictures;
-  /* fresh: also what renderers of the same canvas share, as after a context was lost. */
-  function setUp(fresh = true) {
+  /* recompile: also what renderers of the same canvas share, as after a context was lost. */
+  function setUp(recompile = true) {
     owned = [];
     gl.bindVertexArray(null);
-    if (fresh || !compiled.has(gl)) compiled.set(gl, Object.fromEntries(Object.entries(SHADERS).map(([name, text]) => [name, program(text)])));
+    if (recompile || !compiled.has(gl)) compiled.set(gl, Object.fromEntries(Object.entries(SHADERS).map(([name, text]) => [name, program(text)])));
     programs = compiled.get(gl);
     const triangles = buffer(gl.ELEMENT_ARRAY_BUFFER, drawIndex), lines = buffer(gl.ELEMENT_ARRAY_BUFFER, edges);
     const threads = buffer(gl.ARRAY_BUFFER, withDoubles(thread, 3)), places = images.length ? buffer(gl.ARRAY_BUFFER, new Float32Array(st)) : null;
