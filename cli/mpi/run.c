@@ -32,7 +32,7 @@ static parse_result parse(running *r, int argc, char **argv) {
          MOST_FRAMES},
         {"--checkpoint", NULL, "N", "every N frames write all that is needed to go on after the run was cut off",
          OPTION_NUMBER, &r->checkpoint, 1, MOST_FRAMES},
-        {"--checkpoint-file", NULL, "FILE", "where; default: OUT.pc2 with .ckpt behind it", OPTION_TEXT,
+        {"--checkpoint-file", NULL, "FILE", "where; default: OUT.pc2 with .ckpt appended", OPTION_TEXT,
          &r->checkpoint_file, 0, 0},
         {"--resume", NULL, NULL, "go on from the last checkpoint, on any number of processes", OPTION_FLAG,
          &r->resume, 0, 0},
