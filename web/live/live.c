@@ -125,7 +125,7 @@ static drape_status go_on(drape_sim *sim) {
 }
 
 /* Takes a scene with the choices of live_choose. go: 0 from its start; 1 from the present state on; 2 from its start.
- * With 1 and 2 a step is tried: what cannot go on is not taken. */
+ * With 1 and 2 it must also survive one step; otherwise the present scene stays. */
 EMSCRIPTEN_KEEPALIVE int live_load(const char *name, const char *text, int go) {
     const live_choices *c = &live.choices;
     drape_scene_options options = {.resolution = c->resolution,
