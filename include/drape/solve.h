@@ -151,6 +151,9 @@ typedef struct drape_problem {
                          what was made from them is kept: preconditioner, factor. It is not checked. b, z and tol may
                          differ.
                          false, the default: everything is computed from A; a first solve does so in any case */
+    bool released;    /* true: since this solver's last solve nothing has changed but that fewer directions are held,
+                         couplings are gone, and A has lost what they had in it, as where contacts that pull are let go.
+                         Multigrid then keeps its coarse levels. It is not checked. b, z and tol may differ */
     const drape_operator *op; /* A as a function; then A is NULL, and the preconditioner of the settings "auto" or
                                  "none": P is the operator's own. The method "auto" is "ppcg". Default NULL */
     drape_couplings

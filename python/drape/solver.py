@@ -138,6 +138,7 @@ class Solver:
         near_kernel: Any = None,
         tol: float | None = None,
         same_matrix: bool = False,
+        released: bool = False,
         out: np.ndarray | None = None,
     ) -> tuple[np.ndarray, SolveResult]:
         """Solves for one right-hand side; returns x, in the shape of b, and how it went.
@@ -151,6 +152,7 @@ class Solver:
         near_kernel: (k, 3 n), k = 3 to 12, for "amg": vectors that A hardly resists, in place of rigid-body motions.
         tol: of this solve; None: that of the solver.
         same_matrix: A and what is held are those of the last solve, and what was made from them is kept. Not checked.
+        released: A is that of the last solve, and fewer directions are held; "amg" keeps its coarse levels. Not checked.
         out: where x goes: float64, C order, the shape of b; may be `guess` itself.
 
         Raises drape.ArgumentError where the input tells why there is no solution: a number that is not finite, an A that is
@@ -160,6 +162,7 @@ class Solver:
             matrix = self._convert(A)
             b_, shape = _right_hand_side(b, matrix)
             problem, keep = self._problem(matrix, constraints, positions, near_kernel, tol, same_matrix)
+            problem.released = bool(released)
             keep += [arrays.doubles(b_), None if guess is None else arrays.doubles(_padded(arrays.real("guess", guess), matrix, "guess"))]
             problem.b = keep[-2]
             if guess is not None:

@@ -182,7 +182,7 @@ static double least_distance(const drape_i_world *world) {
 
 static drape_status search(drape_i_response *r) {
     double begin = drape_i_seconds(), margin = least_margin(r->world), least = least_distance(r->world);
-    drape_status status = drape_i_world_find(r->world, margin);
+    drape_status status = drape_i_world_find(r->world, margin, 0);
     r->counts.searches++;
     r->counts.seconds_find += drape_i_seconds() - begin;
     r->room =
@@ -202,7 +202,7 @@ drape_status drape_i_response_search(drape_i_response *r, bool *again) {
     return *again ? search(r) : DRAPE_OK;
 }
 
-/* Takes the pairs of the caller's search where that was wide enough. */
+/* Takes the pairs of the caller's search where that was wide enough: ends may differ from those it was made for. */
 static drape_status first_pairs(drape_i_response *r) {
     const drape_i_response_request *q = r->request;
     double least = least_distance(r->world), margin = q->margin;
@@ -210,7 +210,7 @@ static drape_status first_pairs(drape_i_response *r) {
     r->room = 0.5 * (least + margin - keep) * (1 - 1e-9);
     if (!q->found || !(r->room > 0)) return search(r);
     drape_status status = take_pairs(r);
-    memcpy(r->searched, r->given, 3 * (size_t)r->vertices * sizeof *r->searched);
+    if (q->searched) memcpy(r->searched, q->searched, 3 * (size_t)r->world->cloth_vertices * sizeof *r->searched);
     bool again;
     return status ? status : drape_i_response_search(r, &again);
 }

@@ -26,8 +26,9 @@ void drape_i_response_destroy(drape_i_response *response); /* NULL is fine */
 typedef struct drape_i_response_request {
     drape_i_world *world;       /* start and end are set; the cloth's part of end is changed */
     const double *inverse_mass; /* 1/kg, one per vertex of cloth and colliders; 0: cannot be moved */
-    bool found;                 /* drape_i_world_find was called for this motion, with `margin` */
+    bool found;                 /* drape_i_world_find was called from this start, with `margin` */
     double margin;              /* m; where it is too small, or nothing was found yet, the response calls it */
+    const double *searched;     /* the ends of the cloth that it was called for; NULL: those of this motion */
     bool paper;                 /* impulses and zones only, no truncation */
     /* For tests and measurements: leave out a stage. */
     bool no_impulses, no_zones;

@@ -344,10 +344,10 @@ static double thickest_object(const drape_i_world *w) {
 
 static uint32_t options_of(const drape_i_world *w) { return w->mixed ? 0 : DRAPE_CONTACT_TOGETHER; }
 
-static drape_status find_objects(drape_i_world *w, double margin) {
+static drape_status find_objects(drape_i_world *w, double margin, double more) {
     int64_t first = 3 * (int64_t)w->cloth_vertices;
     drape_contact_motion motion = {.start = w->start + first, .end = w->end + first};
-    motion.margin = thickest_object(w) + 0.5 * margin;
+    motion.margin = thickest_object(w) + 0.5 * margin + more;
     drape_status status = drape_contact_tree_update(w->objects, &motion);
     if (!status) status = drape_contact_tree_against(w->cloth, w->objects, options_of(w), w->met);
     if (!status) status = take(w, w->met, DRAPE_CONTACT_VERTEX_TRIANGLE, DRAPE_CCD_VERTEX_FACE);
@@ -398,12 +398,12 @@ void drape_i_world_drop(drape_i_world *w) {
     for (int32_t kind = 0; kind < 2 && (w->exempt || w->aside); kind++) drop_exempt(w, (drape_ccd_kind)kind);
 }
 
-drape_status drape_i_world_find(drape_i_world *w, double margin) {
+drape_status drape_i_world_find(drape_i_world *w, double margin, double more) {
     drape_contact_motion motion = {.start = w->start, .end = w->end, .margin = 0.5 * (w->thickest + margin)};
     w->pairs[0].count = w->pairs[1].count = 0;
     drape_status status = drape_contact_tree_update(w->cloth, &motion);
-    if (!status && w->objects) status = find_objects(w, margin);
-    if (!status) status = find_all_round(w, margin);
+    if (!status && w->objects) status = find_objects(w, margin, more);
+    if (!status) status = find_all_round(w, margin + more);
     if (!status && w->self) status = find_self(w);
     if (!status) drape_i_world_drop(w);
     return status;

@@ -118,9 +118,21 @@ static double hardness_of(iteration_estimate f, double iterations) {
 
 static double or_one(double x) { return x > 0 ? x : 1; }
 
+/* Whether its iterations hardly depend on how hard the problems are: those of multigrid, which stay the same where
+ * the block diagonal's have become a third of what they were. */
+static bool tells_little(const drape_i_choice *c, int32_t k) {
+    iteration_estimate f = foreseen(c, k, c->start);
+    return f.fixed > f.share;
+}
+
+/* Where these hardly change, those of k's own last solves say more than what others take now. */
+static double iterations_of(const drape_i_choice *c, int32_t k) {
+    if (c->usual[k] > 0 && tells_little(c, k)) return c->usual[k] * effort(c, c->start);
+    return at_hardness(foreseen(c, k, c->start), or_one(c->hardness)) * or_one(c->relation[k]);
+}
+
 static double solve_cost(const drape_i_choice *c, int32_t k) {
-    double iterations = at_hardness(foreseen(c, k, c->start), or_one(c->hardness)) * or_one(c->relation[k]);
-    return (iterations + 1) * costs_of(c, k)->iteration * c->pass; /* and once to begin */
+    return (iterations_of(c, k) + 1) * costs_of(c, k)->iteration * c->pass; /* and once to begin */
 }
 
 static double change_cost(const drape_i_choice *c, int32_t k) {
@@ -274,6 +286,18 @@ static void compare(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
     else c->hardness = hardness_of(f, o->iterations), c->relation[k] = 1;
 }
 
+/* How often k must be refreshed, of late, is how often its other variants would have to be. */
+static void learn_upkeep(drape_i_choice *c, int32_t k, double setup) {
+    double kept = setup_of(c, k, DRAPE_I_KEPT), refreshed = setup_of(c, k, DRAPE_I_REFRESHED);
+    remember(&c->upkeep[k], setup);
+    double share = refreshed > kept ? (c->upkeep[k] - kept) / (refreshed - kept) : 1;
+    for (int32_t i = 0; i < c->count; i++) {
+        if (i == k || c->candidate[i].precond != c->candidate[k].precond) continue;
+        kept = setup_of(c, i, DRAPE_I_KEPT), refreshed = setup_of(c, i, DRAPE_I_REFRESHED);
+        c->upkeep[i] = kept + share * (refreshed - kept);
+    }
+}
+
 /* What the trial of k says of it, against how hard the problems are by the one at work. */
 static void learn_trial(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
     if (o->iterations > 0 && c->hardness > 0)
@@ -294,13 +318,6 @@ void drape_i_choice_learn_slow(drape_i_choice *c, int32_t k, const drape_i_outco
     c->relation[k] = fmax(c->relation[k], o->iterations / at_hardness(foreseen(c, k, o->start), c->hardness));
 }
 
-/* Whether its iterations hardly depend on how hard the problems are: those of multigrid, which stay the same where
- * the block diagonal's have become a third of what they were. */
-static bool tells_little(const drape_i_choice *c, int32_t k) {
-    iteration_estimate f = foreseen(c, k, c->start);
-    return f.fixed > f.share;
-}
-
 void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
     c->seen[k] = c->trials;
     if (k == c->trial) {
@@ -312,7 +329,9 @@ void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o
     c->built[k] = true;
     c->start = o->start;
     compare(c, k, o);
-    if (o->prepared != DRAPE_I_BUILT && !o->spared) remember(&c->upkeep[k], o->setup);
+    if (!(c->usual[k] > 0)) c->usual[k] = o->iterations / effort(c, o->start);
+    else remember(&c->usual[k], o->iterations / effort(c, o->start));
+    if (o->prepared != DRAPE_I_BUILT && !o->spared) learn_upkeep(c, k, o->setup);
     double upkeep = o->spared ? 0 : 1; /* the others would have been spared theirs, too */
     double spent = passes * c->pass + upkeep * c->upkeep[k];
     double margin = is_certain(c, k) ? SURELY : 1;

@@ -29,6 +29,7 @@ typedef struct drape_i_choice {
 
     double hardness;                          /* of late, 1 where all is as foreseen; 0: nothing seen */
     double relation[DRAPE_I_MOST_CANDIDATES]; /* iterations of this one over those expected then; 0: not seen yet */
+    double usual[DRAPE_I_MOST_CANDIDATES];    /* iterations of its last solves over their effort; 0: not seen yet */
     double upkeep[DRAPE_I_MOST_CANDIDATES];   /* bytes of setting up a solve, once it is built */
     bool built[DRAPE_I_MOST_CANDIDATES];
     double regret[DRAPE_I_MOST_CANDIDATES]; /* bytes that would have been saved by it, of late */

@@ -200,8 +200,9 @@ static drape_status refresh(const drape_solver *solver, drape_i_slot *slot, cons
                       slot->set == set && t->slot != DRAPE_I_GIVEN;
     if (outcome->spared) return DRAPE_OK;
     slot->shift = 0;
-    drape_status status =
-        precond->refresh(solver->ctx, slot->state, &t->problem, set, &solver->couplings, &slot->shift);
+    drape_problem problem = t->problem;
+    problem.released &= slot->ready && slot->set == set && t->slot == solver->used; /* it knows the last solve */
+    drape_status status = precond->refresh(solver->ctx, slot->state, &problem, set, &solver->couplings, &slot->shift);
     if (status) return status;
     if (precond->prepared) outcome->prepared = precond->prepared(slot->state);
     else outcome->prepared = slot->ready ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
@@ -314,6 +315,10 @@ static drape_status choose(drape_solver *solver, drape_i_try *t) {
     if (bicgstab_goes(solver) && (solver->unsymmetric || !drape_i_looks_symmetric(p->A)))
         t->method = &drape_i_method_bicgstab;
     if (!solver->auto_precond) return DRAPE_OK;
+    if (p->released && solver->slot[solver->used].ready) { /* the rest of the last solve, as it were */
+        t->slot = solver->used;
+        return DRAPE_OK;
+    }
     find_candidates(solver, t, may);
     if (solver->tuned < 0) {
         drape_status status = drape_i_solver_tune(solver, t, may);
@@ -414,6 +419,7 @@ static bool go_on(drape_solver *solver, path *j) {
 static void learn(drape_solver *solver, const path *j) {
     const drape_i_try *t = &j->now;
     if (!solver->auto_precond || t->method->unsymmetric || t->result.reason != DRAPE_CONVERGED) return;
+    if (t->problem.released) return;
     for (int32_t k = 0; k < solver->choice.count; k++)
         if (j->given_up[k]) drape_i_choice_dismiss(&solver->choice, k);
     if (t->slot < solver->choice.count) drape_i_choice_learn(&solver->choice, t->slot, &t->outcome);
@@ -482,6 +488,7 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *given
     drape_problem stated = *given, *problem = &stated;
     int64_t bytes = solver->ctx->bytes;
     bool same = problem->same_matrix && solver->matrix_solved;
+    problem->released &= solver->matrix_solved;
     if (!same) solver->matrix_number++;
     solver->matrix_solved = false;
     drape_status status = problem->op ? drape_i_operator_prepare(solver, problem) : DRAPE_OK;

@@ -319,6 +319,7 @@ static drape_status solve_released(drape_sim *sim, const drape_ode_request *requ
     memcpy(request->r, sim->b, (size_t)drape_i_sim_numbers(sim) * sizeof *sim->b);
     scale(sim, scale_of_residual(sim), sim->b, sim->b);
     posed->same_matrix = false;
+    posed->released = true;
     return drape_i_sim_solve(sim, posed, d);
 }
 

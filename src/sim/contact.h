@@ -97,6 +97,7 @@ typedef struct drape_i_contact {
     double *x0;           /* m, 3 doubles per vertex: where the cloth was then */
     double *v0;           /* m/s: its velocity then */
     double *ahead;        /* m: where it will be at the end, as it moves then */
+    bool searched;        /* the world's pairs are those of that motion */
     double slide;         /* how far the cloth slides over rims in it, as it moves then; 1: as far as it may */
     bool planned;         /* it is the whole step, and has not begun */
     double *impulse;      /* N s: what held in the parts of the last step that was done in several */

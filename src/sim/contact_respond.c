@@ -9,8 +9,11 @@
  * directions of the jump, the past is replaced by a straight motion at the new velocity. */
 #include "sim/contact.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static const double SAME_TIME = 1e-9; /* of a step: times that differ by rounding */
 
 /* ---- What stood in the way, in words ---- */
 
@@ -154,16 +157,27 @@ static void count(drape_certificate_contact *did, const drape_i_response_counts 
     did->gate += n->seconds_gate;
 }
 
+/* Whether the pairs that were found at the beginning are of a motion from here, over the same time. Then they serve
+ * the response, too, as long as the solve has not led far from where the cloth was going. */
+static bool began_here(const drape_i_contact *c, double t, double h, const double *x0, size_t bytes) {
+    return c->searched && t == c->end && fabs(t - h - c->start) <= SAME_TIME * h && memcmp(x0, c->x0, bytes) == 0;
+}
+
 drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const double *x0, double *x, double *v,
                                      drape_ode_projection *past) {
     drape_i_contact *c = sim->contact;
     size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof *x;
-    drape_i_response_request request = {
-        .world = c->world, .inverse_mass = c->inverse_mass, .paper = c->settings.preset == DRAPE_CONTACT_PAPER};
+    bool kept, known = began_here(c, t, h, x0, bytes);
+    drape_i_response_request request = {.world = c->world,
+                                        .inverse_mass = c->inverse_mass,
+                                        .paper = c->settings.preset == DRAPE_CONTACT_PAPER,
+                                        .found = known,
+                                        .margin = c->settings.distance,
+                                        .searched = c->ahead};
     drape_i_response_counts counts = {0};
-    bool kept;
     c->no_room = false;
-    drape_i_world_set_motion(c->world, x0, t - h, x, t);
+    drape_i_world_set_motion(c->world, x0, known ? c->start : t - h, x, t);
+    c->searched = false; /* another search may follow */
     drape_status status = drape_i_response_run(c->response, &request, &counts, &kept);
     if (status) return status;
     count(&c->did, &counts);

@@ -324,7 +324,8 @@ drape_status drape_i_contact_begin(drape_sim *sim, double t0, double t1) {
     drape_i_world_set_motion(c->world, sim->x, t0, c->ahead, t1);
     drape_i_pinch_begin(sim);
     drape_status status = drape_i_contact_exempt(sim, t0);
-    if (!status) status = drape_i_world_find(c->world, c->settings.distance + band(sim));
+    if (!status) status = drape_i_world_find(c->world, c->settings.distance, band(sim));
+    c->searched = !status;
     c->did.broad += drape_i_seconds() - began;
     if (!status) drape_i_pinch_lead(sim);
     for (int32_t i = 0; i < c->world->plane_count && !status; i++) status = touch_plane(sim, c->world->plane[i]);

@@ -152,9 +152,10 @@ static void to_velocities_chunk(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static drape_status solve_linearised(drape_sim *sim) {
+/* released: contacts that the last solve found to pull were let go. */
+static drape_status solve_linearised(drape_sim *sim, bool released) {
     bool positions = drape_i_sim_solves_for_positions(sim);
-    drape_problem posed = {.guess = positions ? sim->hv : sim->dv, .positions = sim->x};
+    drape_problem posed = {.guess = positions ? sim->hv : sim->dv, .positions = sim->x, .released = released};
     drape_status status = drape_i_sim_solve(sim, &posed, positions ? sim->dx : sim->dv);
     if (status) return status;
     if (positions) drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, to_velocities_chunk, sim);
@@ -174,10 +175,10 @@ static int32_t release(drape_sim *sim) {
 }
 
 static drape_status solve(drape_sim *sim) {
-    drape_status status = solve_linearised(sim);
+    drape_status status = solve_linearised(sim, false);
     if (status || !sim->contact || release(sim) == 0) return status;
     status = constrain(sim);
-    return status ? status : solve_linearised(sim);
+    return status ? status : solve_linearised(sim, true);
 }
 
 /* ---- advance ---- */

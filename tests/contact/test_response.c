@@ -20,18 +20,37 @@ typedef struct tally {
     int64_t hits;
 } tally;
 
+/* Pairs that were found before, some of them for nothing. */
+static void search_here(soup *s, drape_i_response_request *q) {
+    q->found = true, q->margin = 0.01;
+    ASSERT_OK(s->ctx, drape_i_world_find(s->world, q->margin, 0));
+}
+
+/* The same for other ends of the cloth, each coordinate by so much away, up or down; to be freed. */
+static double *search_elsewhere(soup *s, drape_i_response_request *q, double away) {
+    double *ends = malloc(3 * (size_t)s->vertices * sizeof *ends);
+    assert_non_null(ends);
+    for (int32_t i = 0; i < 3 * s->vertices; i++) ends[i] = s->x1[i] + (i % 2 ? away : -away) / 2;
+    drape_i_world_set_motion(s->world, s->x0, 0, ends, 1);
+    search_here(s, q);
+    start_soup(s);
+    q->searched = ends;
+    return ends;
+}
+
 static void run_soup(soup *s, const drape_i_response_request *how, tally *t) {
     drape_i_response_request q = *how;
     drape_i_response_counts counts;
     bool kept;
     q.world = s->world;
     q.inverse_mass = s->inverse_mass;
-    if (t->runs % 2) { /* pairs that were found before, some of them for nothing */
-        q.found = true, q.margin = 0.01;
-        ASSERT_OK(s->ctx, drape_i_world_find(s->world, q.margin));
-    }
+    double *other = NULL;
+    if (t->runs % 4 == 3) other = search_elsewhere(s, &q, t->runs % 8 == 3 ? 0.004 : 0.2);
+    else if (t->runs % 2) search_here(s, &q);
     ASSERT_OK(s->ctx, drape_i_response_run(s->response, &q, &counts, &kept));
-    assert_true(!q.found || counts.searches == 0 || counts.moved > 0);
+    assert_true(!q.found || counts.searches == 0 || counts.moved > 0 || t->runs % 8 == 7);
+    assert_true(t->runs % 8 != 7 || counts.searches > 0); /* too far away to be of use */
+    free(other);
     t->runs++, t->kept += kept, t->hit += counts.hits > 0, t->hits += counts.hits;
     t->passes += counts.passes, t->rounds += counts.zone_rounds, t->truncated += counts.truncated > 0;
     const drape_i_trouble *trouble = drape_i_response_trouble_of(s->response);

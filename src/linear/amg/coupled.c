@@ -309,6 +309,14 @@ drape_status drape_i_hierarchy_couple(drape_context *ctx, const drape_i_amg_inpu
     return status;
 }
 
+drape_status drape_i_hierarchy_uncouple_some(drape_context *ctx, const drape_i_amg_input *in, drape_i_hierarchy *h) {
+    drape_status status = DRAPE_OK;
+    drape_i_terms_clear(&h->level[0].terms);
+    if (h->coupled && drape_i_any_couplings(in->couplings)) status = drape_i_terms_set(ctx, in, &h->level[0]);
+    if (h->level[0].terms.count == 0) free_levels(h);
+    return status;
+}
+
 /* ---- In a cycle ---- */
 
 typedef struct scaling {

@@ -52,6 +52,13 @@ void drape_i_hierarchy_refresh(drape_context *ctx, const drape_i_amg_input *in, 
     if (h->coarse > 0) drape_i_coarse_factor(h);
 }
 
+void drape_i_hierarchy_release(drape_context *ctx, const drape_i_amg_input *in, drape_i_hierarchy *h) {
+    double since = drape_i_seconds();
+    forget_costs(h);
+    drape_i_rescale_finest(ctx, in, &h->level[0]);
+    drape_i_level_lap(&h->level[0], DRAPE_AMG_SCALE, &since);
+}
+
 /* ---- Memory and patterns ---- */
 
 drape_status drape_i_level_allocate(drape_context *ctx, drape_i_level *l, const drape_i_amg_settings *want,

@@ -21,9 +21,15 @@ drape_status drape_i_hierarchy_build(drape_context *ctx, const drape_i_amg_input
                                      const drape_i_amg_settings *want, drape_i_hierarchy *h);
 /* The values of all levels again, for another A with the same pattern and other constraints; allocates nothing. */
 void drape_i_hierarchy_refresh(drape_context *ctx, const drape_i_amg_input *in, drape_i_hierarchy *h);
+/* The values of the finest level again, for an A with fewer constraints, and less of what was added to it for them.
+ * Coarse levels stay: P reaches no direction that was held, so they are still those of P'A P, or of somewhat more
+ * than that, which is safe. Allocates nothing. */
+void drape_i_hierarchy_release(drape_context *ctx, const drape_i_amg_input *in, drape_i_hierarchy *h);
 /* coupled.c: takes in the couplings, which may be others without A being another. */
 drape_status drape_i_hierarchy_couple(drape_context *ctx, const drape_i_amg_input *in,
                                       const drape_i_amg_settings *want, drape_i_hierarchy *h);
+/* The same where couplings have only been taken away: levels below the finest keep what they have of those. */
+drape_status drape_i_hierarchy_uncouple_some(drape_context *ctx, const drape_i_amg_input *in, drape_i_hierarchy *h);
 /* Gives back the levels of couplings and their memory. */
 void drape_i_hierarchy_uncouple(drape_i_hierarchy *h);
 /* Moves the memory that couplings have from one hierarchy to another, without the couplings. */

@@ -80,14 +80,43 @@ typedef struct scaling {
     drape_simd simd;
 } scaling;
 
+static void finest_factor(const scaling *s, int32_t i) {
+    double F[9], W[9], SW[9];
+    finest_block(s->in, s->level, i, F, W);
+    const double *S = filter_of(s->in, s->level, i), *from = S ? SW : W;
+    if (S) multiply3(S, W, SW);
+    for (int32_t m = 0; m < 9; m++) s->level->scale[9 * (int64_t)i + m] = (float)from[m];
+}
+
 static void finest_factors(void *data, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) finest_factor(data, (int32_t)i);
+}
+
+/* P_i becomes (W_i)^-1 W_i(before) P_i. */
+static void follow_factor(const scaling *s, int32_t i, const float before[9]) {
+    drape_i_level *l = s->level;
+    const int32_t n = l->P.c;
+    double unscale[9], old[9], T[9];
+    for (int32_t m = 0; m < 9; m++) old[m] = before[m];
+    drape_i_unscale_finest(s->in, l, i, unscale);
+    multiply3(unscale, old, T);
+    for (int64_t q = l->P.start[i]; q < l->P.start[i + 1]; q++) {
+        float *p = l->P.val + 3 * n * q;
+        for (int32_t k = 0; k < n; k++) {
+            double x = p[k], y = p[n + k], z = p[2 * n + k];
+            for (int32_t r = 0; r < 3; r++)
+                p[n * r + k] = (float)((T[3 * r] * x + T[3 * r + 1] * y) + T[3 * r + 2] * z);
+        }
+    }
+}
+
+static void refactor(void *data, int64_t begin, int64_t end) {
     const scaling *s = data;
     for (int64_t i = begin; i < end; i++) {
-        double F[9], W[9], SW[9];
-        finest_block(s->in, s->level, (int32_t)i, F, W);
-        const double *S = filter_of(s->in, s->level, (int32_t)i), *from = S ? SW : W;
-        if (S) multiply3(S, W, SW);
-        for (int32_t m = 0; m < 9; m++) s->level->scale[9 * i + m] = (float)from[m];
+        float *W = s->level->scale + 9 * i, before[9];
+        memcpy(before, W, sizeof before);
+        finest_factor(s, (int32_t)i);
+        if (memcmp(before, W, sizeof before) != 0) follow_factor(s, (int32_t)i, before);
     }
 }
 
@@ -99,6 +128,12 @@ static void finest_blocks(void *data, int64_t begin, int64_t end) {
 void drape_i_scale_finest(drape_context *ctx, const drape_i_amg_input *in, drape_i_level *l) {
     scaling s = {in, l, ctx->simd};
     drape_i_loop(ctx, l->A.rows, ROW_GRAIN, finest_factors, &s);
+    drape_i_loop(ctx, l->A.rows, ROW_GRAIN, finest_blocks, &s);
+}
+
+void drape_i_rescale_finest(drape_context *ctx, const drape_i_amg_input *in, drape_i_level *l) {
+    scaling s = {in, l, ctx->simd};
+    drape_i_loop(ctx, l->A.rows, ROW_GRAIN, refactor, &s);
     drape_i_loop(ctx, l->A.rows, ROW_GRAIN, finest_blocks, &s);
 }
 

@@ -18,6 +18,9 @@ drape_status drape_i_finest_pattern(drape_context *ctx, const drape_bsr3 *A, dra
 
 /* scale.c: fills level->scale and level->A's values from the caller's matrix. */
 void drape_i_scale_finest(drape_context *ctx, const drape_i_amg_input *in, drape_i_level *level);
+/* The same for another matrix or other constraints, with P kept: as it acts on the caller's unknowns, W P does not
+ * change. No direction may be held that was not held before. */
+void drape_i_rescale_finest(drape_context *ctx, const drape_i_amg_input *in, drape_i_level *level);
 /* The translations of vertex i, as far as it is free, in the scaled unknowns: 3x3, row by row. */
 void drape_i_unscale_finest(const drape_i_amg_input *in, const drape_i_level *level, int32_t i, double out[9]);
 /* Scales what galerkin.c left in coarse: its blocks, its near-kernel, and fine->P by columns; fine may be NULL. */

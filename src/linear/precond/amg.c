@@ -5,6 +5,8 @@
  *
  * - Keep everything. The preconditioner is then that of an older matrix: still symmetric and positive definite, and
  *   some iterations worse.
+ * - Keep the coarse levels, and compute the finest again: where constraints and couplings were taken away since the
+ *   last solve, and nothing was added (drape_problem.released).
  * - Refresh all values, in place.
  * - Rebuild aggregates and patterns too.
  *
@@ -48,6 +50,7 @@ typedef struct state {
     drape_reuse reuse;
     const drape_constraints *set;
     drape_i_prepared prepared;
+    bool released; /* the levels in use were kept but for the finest */
     drape_i_ties ties;
     levels plain, tied; /* for A alone, for A with ties */
     levels *now;        /* which of them is in use */
@@ -210,7 +213,7 @@ static bool changed_much(drape_context *ctx, const state *s, const drape_bsr3 *A
     return !(sums[0] <= CHANGED * sums[1]);
 }
 
-typedef enum decision { KEEP, REFRESH, REBUILD } decision;
+typedef enum decision { KEEP, RELEASE, REFRESH, REBUILD } decision;
 
 /* The near-kernel: how many modes it takes, in blocks that there are kernels for. */
 static int32_t modes_for(const state *s, const drape_problem *problem) {
@@ -219,13 +222,14 @@ static int32_t modes_for(const state *s, const drape_problem *problem) {
 }
 
 /* What to do with the levels in use, for a matrix that has the pattern they were made for. */
-static decision decide(drape_context *ctx, const state *s, const drape_i_amg_input *in, uint64_t held,
-                       int32_t modes) {
+static decision decide(drape_context *ctx, const state *s, const drape_i_amg_input *in, uint64_t held, int32_t modes,
+                       bool released) {
     const levels *l = s->now;
     if (l->own != in->near.count) return REBUILD;
     if (l->h.levels == 0 || s->reuse == DRAPE_REUSE_NOTHING || l->h.level[0].modes != modes) return REBUILD;
     if (!l->sound) return REBUILD; /* nothing was learnt from that matrix */
     if (l->built >= 0 && l->fresh > WORSE * l->built + 2) return REBUILD;
+    if (released && s->reuse == DRAPE_REUSE_EVERYTHING && l != &s->tied && l->h.levels > 1) return RELEASE;
     if (s->reuse == DRAPE_REUSE_PATTERNS || held != l->held || l->debt >= (modes > 3 ? 1.5 : 1) * REFRESH_COST)
         return REFRESH;
     return changed_much(ctx, s, in->A) ? REFRESH : KEEP;
@@ -322,11 +326,16 @@ static drape_status update(drape_context *ctx, state *s, const drape_problem *pr
         status = drape_i_ties_refresh(ctx, problem->A, in->couplings, &s->ties);
         if (status) return status;
     }
-    decision what = fits ? decide(ctx, s, in, held, want->modes) : REBUILD;
-    s->prepared = what == KEEP ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
+    decision what = fits ? decide(ctx, s, in, held, want->modes, problem->released) : REBUILD;
+    s->prepared = what <= RELEASE ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
+    s->released = what == RELEASE;
     in->scale = l->scale;
     if (what == KEEP) return DRAPE_OK;
     l->held = held;
+    if (what == RELEASE) {
+        drape_i_hierarchy_release(ctx, in, &l->h);
+        return DRAPE_OK;
+    }
     l->own = in->near.count;
     l->debt = 0;
     l->fresh = -1;
@@ -355,9 +364,13 @@ static drape_status refresh(drape_context *ctx, void *data, const drape_problem 
     if (status) return status;
     s->now = s->ties.count > 0 ? &s->tied : &s->plain;
     if (s->ties.count > 0) in.tied = s->ties.share;
+    const int32_t before = s->now->couplings;
     compare_couplings(s->now, drape_i_any_couplings(couplings) ? couplings->count - s->ties.count : 0);
     status = update(ctx, s, problem, &want, &in);
-    return status ? status : drape_i_hierarchy_couple(ctx, &in, &want, &s->now->h);
+    if (status) return status;
+    if (s->released && s->now->couplings >= (1 - CHANGED) * before)
+        return drape_i_hierarchy_uncouple_some(ctx, &in, &s->now->h);
+    return drape_i_hierarchy_couple(ctx, &in, &want, &s->now->h);
 }
 
 /* What the solver would do for a problem without couplings; nothing is done. */
@@ -370,7 +383,7 @@ static drape_i_prepared due(drape_context *ctx, void *data, const drape_problem 
     s->now = &s->plain;
     s->set = set;
     s->reuse = DRAPE_REUSE_EVERYTHING;
-    decision what = decide(ctx, s, &in, hash_held(set), modes_for(s, problem));
+    decision what = decide(ctx, s, &in, hash_held(set), modes_for(s, problem), false);
     s->reuse = reuse;
     return what == KEEP ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
 }
