@@ -117,6 +117,11 @@ drape_scene_options scene_options(const scene_arguments *a);
  * they come. */
 drape_context *make_context(int32_t threads, bool warns);
 
+/* ---- refusal.c: scenes that no simulation takes ---- */
+
+/* After drape_sim_create has failed with DRAPE_ERROR_ARGUMENT: says what is wrong, where, and what to do. */
+void complain_of_refusal(drape_context *ctx, const scene_arguments *scene);
+
 /* ---- scene_mesh.c: the mesh of frames ---- */
 
 /* The cloth of a scene, or what a file has: triangles over all pieces. */

@@ -254,15 +254,18 @@ static bool prepare(run *r) {
     if (!status && !check(r)) return false;
     bool read = !status;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
-    bool no_cloth = read && status == DRAPE_ERROR_ARGUMENT;
+    if (read && status == DRAPE_ERROR_ARGUMENT) {
+        complain_of_refusal(r->ctx, &o->scene);
+        return false;
+    }
     if (!status) status = warn_ahead(r);
     if (!status && !o->no_colliders) status = drape_collider_meshes_create(r->ctx, r->scene, &r->colliders);
     watch_signals();
     if (!status) status = open_writers(r);
-    const char *message = *drape_message(r->ctx) ? drape_message(r->ctx) : "out of memory";
-    if (status)
-        complain("%s%s", message, no_cloth ? " (`drape check` lists every problem, where it is and what to do)" : "");
-    if (status) return false;
+    if (status) {
+        complain("%s", *drape_message(r->ctx) ? drape_message(r->ctx) : "out of memory");
+        return false;
+    }
     int32_t removed = run_remove_leftovers(r);
     if (removed > 0 && !o->quiet)
         tell("removed %d unfinished file%s of a run that was killed\n", removed, removed == 1 ? "" : "s");

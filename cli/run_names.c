@@ -84,8 +84,8 @@ static bool same_file(const run_file *a, const run_file *b) {
 static bool apart(const run_file *written, const run_file *other, const char *does) {
     bool alike = written->role == other->role && (written->role == BESIDE || written->role == LOOKS);
     if (alike || !same_file(written, other)) return true;
-    complain("%s (%s) is the file that %s (%s) %s; choose another name", written->name, written->role, other->name,
-             other->role, does);
+    complain("%s (%s) is also the file that %s (%s) %s; choose another name", written->name, written->role,
+             other->name, other->role, does);
     return false;
 }
 

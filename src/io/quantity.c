@@ -101,9 +101,8 @@ static bool read_factor(const char **at, int sign, double *scale, int power[BASE
         return false;
     }
     if (!u) {
-        snprintf(why, why_size, "\"%.*s\" is not a unit%s",
-                 length && length < MOST_QUOTED ? (int)length : MOST_QUOTED, symbol,
-                 length > 1 ? " known here; join units with a space, * or /" : "; see docs/scenes.md for the units");
+        snprintf(why, why_size, "unknown unit \"%.*s\"", length && length < MOST_QUOTED ? (int)length : MOST_QUOTED,
+                 symbol);
         return false;
     }
     int exponent;
@@ -116,6 +115,7 @@ static bool read_factor(const char **at, int sign, double *scale, int power[BASE
     return true;
 }
 
+/* All factors; where that fails, `why` says what is wrong, but not what was expected. */
 static bool read_unit(const char *text, double *scale, int power[BASES], char *why, size_t why_size) {
     int sign = 1;
     bool open = false; /* behind a star, a dot or a slash: a unit must follow */
@@ -170,12 +170,16 @@ bool drape_i_quantity_parse(const char *text, drape_i_dimension dimension, doubl
     } else if (*end) {
         double scale = 1;
         int power[BASES] = {0};
-        if (!read_unit(end, &scale, power, why, why_size)) return false;
         const struct dimension *d = &dimensions[dimension];
+        const char *expected = *d->unit ? d->unit : "a plain number";
+        if (!read_unit(end, &scale, power, why, why_size)) {
+            size_t length = strlen(why);
+            snprintf(why + length, why_size - length, "; expected %s", expected);
+            return false;
+        }
         for (int i = 0; i < BASES; i++)
             if (power[i] != d->power[i]) {
-                snprintf(why, why_size, "the unit \"%.40s\" does not fit; expected %s", end,
-                         *d->unit ? d->unit : "a plain number");
+                snprintf(why, why_size, "the unit \"%.40s\" does not fit; expected %s", end, expected);
                 return false;
             }
         value *= scale;

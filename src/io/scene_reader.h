@@ -17,8 +17,8 @@ struct drape_loaded_scene {
     drape_context *ctx;
     drape_scene scene;
     drape_i_arena arena;
-    const drape_i_node **collider_node; /* where each collider stands, for findings about it */
-    const char **file;                  /* that were read */
+    const drape_i_node **piece_node, **collider_node; /* where each stands, for findings about it */
+    const char **file;                                /* that were read */
     int32_t files;
 };
 

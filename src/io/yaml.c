@@ -269,7 +269,7 @@ static const char *plain_words(const char *message) {
         {"did not find expected '-' indicator",
          "this line is not aligned with the ones above it; check its indentation"},
         {"did not find expected key", "this line is not aligned with the ones above it; check its indentation"},
-        {"tab character may not be used as indentation", "a tab; indent lines with spaces"},
+        {"tab character may not be used as indentation", "found a tab; indent lines with spaces"},
         {"missing comma in flow mapping", "a comma or a closing } is missing before this"},
         {"missing comma in flow sequence", "a comma or a closing ] is missing before this"},
         {"flow mapping without a closing brace", "a closing } is missing"},
@@ -285,8 +285,8 @@ static const char *plain_words(const char *message) {
          "a list with dashes must begin on the line below its key"},
         {"invalid nested block mapping on the same line", "two colons in one line; put text with a colon in quotes"},
         {"invalid indentation in mapping", "this line is not aligned with the ones above it; check its indentation"},
-        {"mismatched flow mapping end", "found }, expected ]"},
-        {"mismatched flow sequence end", "found ], expected }"},
+        {"mismatched flow mapping end", "found } where ] is expected; check which bracket is open"},
+        {"mismatched flow sequence end", "found ] where } is expected; check which bracket is open"},
     };
     for (size_t i = 0; message && i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].theirs, message) == 0) return words[i].ours;

@@ -181,7 +181,7 @@ bad_input() {
     rm t_0001.obj
     standing 1 2 >t_0003.obj
     standing 1 2 >t_0004.obj
-    refuses 'there are frames 3 and 4 but none between them' t.obj
+    refuses 'frame 3 is followed by 4' t.obj
 }
 
 not_finite_in_a_cache() {
