@@ -263,8 +263,8 @@ DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, c
 DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const drape_frame *frame);
 /* Finishes the files and frees the writer, also on failure. Formats with one file for all frames put it in its place
  * here; if there was no frame, they leave no file. After a frame that failed, the file holds the frames before it. If
- * the disk is full, the status is an error, and the message says how many frames are kept: all in .pc2, as many as
- * fit in .mdd, .usda, .glb and .abc, and none in .html. NULL is fine. */
+ * the disk is full, the status is an error, and the message says how many frames are kept. .pc2 keeps all, .mdd,
+ * .usda, .glb and .abc keep as many as fit, and .html keeps none. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
 
 /* ---- Queries of continuous collision detection, read: CSV files with what is true (docs/contact.md) ---- */

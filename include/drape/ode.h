@@ -406,15 +406,14 @@ DRAPE_API bool drape_ode_last_step(const drape_ode *ode, double *begin, double *
  *
  *   dormand-prince                    its own polynomial of degree 4, from the stages; error O(h^5) in a step
  *   other explicit methods, tr-bdf2   the Hermite cubic of values and slopes at both ends; O(h^4)
- *   implicit-midpoint                 x the Hermite cubic of x and v, which is here a parabola, v a line; y a line;
- * O(h^2) implicit-euler, bdf2 to bdf6      the polynomial of the method, through as many states; O(h^(k+1)). In steps
- * with which a method of k steps begins (drape_ode_step and the like, not under DRAPE_ODE_ERROR): states and slopes,
- * O(h^3) in the first, O(h^5) in the second
+ *   implicit-midpoint                 x: the Hermite cubic of x and v, here a parabola; v and y: a line; O(h^2)
+ *   implicit-euler, bdf2 to bdf6      the polynomial of the method, through as many states; O(h^(k+1))
  *
- * so that it has the order of the method, except in the first step of bdf4 to bdf6. Steps that the control of the
- * error has taken in two halves use the state between them, too. Where the end of a step was changed by `project`,
- * the solution leads to the changed state. Explicit methods may evaluate f at the new state, which the next step then
- * does not: DRAPE_ERROR_NUMBER where that fails. */
+ * so that it has the order of the method, except in the first step of bdf4 to bdf6. The first steps of a method of k
+ * steps (drape_ode_step and the like, not under DRAPE_ODE_ERROR) use states and slopes: O(h^3) in the first, O(h^5)
+ * in the second. Steps that error control has taken in two halves use the state between them, too. If `project`
+ * changed the end of a step, the solution leads to the changed state. Explicit methods may evaluate f at the new
+ * state, which the next step then does not; DRAPE_ERROR_NUMBER if that fails. */
 DRAPE_API drape_status drape_ode_interpolate(drape_ode *ode, double t, double *x, double *v);
 
 /* ---- Events: times at which functions g_i(t, x, v) change their sign ---- */

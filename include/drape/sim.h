@@ -137,6 +137,7 @@ typedef struct drape_integration {
      *   newton.rtol, atol      zero. If one of them is given, or tolerance is negative, they replace tolerance, and
      *                          the other one is 1e-6 or 1e-9 (m/s; m for the error in positions)
      *   atol, atol_v           1e-5 m, 1e-3 m/s, for error-controlled steps
+     *
      * What `time: {accuracy: 1 mm}` of a scene file sets: control = DRAPE_ODE_ERROR, rtol = -1, atol = 1e-3, atol_v =
      * INFINITY, largest = true and per = the time of a frame. */
     drape_ode_settings ode;

@@ -29,9 +29,9 @@ typedef struct drape_constraints drape_constraints; /* a set of them */
 /* An empty set for unknowns of so many vertices, three each. */
 DRAPE_API drape_status drape_constraints_create(drape_context *ctx, int32_t vertices, drape_constraints **out);
 DRAPE_API void drape_constraints_destroy(drape_constraints *set); /* NULL is fine */
-/* Replaces the set; allocates nothing. Errors are a vertex that is listed twice or out of range, a number that is
- * not finite, and a direction of length zero or in the span of the previous ones. The message names the vertex, and
- * the set stays as it was. */
+/* Replaces the set; allocates nothing. Refuses a vertex that is listed twice or out of range, a number that is not
+ * finite, and a direction that is zero or dependent on previous ones. The message names the vertex, and the set
+ * stays as it was. */
 DRAPE_API drape_status drape_constraints_set(drape_constraints *set, const drape_constraint *list, int32_t count);
 /* The same from S (9 per vertex, orthogonal projections) and z (3 per vertex). */
 DRAPE_API drape_status drape_constraints_set_filter(drape_constraints *set, const double *S, const double *z);

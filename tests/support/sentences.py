@@ -4,8 +4,9 @@
   sentences.py EXCEPTIONS FILE...
 
 Prints FILE:LINE: WORDS words: SENTENCE for each that is not among the exceptions, and exits with 1 if there is one.
-Each line of EXCEPTIONS is `FILE: how the sentence begins`; one that matches nothing is reported too. Code, tables'
-rules, links' targets and formulas in backticks do not count as words; a table cell and a list entry end a sentence."""
+Each line of EXCEPTIONS is `FILE: how the sentence begins`; one that matches nothing is reported too. Code
+blocks and targets of links do not count, and code in backticks is one word. The end of a list entry or a table cell
+ends a sentence, and a semicolon does within a table."""
 
 import os
 import re
@@ -60,8 +61,8 @@ def markdown(lines):
             yield paragraph
             paragraph = []
         if cells:
-            for cell in re.sub(r"`[^`]*`", "code", line).split("|"):
-                yield [(number, plain(cell))]
+            for part in re.split(r"[|;]", re.sub(r"`[^`]*`", "code", line)):
+                yield [(number, plain(part))]
         elif line and not in_code and not line.startswith(("#", "<", "---")):
             paragraph.append((number, re.sub(r"^([-*]|\d+\.) ", "", line)))
     yield paragraph
