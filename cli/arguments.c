@@ -1,5 +1,5 @@
-/* arguments.c: command lines from a table of options, so that what is accepted and what --help says are one; and
- * the options that say how a scene is read, with the context to read it in. */
+/* arguments.c: command lines from a table of options, so that the parser and --help always agree; and the options for
+ * reading a scene, with the context to read it in. */
 #include "cli.h"
 
 #include <errno.h>

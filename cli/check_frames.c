@@ -4,9 +4,9 @@
  *      12          3          5          0   edge 40-41 through triangle 77, edge 12-40 through triangle 77, ...
  *   101 frames of 441 vertices and 800 triangles: crossings in 1 frame (12)
  *
- * The cloth is all of a file, or with --scene as many vertices as the scene has. The scene's colliders, where they
- * are at the time of each frame, are other bodies, which are not tested against each other; so is what stands behind
- * the cloth in the file, unless it is these colliders. Planes are no bodies: vertices below them are counted. */
+ * The cloth is all of a file, or with --scene as many vertices as the scene has. The scene's colliders, at the time
+ * of each frame, are other bodies, which are not tested against each other. So are the meshes after the cloth in the
+ * file, unless they are these colliders. Planes are no bodies: vertices below them are counted. */
 #include "cli.h"
 #include "drape/crossings.h"
 

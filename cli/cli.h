@@ -91,8 +91,8 @@ typedef struct command_line {
 
 typedef enum parse_result { PARSE_GOOD, PARSE_HELP, PARSE_BAD } parse_result;
 
-/* Prints the help, or for `--words [OPTION]`, which completions use, the words that the option or the command takes,
- * one per line (PARSE_HELP); or one line that says what is wrong (PARSE_BAD). */
+/* Prints the help, or for `--words [OPTION]`, which completions use, the words that the option or the command
+ * accepts, one per line (PARSE_HELP). Or prints one line that says what is wrong (PARSE_BAD). */
 parse_result parse_arguments(const command_line *line, int argc, char **argv);
 
 /* Options that `run` and `check` share. */

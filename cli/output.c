@@ -1,6 +1,6 @@
-/* output.c: what commands put out: files that are complete or absent, written under a temporary name beside their own
- * and then renamed; how a run comes on, as a bar that stays in its line on a terminal, or a line per frame in a pipe;
- * and texts that may hold anything. */
+/* output.c: what commands write. Files are complete or absent: they are written under a temporary name in the same
+ * folder and then renamed. Progress is a bar on a terminal, and a line per frame in a pipe. Texts may contain any
+ * bytes. */
 #include "cli.h"
 
 #include <errno.h>

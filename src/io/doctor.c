@@ -1,9 +1,9 @@
 /* doctor.c: drape_check: who is examined, and what the readers report on the way.
  *
- * A mesh file is examined as a piece of the default material. Of a scene, the readers tell every piece as it is
- * placed and every problem of the file; where nothing of that is an error, the simulation is created to see whether
- * it can be, and with an explicit integrator the first step is taken; what its run will come to is looked at before.
- * What readers log as a warning becomes a finding too. */
+ * A mesh file is examined as a piece of the default material. For a scene, the readers report every piece with its
+ * position and every problem of the file. If there is no error, the checks of the run follow. Then the simulation is
+ * created, and with an explicit integrator the first step is taken. What readers log as a warning becomes a finding
+ * too. */
 #include "io/doctor.h"
 #include "base/text.h"
 #include "io/mesh.h"

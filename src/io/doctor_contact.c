@@ -2,8 +2,8 @@
  * colliders that jump, pins that lead into them.
  *
  * Planes, spheres and capsules are tested vertex by vertex, exactly. For the others the exact search of crossings
- * decides: where nothing crosses a closed mesh, each connected part of the cloth is inside or outside as a whole, and
- * one vertex of it tells which, by the solid angle under which it sees the mesh. */
+ * decides. If nothing crosses a closed mesh, each connected part of the cloth is inside or outside as a whole. One
+ * vertex tells which, by the solid angle of the mesh as seen from it. */
 #include "base/vec3.h"
 #include "contact/collider.h"
 #include "drape/crossings.h"

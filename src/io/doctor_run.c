@@ -1,9 +1,9 @@
-/* doctor_run.c: what a run of a scene will come to, as far as the scene tells: pins that pull the cloth farther apart
- * than it is long, wind that no weather has, steps so long that they take the motion away.
+/* doctor_run.c: problems of a run that the scene already shows: pins that pull the cloth farther apart than it is
+ * long, unrealistic wind, steps too long for the motion.
  *
  * How long the cloth is between two pins is the length of the shortest path along edges of the mesh, in material
- * space, by Dijkstra's algorithm. Such a path is longer than a straight line, by 41 % at most on a grid: what is
- * found here is true, and a cloth that is pulled a little too far may go unseen. */
+ * space, by Dijkstra's algorithm. Such a path is longer than a straight line, by 41 % at most on a grid. So every
+ * finding is true, but cloth that is pulled only a little too far may go unnoticed. */
 #include "base/vec3.h"
 #include "io/doctor.h"
 #include "sim/sim.h"
@@ -213,7 +213,7 @@ static double longest_side(const drape_scene *s) {
     return side;
 }
 
-/* The share of its energy that a swing loses to the steps: cloth as long as the largest piece, hung up by one end,
+/* The fraction of its energy that a swing loses to the steps. Cloth as long as the largest piece, hung by one end,
  * swings like a rod, whose angular frequency is sqrt(3 g / (2 length)). */
 static drape_status swing_loss(drape_i_doctor *d, const drape_scene *s, double *period, double *loss) {
     const double pi = 3.14159265358979323846;

@@ -1,6 +1,6 @@
-/* format_tools.h: what the writers of mesh formats are built from: numbers as bytes, text of others inside HTML and
- * JSON, normals and texture coordinates, and the two ways to keep frames: one file per frame (a sequence), or all of
- * them on the disk until the last one is known (a recording). */
+/* format_tools.h: what the writers of mesh formats are built from: numbers as bytes, foreign text inside HTML and
+ * JSON, normals and texture coordinates. There are two ways to keep frames: one file per frame (a sequence), or all
+ * frames on the disk until the last one is known (a recording). */
 #ifndef DRAPE_IO_FORMAT_TOOLS_H
 #define DRAPE_IO_FORMAT_TOOLS_H
 
@@ -120,8 +120,9 @@ drape_status drape_i_sequence_close(drape_context *ctx, void *state);
  * Their frames wait on the disk, 12 bytes per vertex each, in a file without a name beside the final one. At the end
  * that one is written in one go, from any frame in any order. Memory: two frames.
  *
- * A record, in the machine's own bytes: float32 positions of the cloth; for formats that keep them float32 positions
- * of the meshes beside it and float32 values of the attributes, in their order; the frame's number and time. */
+ * A record, in the machine's own byte order, has float32 positions of the cloth, and the frame's number and time at
+ * the end. Between them, for formats that keep these, float32 positions of the meshes beside the cloth and float32
+ * values of the attributes, in their order. */
 
 /* When a frame is. */
 typedef struct drape_i_stamp {

@@ -1,8 +1,8 @@
 /* gif.c: films that every program shows (GIF89a, CompuServe 1990).
  *
- * One palette of 255 colors for all frames, and one number for "as in the frame before": of each frame only the box
- * of what changed is stored, and in it only the pixels that did. A pattern of 8 x 8 offsets makes two colors look
- * like those between them; it stays in its place, so that what does not move does not flicker.
+ * All frames share one palette of 255 colors, and one number for "as in the previous frame". Of each frame only the
+ * box around the changes is stored, and in it only the pixels that changed. A pattern of 8 x 8 offsets makes two
+ * colors look like those between them; it stays in its place, so that what does not move does not flicker.
  *
  * Pixels are packed by LZW: a code stands for a string that occurred before and one pixel more; 9 bits each at first
  * and up to 12, then the table is cleared. Strings are found by hashing the code of all but the last pixel and that

@@ -167,8 +167,8 @@ static drape_status open_glb(drape_context *ctx, const char *path, const drape_i
 
 /* ---- frames ---- */
 
-/* The size is looked at before the frame is taken, not at the end of a long run; with the first one, which brings the
- * meshes beside the cloth, that of all that are to come. */
+/* The size is checked before the frame is taken, not at the end of a long run. The first frame brings the meshes
+ * beside the cloth, so with it the size of all frames to come is checked. */
 static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
     drape_i_glb *g = state;
     drape_i_recording *r = g->recording;

@@ -8,14 +8,14 @@
  *
  * After "Object Files", Appendix B1 of the Advanced Visualizer manual, Wavefront Technologies, 1991. Indices count
  * from 1, or back from the last one read so far where negative; one ahead of its vertex is fine, so long as the file
- * has it. A # begins a comment; a backslash at the end of a line continues it; blank space, blank lines, CRLF, CR
+ * has it. A # begins a comment, and a backslash at the end of a line continues it. Blank space, blank lines, CRLF, CR
  * alone, a byte order mark and a last line without an end are all fine. Normals, materials, smoothing groups, lines
  * and points are passed over; so are words that are not known here, with a warning. Polygons are cut as in mesh.c.
  *
  * The file is gone through three times: counting, for vertices, for faces. So memory is taken once and no number of
  * the file decides how much: each vertex, corner and name was seen before. Names on one g line are limited, since
- * each may list all faces that follow, and corners of one face, since cutting takes their square: both keep the whole
- * linear in the size of the file. The decimal point of strtod is the locale's, so the thread's locale is "C"
+ * each may list all faces that follow. Corners of one face are limited, since cutting takes their square. Both keep
+ * the time linear in the size of the file. The decimal point of strtod is the locale's, so the thread's locale is "C"
  * meanwhile. */
 #include "base/text.h"
 #include "io/mesh.h"

@@ -7,8 +7,8 @@
  * Other properties and elements are passed over. In ascii files an element is a line; blank lines are fine. Polygons
  * are cut as in mesh.c.
  *
- * The file is gone through three times: counting, vertices, faces. Before it goes through an element, its count is
- * held against the bytes that are left, so that no number of the file decides how much memory or time is taken. */
+ * The file is gone through three times: counting, vertices, faces. Before an element is read, its count is compared
+ * with the bytes that are left. So no number in the file decides how much memory or time is taken. */
 #include "base/text.h"
 #include "io/mesh.h"
 #include "io/ply_header.h"

@@ -1,5 +1,5 @@
 /* reader.c: sequences of frames that were written before, in any format that can be read: one mesh file per frame, a
- * point cache, or the log of a run that was cut off. */
+ * point cache, or the log of an interrupted run. */
 #include "io/reader.h"
 #include "base/arena.h"
 #include "base/text.h"

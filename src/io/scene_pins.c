@@ -1,5 +1,5 @@
-/* scene_pins.c: `pins:` and `loads:` of the pieces, and the vertices that they take: by name (edges and corners of a
- * grid), place, number, box, group of the mesh file, or the points that they are nearest to. */
+/* scene_pins.c: `pins` and `loads` of the pieces, and the vertices that they select. These are given by name (edges
+ * and corners of a grid), place, number, box, group of the mesh file, or nearest points. */
 #include "io/mesh.h"
 #include "io/scene_reader.h"
 

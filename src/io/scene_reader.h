@@ -154,8 +154,8 @@ typedef struct drape_i_placement {
 
 drape_i_placement drape_i_read_place(reader_t *r, const drape_i_node *piece); /* its key `place` */
 void drape_i_place_points(const reader_t *r, const drape_i_placement *p, int64_t count, double *points);
-/* Where a file is that a scene names: beside the scene file; its name may not climb out with "..", by a link, or
- * start at the root, unless the caller trusts the scene. NULL after a problem. */
+/* The path of a file that a scene names: relative to the scene file. Unless the caller trusts the scene, its name may
+ * not lead out of the folder with ".." or by a link, nor start at the root. NULL after a problem. */
 const char *drape_i_path_beside(reader_t *r, const drape_i_node *node);
 void drape_i_read_unit(reader_t *r, const drape_i_node *map, double *out); /* its key `unit` */
 /* From the file's axes to the scene's: one of the two has y up, the other z. */

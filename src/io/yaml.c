@@ -333,9 +333,9 @@ static int32_t open_brackets(int32_t before, char c) {
     return before > 0 && (c == ']' || c == '}') ? before - 1 : before;
 }
 
-/* What libfyaml should not see: bytes that are no text, which it takes for an end or for nothing; many doubled quotes
- * in a line, whose memory its version 0.7.12 does not free; very many open brackets, of which each takes it some 350
- * bytes before the first one is told of; and very many words in a line, some 400 bytes each. */
+/* What libfyaml should not see. Bytes that are not text, which it takes for an end or for nothing. Many doubled
+ * quotes in a line, whose memory its version 0.7.12 does not free. Very many open brackets, each of which takes some
+ * 350 bytes before the first one is reported. And very many words in a line, some 400 bytes each. */
 static bool is_text(reader *r) {
     int32_t line = 1, column = 1, length, doubled = 0, brackets = 0, separators = 0;
     char what[100] = "";

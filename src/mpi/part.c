@@ -1,7 +1,7 @@
 /* part.c: a scene divided over processes. The vertices are divided by their rest positions. A process
  * then keeps all triangles that touch its own vertices, and all that touch those: two rings of copies. So every
- * element that moves an own vertex is there with everything that its rest shape depends on, and the cloth code
- * assembles the own rows as it would in the whole cloth. Vertices keep their order. */
+ * element that moves an own vertex is there, with everything that its rest shape depends on. The cloth code assembles
+ * the own rows as it would in the whole cloth. Vertices keep their order. */
 #include "mpi/part.h"
 
 #include "sim/sim.h"

@@ -1,11 +1,11 @@
 /* partition.c: who owns which rows, by recursive coordinate bisection (Berger and Bokhari 1987).
  *
- * A group of rows that is meant for several processes is cut across the longest side of its bounding box, so that
- * both sides have rows in proportion to their processes; then both are cut in the same way. All groups are cut
- * together, and each process looks at its own chunk of rows only. The coordinate of a cut is the exact quantile: its
- * 64 bits are found by eight histograms of eight bits each. Rows with that very coordinate are cut by their numbers.
- * Everything is decided from minima, maxima and counts of integers, so the same input is always divided in the same
- * way. Rows whose positions are all alike fall into consecutive blocks.
+ * A group of rows for several processes is cut across the longest side of its bounding box, so that both sides have
+ * rows in proportion to their processes. Then both are cut in the same way. All groups are cut together, and each
+ * process looks at its own chunk of rows only. The coordinate of a cut is the exact quantile: its 64 bits are found
+ * by eight histograms of eight bits each. Rows with that very coordinate are cut by their numbers. Everything is
+ * decided from minima, maxima and counts of integers, so the same input is always divided in the same way. Rows whose
+ * positions are all alike fall into consecutive blocks.
  *
  * Rows have the numbers of their file until they are divided. Then each process numbers its own ones in the same
  * order, behind those of the processes before it: PETSc's matrices want consecutive rows. */

@@ -257,8 +257,8 @@ void drape_i_ode_filter_error(drape_ode *ode);
 drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, drape_ode_reason *reason);
 /* The length of the next step from the error of this one; accepted or rejected. */
 double drape_i_ode_propose(drape_ode *ode, double h, double error, bool accepted);
-/* The root mean square, or the largest, of factor x over atol + rtol |x of Y| and v over atol_v + rtol |v of Y|;
- * where atol_v is infinite, of x alone. First order: x is y, and v is not looked at. */
+/* The root mean square, or the largest, of factor x over atol + rtol |x of Y| and v over atol_v + rtol |v of Y|. If
+ * atol_v is infinite, only x counts. First order: x is y, and v is not looked at. */
 typedef struct drape_i_ode_gauge {
     double rtol, atol, atol_v;
     bool largest;

@@ -6,9 +6,9 @@
  *           0                        sorted              count  capacity
  *
  * A column is looked up in both by bisection, so a repeated entry is summed at once, in the order of the calls.
- * A new one goes to the end of the sorted part where it belongs there (rows filled from left to right never have a
- * tail), else into the tail; a tail longer than the root of the sorted part is merged into it. An entry in a row
- * of k thus costs O(sqrt k) moves in the worst order, and a dense row of a million in random order takes a
+ * A new entry goes to the end of the sorted part if it belongs there (rows filled from left to right never have a
+ * tail), else into the tail. A tail longer than the square root of the sorted part is merged into it. So an entry in
+ * a row of k costs O(sqrt k) moves in the worst order. A dense row of a million entries in random order takes a
  * second or two instead of many minutes. Everything depends on the order of the calls alone.
  *
  * Memory: 32 bytes per row and at least 16 per entry; the first pair takes room for three. */

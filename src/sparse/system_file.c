@@ -9,10 +9,10 @@
  *   int32   col[nnzb]                 and four zero bytes where nnzb is odd
  *   double  val[9 nnzb], S[9 n], b[3 n], z[3 n], rest[3 n], cur[3 n]
  *
- * The size follows from n and nnzb, and a file of any other size is refused before anything is allocated, so memory
+ * The size follows from n and nnzb, and a file of any other size is refused before anything is allocated. So memory
  * never exceeds the file's size (twice with drape_system_read, which holds the bytes and the arrays for a moment).
- * Then everything is checked, by writer and reader alike: the pattern, with every diagonal block; every value
- * finite; h > 0; each S an orthogonal projection, S = S' = S S, to PROJECTION entry by entry; their number.
+ * Then writer and reader check everything: the pattern, with every diagonal block; every value finite; h > 0; and the
+ * number of S. Each S must be an orthogonal projection, S = S' = S S, to PROJECTION entry by entry.
  *
  * Arrays are copied as they lie in memory: little-endian hosts only. */
 #include "base/file.h"
