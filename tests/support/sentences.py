@@ -131,6 +131,11 @@ def paragraphs(path):
     return roff(lines) if re.search(r"\.1(\.in)?$", path) else comments(lines)
 
 
+def matches(exception, path, sentence):
+    file, begin = exception.split(": ", 1)
+    return path.endswith(file) and sentence.startswith(begin)
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         exceptions = [line.rstrip("\n") for line in f if line.strip() and not line.startswith("#")]
@@ -141,8 +146,7 @@ def main():
                 count = len(words(sentence))
                 if count <= MOST:
                     continue
-                name = next((e for e in exceptions if (path + ": " + sentence).endswith(e.split(": ", 1)[0] + ": " + sentence)
-                             and sentence.startswith(e.split(": ", 1)[1])), None)
+                name = next((e for e in exceptions if matches(e, path, sentence)), None)
                 if name:
                     used.add(name)
                     continue
