@@ -11,7 +11,7 @@ sentences_are_short() {
     cd "$source_dir"
     local files
     mapfile -t files < <(ls ./*.md docs/*.md docs/notes/*.md docs/man/* include/drape/*.h &&
-        find src/base src/sparse src/ode src/crossings src/io src/mpi cli -name '*.[ch]')
+        find src/base src/sparse src/ode src/crossings src/io src/mpi cli bench tests -name '*.[ch]')
     python3 "$checker" "$exceptions" "${files[@]}" || fail "split these, or add them to tests/base/long_sentences.txt with a reason"
 }
 

@@ -79,7 +79,7 @@ def comments(lines):
     """Paragraphs of /* ... */: each comment by itself, divided at empty lines, at lists and at indented code."""
     paragraph, inside = [], False
     for number, raw in enumerate(lines, 1):
-        rest = raw
+        rest = raw if inside else re.sub(r'"(\\.|[^"\\])*"', "text", raw)
         while rest:
             if not inside:
                 start = rest.find("/*")
