@@ -147,7 +147,7 @@ typedef struct drape_integration {
                              default false: it is done in two halves, those again, down to 1/64 of it */
     /* A step fails that leaves a thread more than so many times as long as at rest, and longer than before the step:
      * above 1; default 2; INFINITY: no limit. Cloth that is meant to be so soft needs more. It is no part of the
-     * scene for checkpoints: a run that failed goes on with another one. */
+     * scene for checkpoints: a failed run can be resumed with another limit. */
     double max_stretch;
     uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_integration;
@@ -485,8 +485,8 @@ DRAPE_API drape_status drape_sim_system(drape_sim *sim, drape_problem *out);
 /* ---- Checkpoints: docs/checkpoints.md ---- */
 
 /* Writes the whole state into a file, which is complete or as it was before. The solver forgets what it learnt
- * (drape_solver_forget), also where writing fails, so that this simulation and one that restores the file go on with
- * the same bits, whatever their threads. The file takes 192 bytes, plus 72 per vertex and 24 per pinned vertex.
+ * (drape_solver_forget), also where writing fails, so that this simulation and one that restores the file continue
+ * with the same bits, whatever their threads. The file takes 192 bytes, plus 72 per vertex and 24 per pinned vertex.
  * Contact adds 16 bytes and 80 per vertex; if it may yield (drape_pinch), 32 and 112. Integrators other than
  * "linearised-euler" add drape_ode_save_size and 16. As much memory is needed while it is written. */
 DRAPE_API drape_status drape_sim_save(drape_sim *sim, const char *path);
