@@ -9,7 +9,7 @@ typedef struct ode_options {
     const char *example, *newton;
     drape_ode_settings settings;
     double step, until;              /* NAN: not given */
-    int32_t dense, sweep, stability; /* 0: not wanted */
+    int32_t dense, sweep, stability; /* 0: not given */
     bool adaptive, by_newton, events, json, list;
 } ode_options;
 

@@ -155,7 +155,8 @@ void progress_end(const progress *p) {
     fflush(stdout);
 }
 
-/* What impacts and friction take is not told apart from what steps take, and both may be hidden by what pushed. */
+/* Energy lost to impacts and friction is not separated from that lost to steps, and moving colliders may hide both.
+ */
 static void print_share(const drape_verdict *v) {
     double percent = 100 * fabs(v->share);
     if (v->touched && v->share >= 0) printf("; time steps and contact took %.2g %% of the energy", percent);

@@ -200,7 +200,7 @@ bool run_check_names(const run *r) {
 
 /* ---- What a run that was killed left behind ---- */
 
-/* Whether the numbers of a process and of an attempt are all that stands there. */
+/* Whether the text consists of the numbers of a process and of an attempt. */
 static bool is_suffix(const char *text) {
     size_t process = strspn(text, "0123456789"),
            attempt = strspn(text + process + (text[process] == '-'), "0123456789");

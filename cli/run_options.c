@@ -99,7 +99,7 @@ bool run_parse_export(run_options *o, int64_t steps) {
 
 /* ---- Checkpoints ---- */
 
-/* What cannot be meant; NULL: nothing. */
+/* A contradiction between options; NULL: none. */
 static const char *nonsense(const run *r) {
     const run_options *o = &r->options;
     bool wanted = o->checkpoint > 0 || o->resume;
@@ -128,7 +128,7 @@ bool run_name_checkpoint(run *r) {
     return r->checkpoint_path != NULL;
 }
 
-/* As a shell wants it: as it is, or in single quotes. */
+/* Quoted for a shell, if necessary. */
 static void print_word(FILE *out, const char *word) {
     if (*word && strspn(word, PLAIN) == strlen(word)) {
         fprintf(out, " %s", word);

@@ -19,7 +19,7 @@ bool speaks(void); /* only the first process does */
  * than one letter; the next word belongs to them if it is not an option. False: neither could be started. */
 bool session_begin(int *argc, char **argv);
 void session_end(void);
-/* The first of PETSc's options that nobody has asked for so far; NULL: none. */
+/* The first of PETSc's options that was not used so far; NULL: none. */
 const char *unknown_petsc_option(char *out, size_t size);
 /* A file that is to be taken away where the run is ended from outside; NULL: none any more. */
 void session_guard(const char *temporary);

@@ -43,7 +43,7 @@ struct drape_i_pool {
     _Alignas(64) atomic_uint state;
     _Alignas(64) atomic_int inside; /* helpers in the present job, or about to find that they came too late */
     atomic_int sleepers;            /* helpers that sleep */
-    atomic_bool waiting;            /* the caller sleeps until nobody is inside */
+    atomic_bool waiting;            /* the caller sleeps until no thread is inside */
     atomic_bool stop;
     atomic_int caller; /* the processor it was on when it opened the job; -1: not known */
     drape_i_processors allowed;
@@ -118,7 +118,7 @@ static void *helper_main(void *argument) {
     for (;;) {
         seen = wait_for_job(pool, seen);
         if (atomic_load(&pool->stop)) return NULL;
-        keep_apart(pool); /* before it is inside: moving takes long, and nobody should wait for it */
+        keep_apart(pool); /* before it is inside: moving takes long, and no thread should wait for it */
         atomic_fetch_add(&pool->inside, 1);
         if (atomic_load(&pool->state) == seen) work(pool, start->index);
         leave(pool);

@@ -285,7 +285,7 @@ static drape_status copy_texts(const division *d, drape_scene *scene) {
     for (size_t i = 0; method && i < sizeof methods / sizeof *methods; i++)
         if (strcmp(method, methods[i]) == 0) scene->integration.ode.method = methods[i];
     if (scene->cloth.model && !(scene->cloth.model = copy_text(p, scene->cloth.model))) return DRAPE_ERROR_MEMORY;
-    scene->solve.method = "ppcg"; /* of a solver that is never asked */
+    scene->solve.method = "ppcg"; /* of a solver that is never used */
     scene->solve.precond = "block_diagonal";
     scene->solve.direct = NULL;
     scene->colliders = NULL;

@@ -377,7 +377,7 @@ static drape_status read_blocks(drape_petsc_system *s, const own_rows *r) {
             status = place_blocks(s, r, k, val + 9 * (r->start[k] - r->start[i]));
         DRAPE_FREE(s->ctx, val, room);
     }
-    for (int32_t c = count; c < s->part.vertices; c++) /* nobody looks at them, but they must be numbers */
+    for (int32_t c = count; c < s->part.vertices; c++) /* they are not used, but must be numbers */
         for (int32_t m = 0; m < 9; m += 4) s->A.val[9 * (s->rowptr[c + 1] - 1) + m] = 1;
     return status;
 }

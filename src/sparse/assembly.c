@@ -1,6 +1,6 @@
 /* assembly.c: see assembly.h for the idea.
  *
- * For element e of k nodes, slot[(e k + a) k + b] says which block of row nodes[a] stands in column nodes[b],
+ * For element e of k nodes, slot[(e k + a) k + b] says which block of row nodes[a] is in column nodes[b],
  * counted from the row's first. Memory: 4 k^2 bytes per element, and 4 bytes per element and part.
  *
  * Elements go window by window: a window is WINDOW rows, and an element belongs to that of its lowest node. Within a

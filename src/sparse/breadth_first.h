@@ -1,4 +1,4 @@
-/* breadth_first.h: an order of the rows in which neighbours stand near each other. */
+/* breadth_first.h: an order of the rows in which neighbours are close to each other. */
 #ifndef DRAPE_SPARSE_BREADTH_FIRST_H
 #define DRAPE_SPARSE_BREADTH_FIRST_H
 

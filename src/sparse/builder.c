@@ -1,6 +1,6 @@
 /* builder.c: a matrix entry by entry: a list of rows, each a list of (column, value) pairs.
  *
- * A row holds its pairs in one array: a long part sorted by column, and behind it a short tail, sorted too:
+ * A row holds its pairs in one array: a long part sorted by column, followed by a short tail, also sorted:
  *
  *   pairs:  | columns increase ........ | columns increase | free |
  *           0                        sorted              count  capacity
@@ -35,7 +35,7 @@ struct drape_builder {
 
 static const int64_t MAX_ROWS = INT64_C(3) * INT32_MAX;
 
-/* Capacities are 4 2^k - 1 pairs: with the byte that drape_i_alloc adds behind, whole cache lines. */
+/* Capacities are 4 2^k - 1 pairs: with the byte that drape_i_alloc appends, whole cache lines. */
 enum { FIRST_CAPACITY = 3, MIN_TAIL = 32 };
 
 drape_status drape_builder_create(drape_context *ctx, int64_t rows, drape_builder **out) {
@@ -96,7 +96,7 @@ static bool tail_is_long(const row *r) {
     return tail >= MIN_TAIL && tail * tail > r->sorted;
 }
 
-/* Merges from the back, the tail being copied behind itself first. */
+/* Merges from the back; the tail is first copied to the end. */
 static drape_status merge_tail(drape_context *ctx, row *r) {
     int64_t tail = r->count - r->sorted;
     drape_status status = reserve(ctx, r, r->count + tail);
@@ -180,7 +180,7 @@ static int64_t lowest_block(const cursor c[CURSORS], int64_t lowest) {
     return lowest;
 }
 
-/* Moves all cursors behind a block column; the nine values go to val, unless it is NULL. */
+/* Moves all cursors past a block column; the nine values go to val, unless it is NULL. */
 static void take_block(cursor c[CURSORS], int64_t block, double *val) {
     for (int k = 0; k < CURSORS; k++)
         for (; c[k].at < c[k].end && c[k].at->column / 3 == block; c[k].at++)
