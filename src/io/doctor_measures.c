@@ -49,7 +49,7 @@ static double smallest_angle(const vec3 x[3], double *longest2, double *twice_ar
     return drape_i_atan2(*twice_area, cosine) * DEGREES;
 }
 
-/* Whether a cloth can be made of it is asked of whoever makes the cloth. */
+/* The code that makes the cloth decides whether it can be made. */
 static void look_at_triangle(shape *s, int32_t t) {
     const double least_area = 1e-12, least_angle = 1; /* of the longest edge's square; degrees */
     const vec3 x[3] = {corner(s->p, t, 0), corner(s->p, t, 1), corner(s->p, t, 2)};

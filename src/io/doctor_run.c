@@ -22,7 +22,7 @@ typedef struct paths {
     int32_t *to;           /* the neighbours of vertex v: from first[v] to first[v + 1] */
     double *length;        /* m */
     double *distance;      /* m, from the source */
-    int32_t *heap, *place; /* a binary heap of vertices by distance, and where each stands in it; -1: nowhere */
+    int32_t *heap, *place; /* a binary heap of vertices by distance, and the place of each in it; -1: none */
     int32_t waiting;       /* in the heap */
 } paths;
 
@@ -63,7 +63,8 @@ static drape_status paths_create(drape_context *ctx, const drape_piece *p, paths
             g->to[from] = b, g->to[back] = a;
             g->length[from] = g->length[back] = length;
         }
-    memmove(g->first + 1, g->first, (size_t)p->vertices * sizeof *g->first); /* each stands at the next one's begin */
+    memmove(g->first + 1, g->first,
+            (size_t)p->vertices * sizeof *g->first); /* each is at the beginning of the next */
     g->first[0] = 0;
     return DRAPE_OK;
 }

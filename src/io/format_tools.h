@@ -26,7 +26,7 @@ void drape_i_put_u32(drape_i_binary *b, uint32_t value);
 void drape_i_put_f32(drape_i_binary *b, double value); /* rounded to the nearest */
 void drape_i_binary_end(drape_i_binary *b); /* hands over what is left; needed before the file is committed */
 
-/* The number that stands there. */
+/* The number stored there. */
 uint32_t drape_i_get_u32(const unsigned char *bytes, bool big_endian);
 float drape_i_get_f32(const unsigned char *bytes, bool big_endian);
 
@@ -41,7 +41,7 @@ size_t drape_i_letter_bytes(const unsigned char *s);
 
 /* As text of an element, < > & " ' as entities. Bytes that are no UTF-8 become U+FFFD. */
 void drape_i_html_text(drape_i_file *file, const char *words);
-/* As a string of JSON with its quotes, which may stand in a script element: < > & are written \u003c and so on. */
+/* As a string of JSON with its quotes, which may be inside a script element: < > & are written \u003c and so on. */
 void drape_i_html_json(drape_i_file *file, const char *words);
 
 /* ---- mesh_names.c: names for formats that want identifiers ---- */

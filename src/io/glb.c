@@ -138,7 +138,7 @@ static drape_status set_up(drape_context *ctx, drape_i_glb *g, const drape_i_ani
     return status;
 }
 
-/* Whether so many frames fit, as far as is known of meshes beside the cloth. */
+/* Whether this number of frames fits, as far as is known of meshes beside the cloth. */
 static drape_status check_size(drape_context *ctx, const drape_i_glb *g, const char *path, int64_t frames) {
     static const int64_t FAR_TOO_MANY = 1000000; /* their squares still fit */
     int64_t accessors = 2 * frames * g->pieces + drape_i_glb_objects_size(g, frames).accessors;

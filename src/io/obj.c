@@ -88,7 +88,7 @@ static void use_mesh_material(const obj_mesh *m, int32_t mesh, FILE *to) {
     else write_material_name("usemtl", mesh_name(&m->frame->meshes[mesh]), drape_cloth_pieces(m->cloth) + mesh, to);
 }
 
-/* Meshes beside the cloth: an object each, behind its pieces, without normals. */
+/* Meshes beside the cloth: an object each, after its pieces, without normals. */
 static void write_others(const obj_mesh *m, FILE *to) {
     int64_t first = drape_cloth_vertices(m->cloth);
     for (int32_t i = 0; i < m->frame->mesh_count; i++) {

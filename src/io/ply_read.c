@@ -31,11 +31,11 @@ typedef struct reader {
     drape_i_ply_header *header;
     int64_t line; /* of an ascii file, where `at` is */
 
-    const drape_i_ply_element *element; /* the one at hand, its row, what its properties are */
+    const drape_i_ply_element *element; /* the current one, its row, the roles of its properties */
     int64_t row;
     role roles[DRAPE_I_PLY_MOST];
 
-    double number[NUMBERS]; /* of the row at hand, by role */
+    double number[NUMBERS]; /* of the current row, by role */
     int32_t corners, uv_numbers;
     double corner[DRAPE_I_POLYGON_MOST], corner_uv[MOST_UV];
 

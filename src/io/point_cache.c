@@ -127,7 +127,7 @@ static drape_status patch_samples(drape_context *ctx, pc2_writer *c) {
     return DRAPE_OK;
 }
 
-/* Where a sample failed, those before it are whole; the file is cut behind them. */
+/* If a sample failed, those before it are complete; the file is truncated after them. */
 static drape_status finish_pc2(drape_context *ctx, pc2_writer *c) {
     int64_t size = PC2_HEAD + 12 * (int64_t)drape_cloth_vertices(c->cloth) * c->samples;
     drape_status status = c->status ? drape_i_file_cut(ctx, &c->file, size) : DRAPE_OK;

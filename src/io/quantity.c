@@ -1,7 +1,7 @@
 /* quantity.c: a number, then a product of units with powers: "5 kN/m", "1e-5 N m", "9.81 m/s^2", "150 g/m2".
  *
- * A unit is a prefix (or none) and a symbol, and may have a power. Behind a slash, powers count negatively until the
- * end; a space, a dot or a star multiplies. The product must have the dimension that is asked for. */
+ * A unit is a prefix (or none) and a symbol, and may have a power. After a slash, powers count negatively until the
+ * end; a space, a dot or a star multiplies. The product must have the required dimension. */
 #include "io/quantity.h"
 
 #include <ctype.h>
@@ -76,7 +76,7 @@ static const struct unit *find_unit(const char *symbol, size_t length, double *s
 
 enum { MOST_POWER = 9, MOST_QUOTED = 40 };
 
-/* The power behind a symbol: "^2", "2", "-1", a raised 2 or 3 in UTF-8, or none. Moves *at behind it. */
+/* The power after a symbol: "^2", "2", "-1", a raised 2 or 3 in UTF-8, or none. Moves *at past it. */
 static bool read_power(const char **at, int *power) {
     bool caret = **at == '^';
     *power = strncmp(*at, "\xc2\xb2", 2) == 0 ? 2 : strncmp(*at, "\xc2\xb3", 2) == 0 ? 3 : 1;
@@ -89,7 +89,7 @@ static bool read_power(const char **at, int *power) {
     return value != 0 && value >= -MOST_POWER && value <= MOST_POWER;
 }
 
-/* One symbol with its power: "m^2", "m2", "s-1". Moves *at behind it. */
+/* One symbol with its power: "m^2", "m2", "s-1". Moves *at past it. */
 static bool read_factor(const char **at, int sign, double *scale, int power[BASES], char *why, size_t why_size) {
     const char *symbol = *at;
     while (isalpha((unsigned char)**at)) (*at)++;
@@ -118,7 +118,7 @@ static bool read_factor(const char **at, int sign, double *scale, int power[BASE
 /* All factors; where that fails, `why` says what is wrong, but not what was expected. */
 static bool read_unit(const char *text, double *scale, int power[BASES], char *why, size_t why_size) {
     int sign = 1;
-    bool open = false; /* behind a star, a dot or a slash: a unit must follow */
+    bool open = false; /* after a star, a dot or a slash: a unit must follow */
     for (const char *at = text; *at || open;) {
         if (*at == ' ') {
             at++;

@@ -62,7 +62,7 @@ static void place_piece(const reader_t *r, const placement *p, drape_piece *piec
     drape_i_place_points(r, p, piece->vertices, (double *)piece->rest);
 }
 
-/* Whether a number without a unit is a multiple of pi/12 to four digits, as nobody writes degrees. */
+/* Whether a number without a unit is a multiple of pi/12 to four digits, which degrees never are. */
 static bool looks_like_radians(const drape_i_node *n) {
     const double part = 0.26179938779914943654; /* pi/12 */
     char *end;

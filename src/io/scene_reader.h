@@ -41,7 +41,7 @@ typedef struct drape_i_image_read {
     struct drape_i_image_read *before;
 } drape_i_image_read;
 
-/* Who wants to see more of a scene than whether it is good: the doctor. */
+/* Gets more of a scene than whether it is good: used by the doctor. */
 typedef struct drape_i_scene_listener {
     void *user;
     /* After reading, in the order of the file; NULL with how many more there are than are kept. */
@@ -54,7 +54,7 @@ typedef struct drape_i_scene_listener {
 } drape_i_scene_listener;
 
 /* drape_scene_load with a listener, which may be NULL. With one, a mesh file's problems and vertices without a
- * triangle are only told, and *out may be a scene that no simulation takes. */
+ * triangle are only reported, and *out may be a scene that no simulation accepts. */
 drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
                                 const drape_i_scene_listener *listener, drape_loaded_scene **out);
 
@@ -85,7 +85,7 @@ typedef drape_i_scene_reader reader_t;
 
 #define DRAPE_I_SCENE_FRICTION 0.3 /* of pieces and colliders that give none: cotton on wood */
 
-/* ---- scene_fields.c: values of keys, each checked; problems are noted and reading goes on ---- */
+/* ---- scene_fields.c: values of keys, each checked; problems are noted and reading continues ---- */
 
 typedef struct drape_i_range {
     double low, high;
@@ -123,7 +123,7 @@ bool drape_i_node_vector(reader_t *r, const drape_i_node *node, drape_i_dimensio
 void drape_i_read_up(reader_t *r, const drape_i_node *map, bool *y_up);
 /* Positions, velocities and directions of a scene with `up: y` are turned so that z is up. */
 void drape_i_turn_up(const reader_t *r, double v[3]);
-/* The entry of a list (NULL at its end) that a word is probably meant for, or NULL. */
+/* The entry of a list (NULL at its end) that is most similar to a word, or NULL. */
 const char *drape_i_nearest(const char *word, const char *const *list);
 /* "a, b, c" of such a list, cut to size. */
 void drape_i_join(const char *const *list, char *out, size_t size);
@@ -184,7 +184,7 @@ typedef struct drape_i_frames_read {
     struct drape_i_frames_read *before;
 } drape_i_frames_read;
 
-/* Whether a node is a word, after a problem where it is not: "mesh: the name of ... is wanted". */
+/* Whether a node is a word, after a problem if it is not: "mesh: expected the name of ...". */
 bool drape_i_is_file_name(reader_t *r, const drape_i_node *node, const char *wanted);
 /* The defaults, and the keys unit and up of the map. */
 void drape_i_frame_source_begin(reader_t *r, const drape_i_node *map, drape_i_frame_source *out);

@@ -42,7 +42,7 @@ static char *copy_text(drape_i_problems *list, const char *text, size_t length) 
     return copy;
 }
 
-/* Puts a problem where its place is, behind those of the same place. */
+/* Inserts a problem by its place, after those of the same place. */
 static void add_problem(drape_i_problems *list, const drape_i_problem *problem) {
     if (list->count++ >= MOST_PROBLEMS) return;
     drape_i_problem *p = drape_i_arena_get(list->ctx, list->arena, 1, sizeof *p), **link = &list->first;
@@ -260,7 +260,7 @@ static drape_i_node *read_node(reader *r, struct fy_event *event, int32_t depth)
     }
 }
 
-/* Some of libfyaml's words are for those who know YAML's grammar. */
+/* Some messages of libfyaml assume knowledge of YAML's grammar. */
 static const char *plain_words(const char *message) {
     static const struct {
         const char *theirs, *ours;
@@ -326,7 +326,7 @@ static int32_t character_length(const unsigned char *text, int64_t left) {
     return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : length;
 }
 
-/* How many brackets are open behind this character; quotes are not looked at, so it is a guess, good for a limit far
+/* How many brackets are open after this character; quotes are not looked at, so it is a guess, good for a limit far
  * beyond what any scene has. */
 static int32_t open_brackets(int32_t before, char c) {
     if (c == '[' || c == '{') return before + 1;
@@ -360,7 +360,7 @@ static bool is_text(reader *r) {
     return !*what;
 }
 
-/* The first document's root; anything behind it is refused. */
+/* The root of the first document; anything after it is refused. */
 static drape_i_node *read_stream(reader *r) {
     drape_i_node *root = NULL;
     for (struct fy_event *event; (event = next_event(r));) {

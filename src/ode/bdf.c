@@ -26,7 +26,7 @@
  * solves. A multistep method of order k keeps its order if its first states are wrong by O(h^k), which steps of order
  * k - 1 achieve. But then their error is most of the total (three quarters of it in the survey's example 1b by BDF2).
  *
- * Where an estimate of the error is wanted, it is the difference to the combination of order p - 1. */
+ * If an estimate of the error is needed, it is the difference to the combination of order p - 1. */
 
 static double share_of(int32_t m, int32_t order) {
     double w = 1;

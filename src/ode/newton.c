@@ -25,7 +25,7 @@
 
 /* Of the rate: what is assumed where none was seen; least and most that is believed; how it fades unseen. */
 static const double RATE_UNSEEN = 0.5, RATE_LEAST = 1e-3, RATE_MOST = 0.9, RATE_FADES = 1.5;
-static const double DIVERGES = 2;         /* corrections that grow by this are given up, without a line search */
+static const double DIVERGES = 2; /* corrections that grow by this factor end the iteration, without a line search */
 static const double SHARE_OF_ERROR = 0.1; /* of the tolerance of the local error */
 enum { GUESS_KEPT = 3, MANY_CORRECTIONS = 4 };
 static const double SHARE_OF_SURPRISE = 0.3, LEAST_TOLERANCE = 0.003; /* see newton.tolerance */
@@ -402,7 +402,7 @@ static void prescribe(drape_ode *ode, const drape_i_ode_stage *stage) {
                           ode->newton.psi, ode->newton.Y);
 }
 
-/* Takes what does not converge as far as it came, where that is wanted. */
+/* Keeps the unconverged result, if the settings say so. */
 static bool is_forgiven(drape_ode *ode, drape_ode_reason reason) {
     bool newtons =
         reason == DRAPE_ODE_NEWTON_LIMIT || reason == DRAPE_ODE_NEWTON_DIVERGED || reason == DRAPE_ODE_SEARCH_FAILED;

@@ -7,7 +7,7 @@
 
 /* ---- Butcher tables, as in Hauth's (19) and table 1 ----
  *
- * Table 2 of the survey lost its columns in print; the right ones stand here. Bogacki and Shampine 1989 and Dormand
+ * Table 2 of the survey lost its columns in print; the right ones are here. Bogacki and Shampine 1989 and Dormand
  * and Prince 1980 are the usual pairs; both evaluate f last at the new state, where the next step begins. */
 
 const drape_ode_tableau drape_i_ode_explicit_euler = {

@@ -73,7 +73,7 @@ static bool is_rounding(drape_ode *ode, double difference, double E) {
     return fabs(difference) <= UNCLEAR * (fabs(E) + drape_i_ode_dot(ode, n, v, Mv));
 }
 
-/* The lowest place along s is behind by far, going by r. */
+/* Judging by r, the lowest place along s was passed by far. */
 static bool has_passed_lowest(drape_ode *ode, const merit *start) {
     return -drape_i_ode_dot(ode, ode->size, ode->newton.r, ode->newton.s) > -SLOPE * start->slope;
 }
