@@ -282,7 +282,7 @@ library() {
     [ "$rows" -eq "$2" ] || fail "$rows rows of $1, not $2: $(cat "$scratch/out")"
 }
 
-# Whoever is there solves the system, so that its energy error is small; who is not is named.
+# Every installed library solves the system with a small energy error; the others are named.
 tables_of_peers_are_whole() {
     needs_bench
     measure peers --quick --threads 1 --sizes 31 --tables sheet
