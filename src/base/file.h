@@ -26,8 +26,8 @@ drape_status drape_i_file_cut(drape_context *ctx, drape_i_file *file, int64_t si
 /* errno of the failure that a stream remembers, as far as it can still be found out. */
 int drape_i_stream_error(FILE *stream);
 
-/* Opens a file to be read, its size in *size. What is no regular file is refused without a wait: a FIFO would want
- * somebody at its other end, and a device may have no end. */
+/* Opens a file to be read, its size in *size. Only regular files are opened: a FIFO would wait for its other
+ * end, and a device may have no end. */
 drape_status drape_i_file_open(drape_context *ctx, const char *path, FILE **out, int64_t *size);
 /* A whole file, followed by a zero byte. Freed by drape_i_free(ctx, data, size + 1, 1). */
 drape_status drape_i_file_read(drape_context *ctx, const char *path, char **data, int64_t *size);
