@@ -6,8 +6,8 @@
  * - At equal energy error: the preconditioned residual is another norm for each preconditioner. So the block diagonal
  *   runs until its true energy error is that of the faster amg, and both are timed once more, in turn.
  *
- * In each step all contestants solve the same system, one after the other, before the sheet moves on; so no matrix
- * but the current one need be kept, and whatever disturbs the machine disturbs all. */
+ * In each step all contestants solve the same system, one after the other, before the sheet moves on. So only the
+ * current matrix need be kept, and whatever disturbs the machine disturbs all. */
 #include "amg.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
-/* ascher_boxerman.c: the experiment of Ascher and Boxerman (2003), section 5: four corners of a sheet move up and
- * down; mean iterations of a step with MPCG as Baraff and Witkin have it and as corrected. By model, integrator and
- * unknowns; the paper's own are Choi and Ko's model, backward Euler or BDF2, and changes of positions. Then the share
- * of iterations that is saved where one thing or another is changed, as it comes out, and both forms of BiCGStab.
+/* ascher_boxerman.c: the experiment of Ascher and Boxerman (2003), section 5. Four corners of a sheet move up and
+ * down. It counts the mean iterations per step of MPCG as Baraff and Witkin have it and as corrected. By model,
+ * integrator and unknowns; the paper's own are Choi and Ko's model, backward Euler or BDF2, and changes of positions.
+ * Then the share of iterations that is saved where one thing or another is changed, as it comes out, and both forms
+ * of BiCGStab.
  *
  * Runs that are solved loosely go different ways, most of all with Choi and Ko's threads, which are taut or slack. So
  * there are tables, too, in which both methods begin each step in the state of a third run that is solved tightly. */

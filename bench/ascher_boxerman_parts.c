@@ -5,7 +5,7 @@
  *   b_delta original   (Sb)'P^-1 (Sb)         corrected   b^'P^-1 b^, b^ = S (b - A (I-S) z)
  *   start   original   (I-S) z                corrected   S y + (I-S) z, y the change of the step before
  *
- * The library has the first with the first and the second with the second; the other two are the corrected form
+ * The library combines the first with the first and the second with the second. The other two are the corrected form
  * without a guess, and with the bound that the original b_delta gives. */
 #include "ascher_boxerman.h"
 

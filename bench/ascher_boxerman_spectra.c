@@ -1,6 +1,6 @@
 /* ascher_boxerman_spectra.c: see ascher_boxerman.h. Eigenvalues of P^-1 A on the free unknowns of a small sheet, for
- * matrices that are symmetric and for ones that are not (section 6): of those the eigenvalues are complex, which is
- * why they need BiCGStab. By the QR algorithm with Wilkinson's shift on the complex Hessenberg form. */
+ * symmetric and unsymmetric matrices (section 6). The eigenvalues of the latter are complex, which is why they need
+ * BiCGStab. By the QR algorithm with Wilkinson's shift on the complex Hessenberg form. */
 #include "ascher_boxerman.h"
 
 #include <complex.h>

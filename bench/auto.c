@@ -1,7 +1,7 @@
 /* auto.c: what "auto" takes, and what that costs, against what it chooses from.
  *
- * - By bytes: those that it moved, as counted, over the fewest that any one of the block diagonal, incomplete
- * Cholesky and amg with 3 and with 6 modes moved on the same systems. No clock in these.
+ * - By bytes: the counted bytes that it moved, relative to the best fixed choice on the same systems: the block
+ * diagonal, incomplete Cholesky, or amg with 3 or 6 modes. No clock in these.
  * - By time: its own over the block diagonal's, which is what one has who does not choose: the median over pairs of
  *   neighbours in time.
  * - The parts: what src/linear/choice.c has constants for, in iterations of the block diagonal on the same system.

@@ -81,8 +81,8 @@ typedef enum bench_mesh {
 
 typedef struct bench_request {
     const char *scene;  /* "drooping", "pinned" or "reentrant", whose pins do not move; or "oblique": drooping, and a
-                           disc of a third of the sheet's area in which each vertex is held along the normal of a
-                           sphere, and slides freely across it, as in contact */
+                           disc of a third of the sheet's area, held as in contact. Each vertex of the disc is held
+                           along the normal of a sphere, and slides freely across it */
     int32_t resolution; /* vertices along a side */
     bench_mesh mesh;
     const char *fabric; /* NULL: the sheet of docs/notes/benchmarks.md */

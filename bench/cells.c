@@ -52,8 +52,8 @@ static bool read_cells(FILE *in, const char *folder, const char *about, bool mix
     bool good = about_of(one) && (mixed || strcmp(about_of(one), about) == 0);
     if (!good)
         complain(folder,
-                 "holds results of another commit, processor or number of threads; name another folder, or take "
-                 "them as they are with --mixed");
+                 "holds results of another commit, processor or number of threads; name another folder, or accept "
+                 "them with --mixed");
     while (good && one) {
         const char *key = json_string_value(json_object_get(one, "key"));
         if (about_of(one)) note_other(about_of(one), about);
@@ -90,9 +90,9 @@ static bool open_file(const char *folder, const char *path, const char *about, b
 bool bench_cells_open(const char *folder, const char *about, bool mixed) {
     char path[LONGEST_PATH];
     cells.all = json_object();
-    if (!cells.all) return complain(folder ? folder : "", "there is no memory");
+    if (!cells.all) return complain(folder ? folder : "", "out of memory");
     if (!folder) return true;
-    if (!*folder) return complain("''", "the name of a folder is wanted");
+    if (!*folder) return complain("''", "expected the name of a folder");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return complain(folder, strerror(errno));
     if (snprintf(path, sizeof path, "%s/cells.jsonl", folder) >= (int)sizeof path)
         return complain(folder, "the name is too long");

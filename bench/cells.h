@@ -1,4 +1,4 @@
-/* cells.h: measurements that are kept one by one in the folder of -o, so that an interrupted run goes on where it
+/* cells.h: measurements that are kept one by one in the folder of -o, so that an interrupted run continues where it
  * was.
  *
  *   double value[3];

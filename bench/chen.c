@@ -1,6 +1,6 @@
-/* chen.c: Chen's report on MPCG for a 4 x 4 sheet (2021): the pattern of its matrix (figure 1), the paths of steepest
- * descent, conjugate directions and CG on a plane (figure 2), the sheet that is pushed in the middle (figure 3), and
- * what the report leaves for later: a direct solver against MPCG as the sheet grows.
+/* chen.c: Chen's report on MPCG for a 4 x 4 sheet (2021): the pattern of its matrix (figure 1); the paths of steepest
+ * descent, conjugate directions and CG on a plane (figure 2). Then the sheet that is pushed in the middle (figure 3),
+ * and what the report leaves for later: a direct solver against MPCG as the sheet grows.
  *
  * The report's own run falls apart by mistakes in its program; what the centre must do with its parameters was
  * computed apart from drape. */

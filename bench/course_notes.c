@@ -1,7 +1,7 @@
-/* course_notes.c: the benchmark `notes`, after course notes on conjugate gradients for differential equations:
- * gradient descent against CG; the split form of preconditioning, E^-1 A E^-T y = E^-1 b, against the usual one; and
- * a matrix as a list of rows of (column, value) pairs against 3x3-block rows, built and multiplied. The equation is
- * the one that the notes are about: a step of a hanging sheet. */
+/* course_notes.c: the benchmark `notes`, after course notes on conjugate gradients for differential equations. It
+ * compares gradient descent with CG, and the split form of preconditioning, E^-1 A E^-T y = E^-1 b, with the usual
+ * one. It also builds and multiplies a matrix as a list of rows of (column, value) pairs, against 3x3-block rows. The
+ * equation is the one that the notes are about: a step of a hanging sheet. */
 #include "bench.h"
 
 #include <math.h>
@@ -69,8 +69,8 @@ static double *roots_of_diagonal(const drape_bsr3 *A) {
     return root;
 }
 
-/* Of the prefiltered system, as E mixes held and free unknowns else; iterations of plain CG on it, with the stopping
- * test of the usual form: |E^-1 r| there is sqrt(r'D^-1 r). */
+/* Of the prefiltered system, since E would otherwise mix held and free unknowns. Iterations of plain CG on it, with
+ * the stopping test of the usual form: |E^-1 r| there is sqrt(r'D^-1 r). */
 static int32_t split_iterations(bench_system *s) {
     const drape_bsr3 *A = &s->A;
     int64_t blocks = A->rowptr[A->rows], n = bench_system_length(s);

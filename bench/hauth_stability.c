@@ -1,7 +1,7 @@
-/* hauth_stability.c: figure 4 of Hauth's survey: where |R(z)| <= 1, z = h lambda. The curves are the closed forms;
- * that the integrators do the same is tried on y' = lambda y, lambda complex (as two real equations), over a grid of
- * z: after many steps of h = 1 the solution has died away where the closed form says so, and grown where it says so.
- * Points next to the border decide nothing and are left out. Verlet is for second order: its border is h omega = 2.
+/* hauth_stability.c: figure 4 of Hauth's survey: where |R(z)| <= 1, z = h lambda. The curves are the closed forms.
+ * The integrators are compared with them on y' = lambda y, lambda complex (as two real equations), over a grid of z.
+ * After many steps of h = 1 the solution has decayed or grown, as the closed form says. Points next to the border
+ * decide nothing and are left out. Verlet is for second order: its border is h omega = 2.
  */
 #include "hauth.h"
 

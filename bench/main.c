@@ -42,7 +42,7 @@ drape_context *bench_context(int32_t threads) {
     drape_context *ctx = NULL;
     settings.threads = threads;
     if (drape_context_create(&settings, &ctx)) {
-        fprintf(stderr, "drape-bench: cannot make a context of %d threads\n", threads);
+        fprintf(stderr, "drape-bench: cannot start %d threads\n", threads);
         exit(1);
     }
     return ctx;
@@ -71,7 +71,7 @@ static const struct bench {
      0, "3 min"},
     {"amg", "multigrid against the block diagonal, one system and an animation, by size and scene", bench_amg,
      BENCH_SIZES | BENCH_TABLES | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK, BENCH_TABLES_ALL, "10 min"},
-    {"auto", "what the solver chooses itself, against the best fixed choice and the block diagonal", bench_auto,
+    {"auto", "the automatic choice of the solver against the best fixed choice and the block diagonal", bench_auto,
      BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0, "15 min"},
     {"peers", "multigrid against PETSc (GAMG, ML, Hypre), CHOLMOD and Eigen, one system", bench_peers,
      BENCH_SIZES | BENCH_TABLES | BENCH_WITHOUT | BENCH_SCENES_SIDE | BENCH_THREADS | BENCH_QUICK,
@@ -86,7 +86,7 @@ static const struct bench {
      "1 min"},
     {"contact", "the broad phase and all stages of contact in a step, in multiplies, by size and threads",
      bench_contact, BENCH_SIZES | BENCH_QUICK, 0, "5 min"},
-    {"blender", "a sheet over a ball against Blender's cloth: seconds per frame, and what crosses", bench_blender,
+    {"blender", "a sheet over a ball against Blender's cloth: seconds per frame, and crossings", bench_blender,
      BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0, "5 min"},
 };
 
@@ -102,15 +102,14 @@ static void print_benches(void) {
         putchar('\n');
     }
     printf("  %-16s %6s  all of them\n", "all", "1 h");
-    printf("\nAll take --csv FILE, --json FILE, -o DIR and --mixed. Times are about those of two cores that have "
-           "nothing else "
-           "to do; "
-           "with --quick it is seconds.\n");
+    printf(
+        "\nAll take --csv FILE, --json FILE, -o DIR and --mixed. Times are for two idle cores; with --quick it takes "
+        "seconds.\n");
 }
 
 static void print_help(void) {
     printf("usage: drape-bench NAME... [options]   (or: drape bench NAME... [options])\n\n"
-           "Measures, and prints tables. Without a name it lists what there is.\n\n");
+           "Runs the named benchmarks and prints tables. Without a name it lists the benchmarks.\n\n");
     print_benches();
     bench_options_print();
 }
@@ -133,7 +132,8 @@ static bool agree(const bench_options *o) {
             continue;
         }
         if (!b) {
-            fprintf(stderr, "drape-bench: there is no benchmark %s; drape-bench --help lists them\n", o->name[i]);
+            fprintf(stderr, "drape-bench: unknown benchmark %s; `drape-bench --help` lists the benchmarks\n",
+                    o->name[i]);
             return false;
         }
         taken |= b->takes;
@@ -141,12 +141,14 @@ static bool agree(const bench_options *o) {
     }
     for (uint32_t bit = 1; bit <= o->given; bit *= 2)
         if (o->given & bit & ~taken) {
-            fprintf(stderr, "drape-bench: %s: %s does not take it; drape-bench --help says which do\n",
+            fprintf(stderr,
+                    "drape-bench: %s: the benchmark %s has no such option; `drape-bench --help` says which have\n",
                     bench_option_name((bench_takes)bit), o->name[0]);
             return false;
         }
     if (o->given & BENCH_TABLES && o->tables & ~tables) {
-        fprintf(stderr, "drape-bench: --tables: %s does not have all of these; drape-bench --help says which\n",
+        fprintf(stderr,
+                "drape-bench: --tables: %s does not have all of these tables; `drape-bench --help` lists them\n",
                 o->name[0]);
         return false;
     }
@@ -156,7 +158,7 @@ static bool agree(const bench_options *o) {
 /* Before anything is measured. */
 static bool can_write(const bench_options *o) {
     if (o->csv && o->json && strcmp(o->csv, o->json) == 0) {
-        fprintf(stderr, "drape-bench: --csv and --json name the same file, %s\n", o->csv);
+        fprintf(stderr, "drape-bench: --csv and --json name the same file, %s; use two\n", o->csv);
         return false;
     }
     return (!o->csv || bench_results_can_write("--csv", o->csv)) &&
@@ -200,7 +202,7 @@ static void run(const bench_options *o, const struct bench *b) {
     }
     kept = *bench_cells_others() ? NULL : bench_cell_find_json(key); /* as a whole it would be of one of those */
     if (kept) {
-        printf("  kept from before\n");
+        printf("  from the earlier run\n");
         bench_results_take(kept);
         return;
     }
@@ -238,7 +240,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     if (options.name_count == 0 && options.given) {
-        fprintf(stderr, "drape-bench: which benchmark? `all` are all of them; drape-bench alone lists them\n");
+        fprintf(stderr, "drape-bench: no benchmark given; `drape-bench` lists them, and `all` runs them all\n");
         return 2;
     }
     if (options.name_count == 0) {

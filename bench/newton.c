@@ -1,13 +1,13 @@
 /* newton.c: kinds of Newton's method and Jacobians on mass-spring cloth (the model provot): what a step takes.
  *
- * Hauth's F_lin (survey, eq. 50) has k I for every spring in place of k n n', so that the matrix M + c D + c^2 K_lin
+ * Hauth's F_lin (survey, eq. 50) has k I for every spring in place of k n n'. So the matrix M + c D + c^2 K_lin
  * depends on c alone and is made once. But it is as stiff across a spring as along it. Where cloth is hardly
  * stretched it has next to no stiffness across, and an iteration takes off from such an error no more than
  *
  *     1 / (1 + sigma),   sigma an eigenvalue of M^-1 (c D_lin + c^2 K_lin);
  *
- * the largest sigma stands in the table. All racers step in turn, each in a simulation of its own, and
- * all to the same tolerance; `apart` says how far from the first one they are at the end. */
+ * the largest sigma stands in the table. All contestants step in turn, each in a simulation of its own and to the
+ * same tolerance. `apart` says how far from the first one they are at the end. */
 #include "bench.h"
 
 #include <math.h>

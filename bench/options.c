@@ -27,14 +27,14 @@ static bool take_number(const char *option, const char *text, int32_t low, int32
     char wanted[80];
     const char *rest = read_number(text, low, high, out);
     if (rest && !*rest) return true;
-    snprintf(wanted, sizeof wanted, "a whole number from %d to %d is wanted", low, high);
+    snprintf(wanted, sizeof wanted, "expected a whole number from %d to %d", low, high);
     return complain(option, text, wanted);
 }
 
 static bool take_sizes(const char *text, bench_options *o) {
     char wanted[120];
     const char *rest = text;
-    snprintf(wanted, sizeof wanted, "at most %d whole numbers from %d to %d are wanted, as in 61,101,201",
+    snprintf(wanted, sizeof wanted, "expected at most %d whole numbers from %d to %d, such as 61,101,201",
              BENCH_MOST_SIZES, BENCH_SMALLEST_SIDE, BENCH_LARGEST_SIDE);
     for (o->size_count = 0; o->size_count < BENCH_MOST_SIZES; rest++) {
         rest = read_number(rest, BENCH_SMALLEST_SIDE, BENCH_LARGEST_SIDE, &o->side[o->size_count++]);
@@ -82,23 +82,23 @@ static const struct known {
     const char *name, *argument, *help;
     bench_takes takes;
 } known[] = {
-    {"--sizes", "N,N,...", "vertices along a side of the sheets", BENCH_SIZES},
-    {"--tables", "NAME,...", "of amg: sheet, cotton, scenes, scaling, setup; of peers: sheet, scenes", BENCH_TABLES},
-    {"--without", "NAME,...", "of peers: petsc, cholmod, eigen", BENCH_WITHOUT},
-    {"--scenes-side", "N", "vertices along a side in the tables of scenes", BENCH_SCENES_SIDE},
-    {"--threads", "T", "as many threads (of PETSc: processes), 1 to 256; 2 otherwise", BENCH_THREADS},
-    {"--csv", "FILE", "writes all numbers to FILE, a line each: benchmark, table, row, column, value, unit",
+    {"--sizes", "N,N,...", "vertices along one side of the sheets", BENCH_SIZES},
+    {"--tables", "NAME,...", "which tables; amg has sheet, cotton, scenes, scaling, setup; peers has sheet, scenes",
+     BENCH_TABLES},
+    {"--without", "NAME,...", "libraries that peers leaves out: petsc, cholmod, eigen", BENCH_WITHOUT},
+    {"--scenes-side", "N", "vertices along one side in the tables of scenes", BENCH_SCENES_SIDE},
+    {"--threads", "T", "number of threads (PETSc: processes), 1 to 256; default: 2", BENCH_THREADS},
+    {"--csv", "FILE", "write all numbers to FILE, one per line: benchmark, table, row, column, value, unit",
      BENCH_CSV},
-    {"--json", "FILE", "writes machine, tables and claims to FILE", BENCH_JSON},
+    {"--json", "FILE", "write machine, tables and claims to FILE", BENCH_JSON},
     {"-o", "DIR",
-     "keeps every measurement in the folder DIR as it comes, so that an interrupted run goes on, and "
-     "leaves index.html,\n                      results.json and results.csv there",
+     "save every measurement in the folder DIR at once, so that an interrupted run can be resumed;\n           "
+     "           also writes index.html, results.json and results.csv there",
      BENCH_OUTPUT},
-    {"--mixed", NULL,
-     "of -o: takes measurements of other commits and machines in DIR as they are; the report names them",
+    {"--mixed", NULL, "with -o: accept measurements of other commits and machines in DIR; the report names them",
      BENCH_MIXED},
-    {"--full", NULL, "the sizes of the papers, up to 1,002,001 vertices: hours", BENCH_FULL},
-    {"--quick", NULL, "small sizes and few repeats: to see that it works, not to believe the figures", BENCH_QUICK},
+    {"--full", NULL, "the sizes of the papers, up to 1,002,001 vertices; takes hours", BENCH_FULL},
+    {"--quick", NULL, "small sizes and few repeats: a quick check, whose figures mean little", BENCH_QUICK},
 };
 
 enum { KNOWN = sizeof known / sizeof *known };
@@ -124,10 +124,10 @@ static bool take(const struct known *k, const char *text, bench_options *o) {
     switch (k->takes) {
     case BENCH_SIZES: return take_sizes(text, o);
     case BENCH_TABLES:
-        return take_words(k->name, text, tables, "a list of sheet, cotton, scenes, scaling and setup is wanted",
+        return take_words(k->name, text, tables, "expected a list of sheet, cotton, scenes, scaling and setup",
                           &o->tables);
     case BENCH_WITHOUT:
-        return take_words(k->name, text, libraries, "a list of petsc, cholmod and eigen is wanted", &o->without);
+        return take_words(k->name, text, libraries, "expected a list of petsc, cholmod and eigen", &o->without);
     case BENCH_SCENES_SIDE:
         return take_number(k->name, text, BENCH_SMALLEST_SIDE, BENCH_LARGEST_SIDE, &o->scenes_side);
     case BENCH_THREADS: return take_number(k->name, text, 1, 256, &o->threads);
@@ -161,16 +161,16 @@ bool bench_options_parse(int argc, char **argv, bench_options *out) {
             out->help = true;
             return true;
         }
-        if (k && k->argument && i + 1 == argc) return complain(argv[i], "", "needs a value behind it");
+        if (k && k->argument && i + 1 == argc) return complain(argv[i], "", "needs a value after it");
         if (k) {
             if (!take(k, k->argument ? argv[++i] : NULL, out)) return false;
         } else if (argv[i][0] == '-') {
-            return complain(argv[i], "", "there is no such option; drape-bench --help lists them");
+            return complain(argv[i], "", "unknown option; `drape-bench --help` lists the options");
         } else if (!take_name(argv[i], out)) {
             return false;
         }
     }
-    if (out->quick && out->full) return complain("--quick", "--full", "one of them is wanted, not both");
+    if (out->quick && out->full) return complain("--quick", "--full", "give only one of them");
     return true;
 }
 

@@ -208,7 +208,7 @@ static void compare_scenes(const bench_options *options) {
     }
 }
 
-/* Who is in a hurry has to ask for the scenes: mpiexec takes a second to start, ten times a scene. */
+/* --quick leaves the scenes out unless they are named: mpiexec takes a second to start, ten times per scene. */
 static bool wants_scenes(const bench_options *options) {
     bool asked = options->given & (BENCH_TABLES | BENCH_SCENES_SIDE);
     return options->tables & BENCH_TABLE_SCENES && (asked || !options->quick);

@@ -1,6 +1,6 @@
 /* peers_petsc.c: see peers.h. PETSc's CG with its own multigrid GAMG, with ML of Trilinos and with BoomerAMG of
- * Hypre, which Debian's PETSc has built in; each with one process and with several, which is how it
- * uses processors. bench/petsc/main.c does the work, in a program of its own that mpiexec starts for every run.
+ * Hypre, which Debian's PETSc has built in. Each runs with one process and with several, which is how PETSc uses
+ * processors. bench/petsc/main.c does the work, in a program of its own that mpiexec starts for every run.
  *
  * The options are the best of those tried on drooping at 40,401 and 90,601 vertices, PETSc 3.18 (processor seconds of
  * one process, at 40,401):

@@ -1,5 +1,5 @@
 /* report.c: see report.h. Each benchmark has its claims, its plots and its tables. Columns that are called "A, B" and
- * stand side by side share a heading A, so that what a paper has and what was measured here are next to each other.
+ * stand side by side share a heading A. So the paper's figures and those measured here are next to each other.
  */
 #include "report.h"
 

@@ -26,7 +26,7 @@ static struct {
 
 static json_t *kept(json_t *value) {
     if (value) return value;
-    fprintf(stderr, "drape-bench: there is no memory for the results\n");
+    fprintf(stderr, "drape-bench: out of memory for the results\n");
     exit(1);
 }
 
@@ -347,9 +347,9 @@ bool bench_results_can_write(const char *option, const char *path) {
     char name[LONGEST_NAME];
     struct stat there;
     int file;
-    if (!*path) return complain(option, "''", "the name of a file is wanted");
+    if (!*path) return complain(option, "''", "expected the name of a file");
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return complain(option, path, S_ISDIR(there.st_mode) ? "is a folder" : "is not a plain file");
+        return complain(option, path, S_ISDIR(there.st_mode) ? "is a folder" : "is not a regular file");
     if (!open_beside(option, path, name, &file)) return false;
     close(file);
     unlink(name);

@@ -1,5 +1,5 @@
 /* step.c: whole time steps by stage, and how they grow: assembly, set-up of the preconditioner, linear solves,
- * contact, everything else, and writing a frame; seconds per frame of 1/25 s, and memory. */
+ * contact, everything else, and writing a frame. Also seconds per frame of 1/25 s, and memory. */
 #include "bench.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* systems.c: see bench.h.
  *
  * A regular sheet is simulated for 0.2 s, and A and b are those of the next step. At more than 101 x 101 vertices
- * that would take minutes, so a sheet of 101 x 101 does it, its positions and velocities are interpolated bilinearly,
- * and a few steps at the full resolution smooth the creases which that leaves along the coarse cells. Irregular
- * meshes get their state from a regular one in the same way. The ends of runs are kept for whoever wants the same
- * scene at another size or with other triangles. */
+ * that would take minutes. So a sheet of 101 x 101 does it, and its positions and velocities are interpolated
+ * bilinearly. A few steps at the full resolution smooth the creases that this leaves along the coarse cells.
+ * Irregular meshes get their state from a regular one in the same way. The ends of runs are kept, to have
+ * the same scene at another size or with other triangles. */
 #include "bench.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 /* tamstorf_methods.c: see tamstorf.h. Every method solves each sampled system from zero to a relative preconditioned
- * residual of 1e-5, in turn and over again; times are medians, and hold set-up and solve of a new solver.
+ * residual of 1e-5, in turn and repeatedly. Times are medians, and include set-up and solve of a new solver.
  * Block-diagonal PCG and drape's default also solve the steps up to the sample, in turn, each with one solver that is
- * kept, as in a simulation: the means of those steps hold what a hierarchy costs that is refreshed now and then. */
+ * kept, as in a simulation. The means of those steps include the cost of a hierarchy that is refreshed now and then.
+ */
 #include "tamstorf.h"
 
 #include <math.h>

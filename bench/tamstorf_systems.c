@@ -1,6 +1,6 @@
 /* tamstorf_systems.c: see tamstorf.h. The scenes that ship are the paper's examples: 1 m x 1 m of cotton in steps of
- * 2 ms. An animation is advanced by drape's default solver; at sampled steps the system goes through a file, as
- * contacts, which stand beside the matrix, are merged into it there: every method then solves the same matrix. */
+ * 2 ms. An animation is advanced by drape's default solver. At sampled steps the system goes through a file, where
+ * contacts, which stand beside the matrix, are merged into it. So every method solves the same matrix. */
 #include "tamstorf.h"
 
 #include <math.h>

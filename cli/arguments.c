@@ -1,5 +1,5 @@
-/* arguments.c: command lines from a table of options, so that what is accepted and what --help says are one; and
- * the options that say how a scene is read, with the context to read it in. */
+/* arguments.c: command lines from a table of options, so that the parser and --help always agree; and the options for
+ * reading a scene, with the context to read it in. */
 #include "cli.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static const char *choice_at(const word_choice *c, int32_t index) {
     return index == 0 ? c->also : word_at(c->kind, index - 1);
 }
 
-/* "a, b or c"; lines, but for the first, begin with so many blanks and end before column `width`. */
+/* "a, b or c"; lines except the first are indented by `indent`, and end before column `width`. */
 static void print_words(FILE *to, const word_choice *c, int indent, int width) {
     int column = indent;
     for (int32_t i = 0; choice_at(c, i); i++) {
@@ -88,7 +88,7 @@ static bool take_number(const option *o, const char *text) {
     return true;
 }
 
-/* Ranges are left to whom the number is for. */
+/* Ranges are checked by whoever uses the number. */
 static bool take_real(const option *o, const char *text) {
     char *end;
     double number = strtod(text, &end);
@@ -140,7 +140,7 @@ static bool take_value(const option *o, const char *text) {
     return true;
 }
 
-/* Behind `--words`: one per line, for completions. */
+/* After `--words`: one per line, for completions. */
 static void list_words(const command_line *line, const char *name) {
     const option *o = name ? find_option(line, name) : NULL;
     word_choice words = o ? words_of(o) : (word_choice){.kind = name ? WORDS_NONE : line->names};
@@ -227,7 +227,7 @@ static bool choose_simd(drape_simd *simd) {
     return false;
 }
 
-/* Failures come back as a status, and are told by whoever asked. */
+/* Failures come back as a status, and the caller prints them. */
 static void print_log(void *user, drape_log_level level, const char *message) {
     (void)user;
     if (level == DRAPE_LOG_WARNING) complain("warning: %s", message);

@@ -108,9 +108,9 @@ static parse_result parse(ccd_options *o, int argc, char **argv) {
     command_line line = {.usage = "drape ccd QUERIES.csv... [options]",
                          .about =
                              "Tests continuous collision detection on pairs of parts in linear motion, read from "
-                             "CSV files (also .csv.gz), and compares\nit with what the files say: false_negatives "
-                             "are contacts that were missed, late are contacts that were reported after\ntheir "
-                             "true time, false_positives are pairs reported that do not touch. docs/contact.md "
+                             "CSV files (also .csv.gz), and compares\nthe results with the answers in the files. "
+                             "Counts missed contacts (false_negatives), contacts reported after their\ntrue time "
+                             "(late), and reported pairs that do not touch (false_positives). docs/contact.md "
                              "describes the files.\nExit code 0: good, 1: a contact was missed or late, 2: bad "
                              "input.",
                          .options = options,

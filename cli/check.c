@@ -5,7 +5,7 @@
  *   flag.obj: warning: triangle 7 has an angle of 0.3 degrees [thin-triangle]
  *       to do: remesh there ...
  *
- * The source line stands below the first finding of a place, advice below the last of a code. */
+ * The source line is below the first finding of a place, advice below the last of a code. */
 #include "cli.h"
 
 #include <string.h>
@@ -113,7 +113,7 @@ static drape_status check_in_words(drape_context *ctx, const char *name, drape_c
     return status;
 }
 
-/* ---- Findings for machines, printed as they come; the counts stand behind them ---- */
+/* ---- Findings for machines, printed as they come, followed by the counts ---- */
 
 static void text_or_null(const char *key, const char *text) {
     printf("\"%s\": ", key);

@@ -4,9 +4,9 @@
  *      12          3          5          0   edge 40-41 through triangle 77, edge 12-40 through triangle 77, ...
  *   101 frames of 441 vertices and 800 triangles: crossings in 1 frame (12)
  *
- * The cloth is all of a file, or with --scene as many vertices as the scene has. The scene's colliders, where they
- * are at the time of each frame, are other bodies, which are not tested against each other; so is what stands behind
- * the cloth in the file, unless it is these colliders. Planes are no bodies: vertices below them are counted. */
+ * The cloth is all of a file, or with --scene as many vertices as the scene has. The scene's colliders, at the time
+ * of each frame, are other bodies, which are not tested against each other. So are the meshes after the cloth in the
+ * file, unless they are these colliders. Planes are no bodies: vertices below them are counted. */
 #include "cli.h"
 #include "drape/crossings.h"
 
@@ -24,7 +24,7 @@ typedef struct other_body {
     drape_crossings_mesh mesh;
     int32_t *triangle; /* to be freed; NULL: someone else's */
     int32_t vertex;    /* its first one in the file */
-    int32_t collider;  /* of the scene; -1: it stands in the file */
+    int32_t collider;  /* of the scene; -1: it is in the file */
 } other_body;
 
 typedef struct totals {
@@ -87,7 +87,7 @@ static bool take_colliders(check *c) {
     return true;
 }
 
-/* Whether so many vertices and triangles are those of all colliders, as `drape run` writes them. */
+/* Whether these numbers of vertices and triangles are those of all colliders, as `drape run` writes them. */
 static bool are_colliders(const check *c, int32_t vertices, int32_t triangles) {
     const drape_frame_mesh *mesh = drape_collider_meshes_at(c->colliders, 0);
     for (int32_t i = 0; i < drape_collider_meshes_count(c->colliders); i++) {
@@ -97,7 +97,7 @@ static bool are_colliders(const check *c, int32_t vertices, int32_t triangles) {
     return vertices == 0 && triangles == 0;
 }
 
-/* What stands in the file behind the cloth is one more body. */
+/* What follows the cloth in the file is one more body. */
 static bool take_rest_of_file(check *c) {
     const drape_reader_info *file = drape_reader_describe(c->reader);
     int32_t triangles = file->triangles - c->cloth.triangles;

@@ -57,7 +57,7 @@ enum { MOST_WORDS = 64 };
 typedef struct word_list {
     const char *words[MOST_WORDS];
     int32_t count;
-    word_kind hint; /* what the help names behind the option */
+    word_kind hint; /* what the help names below the option */
 } word_list;
 
 /* The value of an OPTION_WORD. */
@@ -65,7 +65,7 @@ typedef struct word_choice {
     const char **value;
     word_kind kind;
     const char *also;   /* a word beside those of the table; NULL: none */
-    bool checked_later; /* by the library, whose message tells more */
+    bool checked_later; /* by the library, whose message says more */
 } word_choice;
 
 /* One option of a command; a table of them ends with name NULL. */
@@ -79,7 +79,7 @@ typedef struct option {
     int32_t low, high; /* range of a whole number */
 } option;
 
-/* What stands on a command line behind the command's name. */
+/* What a command line has after the command's name. */
 typedef struct command_line {
     const char *usage; /* "drape run NAME [options]" */
     const char *about;
@@ -91,8 +91,8 @@ typedef struct command_line {
 
 typedef enum parse_result { PARSE_GOOD, PARSE_HELP, PARSE_BAD } parse_result;
 
-/* Prints the help, or for `--words [OPTION]`, which completions use, the words that the option or the command takes,
- * one per line (PARSE_HELP); or one line that says what is wrong (PARSE_BAD). */
+/* Prints the help, or for `--words [OPTION]`, which completions use, the words that the option or the command
+ * accepts, one per line (PARSE_HELP). Or prints one line that says what is wrong (PARSE_BAD). */
 parse_result parse_arguments(const command_line *line, int argc, char **argv);
 
 /* Options that `run` and `check` share. */
@@ -113,9 +113,14 @@ enum { SCENE_OPTIONS = 8 };
 /* Fills the first SCENE_OPTIONS entries of a table. */
 void scene_option_table(scene_arguments *a, option *table);
 drape_scene_options scene_options(const scene_arguments *a);
-/* A context of so many threads under DRAPE_SIMD; NULL after a complaint. warns: warnings of the library are shown as
- * they come. */
+/* A context with this number of threads under DRAPE_SIMD; NULL after a complaint. warns: warnings of the library are
+ * shown as they come. */
 drape_context *make_context(int32_t threads, bool warns);
+
+/* ---- refusal.c: scenes that no simulation takes ---- */
+
+/* After drape_sim_create has failed with DRAPE_ERROR_ARGUMENT: says what is wrong, where, and what to do. */
+void complain_of_refusal(drape_context *ctx, const scene_arguments *scene);
 
 /* ---- scene_mesh.c: the mesh of frames ---- */
 
@@ -155,7 +160,7 @@ typedef struct output_file {
     char *temporary; /* the name it has until it is complete */
 } output_file;
 
-/* Both are false after a complaint, and leave nothing behind then. */
+/* Both are false after a complaint, and leave no file then. */
 bool output_begin(output_file *file, const char *path);
 bool output_end(output_file *file);
 void output_drop(output_file *file); /* nothing is left of it */

@@ -1,7 +1,7 @@
 /* direct.c: the direct solver that the program was built with, if any. Nothing else here knows which.
  *
- * The program loads it when a system is to be factored, not when it starts: what CHOLMOD brings along takes memory
- * and threads from every command, and where memory is short it may not even let the program end. */
+ * The program loads it when a system is to be factored, not when it starts. CHOLMOD's dependencies take memory and
+ * threads from every command, and if memory is short they may even keep the program from ending. */
 #include "cli.h"
 
 #include <string.h>

@@ -43,6 +43,10 @@ static bool prepare(equilibrium *s) {
         scene->solve.direct = direct_solver();
         if (!direct_is_there("solver.method", &scene->solve)) return false;
         status = drape_sim_create(s->ctx, scene, &s->sim);
+        if (status == DRAPE_ERROR_ARGUMENT) {
+            complain_of_refusal(s->ctx, &s->scene);
+            return false;
+        }
     }
     if (status) complain("%s", drape_message(s->ctx));
     return status == DRAPE_OK && can_write(s->output);
@@ -119,8 +123,8 @@ int command_equilibrium(int argc, char **argv) {
         .usage = "drape equilibrium SCENE.yaml|NAME [options]",
         .about =
             "Finds the static equilibrium of the cloth of a scene, where it hangs once it has stopped swinging, and "
-            "writes it.\nTo start a scene from there, write `start: {file: OUT}`. Pins stay at their places of the "
-            "beginning.\nScenes with contact are refused. Exit code 0: at rest, 1: not reached, 2: bad input.",
+            "writes it.\nTo start a scene from there, write `start: {file: OUT}`. Pins stay at their initial "
+            "positions.\nScenes with contact are refused. Exit code 0: at rest, 1: not reached, 2: bad input.",
         .options = options,
         .positional = &s.scene.name,
         .positional_count = 1,

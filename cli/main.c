@@ -35,7 +35,7 @@ static void print_help(FILE *to) {
                 "(nothing was written); 130 interrupted.\n");
 }
 
-/* What was printed must have arrived: a full disk behind `>` is a failure like any other. */
+/* Output must have been written: a full disk behind `>` is a failure like any other. */
 static int finish_output(int code) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     complain("cannot write to standard output");

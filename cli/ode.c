@@ -9,7 +9,7 @@ typedef struct ode_options {
     const char *example, *newton;
     drape_ode_settings settings;
     double step, until;              /* NAN: not given */
-    int32_t dense, sweep, stability; /* 0: not wanted */
+    int32_t dense, sweep, stability; /* 0: not given */
     bool adaptive, by_newton, events, json, list;
 } ode_options;
 
@@ -21,14 +21,16 @@ static parse_result parse(ode_options *o, int argc, char **argv) {
     word_choice newton = {.value = &o->newton, .kind = WORDS_NEWTONS};
     const option options[] = {
         {"--method", NULL, "M", "default bdf2; see --list", OPTION_WORD, &method, 0, 0},
-        {"--step", NULL, "H", "s; default a hundredth of the time; first step of --adaptive", OPTION_REAL, &o->step,
-         0, 0},
-        {"--until", NULL, "T", "s; default as in the survey, or the library's", OPTION_REAL, &o->until, 0, 0},
+        {"--step", NULL, "H", "step in s, with --adaptive the first; default: a hundredth of the time", OPTION_REAL,
+         &o->step, 0, 0},
+        {"--until", NULL, "T", "end in s; default: that of the survey, or of the library", OPTION_REAL, &o->until, 0,
+         0},
         {"--adaptive", NULL, NULL, "choose steps by an estimate of the local error", OPTION_FLAG, &o->adaptive, 0, 0},
         {"--adaptive-newton", NULL, NULL, "choose steps by the number of Newton iterations", OPTION_FLAG,
          &o->by_newton, 0, 0},
-        {"--rtol", NULL, "R", "of --adaptive: relative to the solution; default 1e-3", OPTION_REAL, &s->rtol, 0, 0},
-        {"--atol", NULL, "A", "of --adaptive: absolute; default 1e-6", OPTION_REAL, &s->atol, 0, 0},
+        {"--rtol", NULL, "R", "--adaptive: error relative to the solution; default 1e-3", OPTION_REAL, &s->rtol, 0,
+         0},
+        {"--atol", NULL, "A", "--adaptive: absolute error; default 1e-6", OPTION_REAL, &s->atol, 0, 0},
         {"--newton", NULL, "KIND", "how implicit methods iterate; default newton, or matrix-free without a Jacobian",
          OPTION_WORD, &newton, 0, 0},
         {"--dense", NULL, "N", "print the solution at the ends of N equal parts of the time", OPTION_NUMBER,
@@ -99,13 +101,12 @@ static bool choose_newton(ode_options *o, const ode_problem *p) {
 static bool choose_settings(ode_options *o, const ode_problem *p) {
     double begin = p->table.begin;
     if (o->adaptive && o->by_newton) {
-        complain("--adaptive and --adaptive-newton exclude each other");
+        complain("--adaptive and --adaptive-newton: give only one of them");
         return false;
     }
     if (o->sweep && (o->adaptive || o->by_newton || o->dense || o->events || o->json)) {
-        complain(
-            "--sweep: it has fixed steps, and prints a table of its own; leave out --adaptive, --adaptive-newton, "
-            "--dense, --events and --json");
+        complain("--sweep uses fixed steps and prints its own table; leave out --adaptive, --adaptive-newton, "
+                 "--dense, --events and --json");
         return false;
     }
     if (isnan(o->until)) o->until = p->table.end;
@@ -118,7 +119,7 @@ static bool choose_settings(ode_options *o, const ode_problem *p) {
         return false;
     }
     if (o->events && !p->table.events) {
-        complain("--events: %s has none", o->example);
+        complain("--events: %s has no events; leave the option out", o->example);
         return false;
     }
     if (!isnan(o->step)) o->settings.step = o->step;
@@ -200,7 +201,7 @@ static int open_and_run(ode_options *o) {
 
 static int show_stability(const ode_options *o) {
     if (o->example || o->sweep || o->dense || o->events || o->json) {
-        complain("--stability is about a method; only --method and --newton go with it");
+        complain("--stability tests a method without an example; use only --method and --newton with it");
         return EXIT_BAD_INPUT;
     }
     drape_context *ctx = make_context(1, false);

@@ -1,6 +1,6 @@
-/* ode_examples.c: see ode_examples.h. Misprints of the survey that are put right here: in example 3 "g_z = -10z_0 =
- * -1" means g_z = -10 and z_0 = -1; the caption of figure 5(c) has another equation than example 2, whose solution is
- * right for y'' = -2.5 y - 5 y'; section 2.5's "y'' = 5y" means -5 y. */
+/* ode_examples.c: see ode_examples.h. Three misprints of the survey are corrected here. In example 3 "g_z = -10z_0 =
+ * -1" means g_z = -10 and z_0 = -1. The caption of figure 5(c) has another equation than example 2, whose solution is
+ * right for y'' = -2.5 y - 5 y'. Section 2.5's "y'' = 5y" means -5 y. */
 #include "ode_examples.h"
 
 #include <math.h>
@@ -63,8 +63,8 @@ const ode_example *ode_example_find(const char *name) {
 
 /* ---- Exact solutions ---- */
 
-/* From rest length: u'' = -k u - d u' with p = d/2 and w^2 = |k - p^2|: e^(-pt) (u_0 C + (v_0 + p u_0) S),
- * C and S the cosine and sine over w of w t, or their hyperbolic kin. */
+/* Relative to the rest length: u'' = -k u - d u' with p = d/2 and w^2 = |k - p^2| gives e^(-pt) (u_0 C + (v_0 + p
+ * u_0) S). C and S are the cosine, and the sine over w, of w t, or their hyperbolic counterparts. */
 static void exact_second(const ode_example *e, double t, double out[2]) {
     double rest = e->push / e->stiffness, p = e->damping / 2, square = e->stiffness - p * p, w = sqrt(fabs(square));
     double C = square > 0 ? cos(w * t) : cosh(w * t), S = (square > 0 ? sin(w * t) : sinh(w * t)) / w;

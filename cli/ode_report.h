@@ -24,8 +24,8 @@ typedef struct ode_report {
     int64_t seen_count, seen_room;
 } ode_report;
 
-/* ode_record.c: room for the ends of so many parts of the time, 0: none, or false after a complaint; those samples
- * that there are by now; starts to look for events where r->watches. */
+/* ode_record.c: the first allocates samples at the ends of so many parts of the time (0: none), false after a
+ * complaint. The others add the samples up to the present time, and look for events if r->watches. */
 bool ode_record_make_samples(ode_report *r, int32_t parts);
 drape_status ode_record_samples(ode_report *r);
 drape_status ode_record_watch(ode_report *r);

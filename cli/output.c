@@ -1,6 +1,6 @@
-/* output.c: what commands put out: files that are complete or absent, written under a temporary name beside their own
- * and then renamed; how a run comes on, as a bar that stays in its line on a terminal, or a line per frame in a pipe;
- * and texts that may hold anything. */
+/* output.c: what commands write. Files are complete or absent: they are written under a temporary name in the same
+ * folder and then renamed. Progress is a bar on a terminal, and a line per frame in a pipe. Texts may contain any
+ * bytes. */
 #include "cli.h"
 
 #include <errno.h>
@@ -155,7 +155,8 @@ void progress_end(const progress *p) {
     fflush(stdout);
 }
 
-/* What impacts and friction take is not told apart from what steps take, and both may be hidden by what pushed. */
+/* Energy lost to impacts and friction is not separated from that lost to steps, and moving colliders may hide both.
+ */
 static void print_share(const drape_verdict *v) {
     double percent = 100 * fabs(v->share);
     if (v->touched && v->share >= 0) printf("; time steps and contact took %.2g %% of the energy", percent);

@@ -24,9 +24,9 @@ typedef struct frame_source {
     int32_t *piece_triangles; /* of a scene; NULL: not known */
     double (*piece_color)[3]; /* likewise; red -1: none was named */
     int32_t piece_count;
-    int32_t vertices; /* of each frame, those behind the cloth too */
+    int32_t vertices; /* of each frame, including those after the cloth */
     int32_t frames;   /* those of the file, or as many as the scene has */
-    double fps;       /* of the run; 25 where nobody says */
+    double fps;       /* of the run; 25 if unknown */
     double *x;        /* of the frame that was taken last */
 } frame_source;
 
@@ -34,7 +34,7 @@ typedef struct frame_source {
 bool source_is_scene(const char *name);
 /* Reads what there is, and simulates nothing. False after a complaint, as are the next two. */
 bool source_open(frame_source *s);
-/* Simulates up to this frame, where it is a scene; it has so many frames and one more then. */
+/* If the source is a scene: simulates up to this frame. */
 bool source_simulate(frame_source *s, int32_t last, bool (*stop)(void));
 /* A frame with colliders, counted from 0; valid until the next one is taken. */
 bool source_take(frame_source *s, int32_t frame, drape_frame *out);

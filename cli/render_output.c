@@ -1,5 +1,5 @@
-/* render_output.c: pictures and films. A .gif and .png are the library's; an .mp4 is written by the program ffmpeg,
- * which gets the frames through a pipe, under a temporary name that becomes the right one when it is done. */
+/* render_output.c: pictures and films. The library writes .gif and .png. The program ffmpeg writes .mp4: it gets the
+ * frames through a pipe, and writes under a temporary name that is changed at the end. */
 #include "render.h"
 
 #include <errno.h>

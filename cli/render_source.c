@@ -98,7 +98,12 @@ static bool open_scene(frame_source *s) {
     drape_scene *scene = drape_loaded_scene_edit(s->loaded);
     scene->solve.direct = direct_solver();
     if (!direct_is_there("solver.method", &scene->solve)) return false;
-    if (drape_sim_create(s->ctx, scene, &s->sim)) return say_message(s);
+    drape_status status = drape_sim_create(s->ctx, scene, &s->sim);
+    if (status == DRAPE_ERROR_ARGUMENT) {
+        complain_of_refusal(s->ctx, s->scene);
+        return false;
+    }
+    if (status) return say_message(s);
     s->vertices = s->cloth.vertices;
     s->frames = scene->frames + 1;
     return true;

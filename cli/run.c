@@ -20,7 +20,7 @@ static void watch_signals(void) {
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);
     if (signal(SIGHUP, interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup */
-    signal(SIGPIPE, SIG_IGN); /* nobody reads on: no reason to lose the files */
+    signal(SIGPIPE, SIG_IGN); /* the reader has gone: no reason to lose the files */
 }
 
 static bool is_interrupted(void) { return interrupted; }
@@ -79,8 +79,8 @@ static drape_status write_frame(run *r) {
     return status || !r->journal ? status : drape_journal_frame(r->journal);
 }
 
-/* Also after a failure or Ctrl-C: the frames that there are, are worth seeing. Counts the files that are not whole,
- * after a complaint about each that says what is kept of it; without one where the run never began. */
+/* Also after a failure or Ctrl-C, to keep the frames so far. Returns the number of incomplete files; `aloud`: with a
+ * message about each that says what is kept. */
 static int32_t close_writers(run *r, bool aloud) {
     int32_t bad = 0;
     for (int32_t i = 0; i < MOST_OUTPUTS; i++) {
@@ -254,15 +254,18 @@ static bool prepare(run *r) {
     if (!status && !check(r)) return false;
     bool read = !status;
     if (!status) status = drape_sim_create(r->ctx, r->scene, &r->sim);
-    bool no_cloth = read && status == DRAPE_ERROR_ARGUMENT;
+    if (read && status == DRAPE_ERROR_ARGUMENT) {
+        complain_of_refusal(r->ctx, &o->scene);
+        return false;
+    }
     if (!status) status = warn_ahead(r);
     if (!status && !o->no_colliders) status = drape_collider_meshes_create(r->ctx, r->scene, &r->colliders);
     watch_signals();
     if (!status) status = open_writers(r);
-    const char *message = *drape_message(r->ctx) ? drape_message(r->ctx) : "out of memory";
-    if (status)
-        complain("%s%s", message, no_cloth ? " (`drape check` lists every problem, where it is and what to do)" : "");
-    if (status) return false;
+    if (status) {
+        complain("%s", *drape_message(r->ctx) ? drape_message(r->ctx) : "out of memory");
+        return false;
+    }
     int32_t removed = run_remove_leftovers(r);
     if (removed > 0 && !o->quiet)
         tell("removed %d unfinished file%s of a run that was killed\n", removed, removed == 1 ? "" : "s");
@@ -278,7 +281,7 @@ static bool prepare(run *r) {
     return status == DRAPE_OK;
 }
 
-/* Says once that the run goes on, but slowly, because something is stuck. */
+/* Says once that the run is slow because something is stuck. */
 static void watch_cuts(run *r, const drape_certificate *c) {
     enum { LONG = 50 };
     if (r->cut_steps < 0) return;
@@ -342,8 +345,8 @@ static void say_what_was_written(const run *r) {
     if (r->options.report) tell("wrote %s\n", r->options.report);
 }
 
-/* The frames that are in the files, `bad` of which are not whole, and where there is a journal that can be gone on
- * from, how. A state that is not finite will not be so the next time either. */
+/* Says how many frames are in the files, `bad` of which are incomplete, and how to resume if there is a journal. A
+ * run whose state became infinite would do so again. */
 static void say_what_is_kept(const run *r, const char *outcome, drape_status status, int32_t bad) {
     char *again = r->journal && status != DRAPE_ERROR_NUMBER ? run_resume_command(&r->options) : NULL;
     char kept[80] = "";
@@ -417,7 +420,7 @@ static int run_once(const run_options *options, file_watch *watch) {
     return code;
 }
 
-/* Again and again, until a signal comes. What is wrong with the scene was said; the next version may be better. */
+/* Repeats until a signal comes. If the scene is refused, the next version may be better. */
 static int run_watched(const run_options *options) {
     const char *name = options->scene.name;
     file_watch files = {0};

@@ -16,7 +16,7 @@ typedef struct run_options {
     bool quiet, tune, resume, check_energy, no_colliders, no_output, watch;
     int64_t export_step;     /* 0: none */
     const char *export_path; /* part of export_system */
-    int argc;                /* the words behind `drape run`, to be shown again */
+    int argc;                /* the words after `drape run`, to be shown again */
     char **argv;
 } run_options;
 
@@ -27,10 +27,10 @@ typedef struct run {
     drape_loaded_scene *loaded;
     drape_scene *scene; /* its data, with what the command line changes */
     drape_sim *sim;
-    drape_collider_meshes *colliders; /* for the files; NULL: none, or not wanted */
+    drape_collider_meshes *colliders; /* for the files; NULL: none, or left out */
     const char *const *outputs;
-    const char *page[1]; /* what the outputs are where nobody named any */
-    char *page_name;     /* owned; NULL: somebody did, or none are wanted */
+    const char *page[1]; /* the outputs if none are named */
+    char *page_name;     /* owned; NULL: outputs are named, or there are none */
     int32_t output_count;
     drape_writer *writers[MOST_OUTPUTS];
     drape_report *report;
@@ -54,7 +54,7 @@ bool run_can_watch(const run_options *o);
 bool run_parse_export(run_options *o, int64_t steps);
 /* Checks what is said of checkpoints, and gives them their name; false after a complaint. */
 bool run_name_checkpoint(run *r);
-/* The command that goes on from the checkpoint, for the user to type; to be freed. */
+/* The command that resumes from the checkpoint, for the user to type; to be freed. */
 char *run_resume_command(const run_options *o);
 
 /* ---- run_names.c ---- */
@@ -65,7 +65,7 @@ char *run_page_name(const char *scene);
 void run_list_files(const run *r);
 
 /* Removes unfinished files (NAME.part-PID-N) that a run which was killed left of the names that this one writes:
- * those of the same user that nobody holds locked. Returns how many. */
+ * those of the same user that no process has locked. Returns how many. */
 int32_t run_remove_leftovers(const run *r);
 /* Whether no file that the run writes is another one, or one that it reads; false after a complaint. */
 bool run_check_names(const run *r);

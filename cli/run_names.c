@@ -84,8 +84,8 @@ static bool same_file(const run_file *a, const run_file *b) {
 static bool apart(const run_file *written, const run_file *other, const char *does) {
     bool alike = written->role == other->role && (written->role == BESIDE || written->role == LOOKS);
     if (alike || !same_file(written, other)) return true;
-    complain("%s (%s) is the file that %s (%s) %s; choose another name", written->name, written->role, other->name,
-             other->role, does);
+    complain("%s (%s) is also the file that %s (%s) %s; choose another name", written->name, written->role,
+             other->name, other->role, does);
     return false;
 }
 
@@ -200,7 +200,7 @@ bool run_check_names(const run *r) {
 
 /* ---- What a run that was killed left behind ---- */
 
-/* Whether the numbers of a process and of an attempt are all that stands there. */
+/* Whether the text consists of the numbers of a process and of an attempt. */
 static bool is_suffix(const char *text) {
     size_t process = strspn(text, "0123456789"),
            attempt = strspn(text + process + (text[process] == '-'), "0123456789");

@@ -13,16 +13,15 @@ parse_result run_parse(run_options *o, int argc, char **argv) {
     option options[SCENE_OPTIONS + OWN_OPTIONS + 1] = {
         {"--output", "-o", "OUT", "a file in the format of its extension (`drape list formats`); may be repeated",
          OPTION_LIST, &o->output, 0, 0},
-        {"--no-output", NULL, NULL,
-         "write no file; without this option and without an OUT here or in the scene: NAME.html", OPTION_FLAG,
-         &o->no_output, 0, 0},
+        {"--no-output", NULL, NULL, "write no file; the default, without an OUT here or in the scene, is NAME.html",
+         OPTION_FLAG, &o->no_output, 0, 0},
         {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &o->frames, 0,
          MOST_FRAMES},
         {"--no-colliders", NULL, NULL, "leave the scene's colliders out of the files", OPTION_FLAG, &o->no_colliders,
          0, 0},
         {"--report", NULL, "FILE.json", "write machine, settings and a record of every step", OPTION_TEXT, &o->report,
          0, 0},
-        {"--check-energy", NULL, NULL, "check the balance of energy in every step, for the report", OPTION_FLAG,
+        {"--check-energy", NULL, NULL, "record in the report how well each step balances the energy", OPTION_FLAG,
          &o->check_energy, 0, 0},
         {"--export-system", NULL, "STEP:FILE", "write the linear system of that step (the first is 1)", OPTION_TEXT,
          &o->export_system, 0, 0},
@@ -100,7 +99,7 @@ bool run_parse_export(run_options *o, int64_t steps) {
 
 /* ---- Checkpoints ---- */
 
-/* What cannot be meant; NULL: nothing. */
+/* A contradiction between options; NULL: none. */
 static const char *nonsense(const run *r) {
     const run_options *o = &r->options;
     bool wanted = o->checkpoint > 0 || o->resume;
@@ -129,7 +128,7 @@ bool run_name_checkpoint(run *r) {
     return r->checkpoint_path != NULL;
 }
 
-/* As a shell wants it: as it is, or in single quotes. */
+/* Quoted for a shell, if necessary. */
 static void print_word(FILE *out, const char *word) {
     if (*word && strspn(word, PLAIN) == strlen(word)) {
         fprintf(out, " %s", word);

@@ -30,15 +30,16 @@ bool frames_fit_scene(const char *file, const drape_reader_info *frames, const c
     bool fits = frames->triangles > 0 ? frames->vertices >= cloth->vertices && frames->triangles >= cloth->triangles
                                       : frames->vertices == cloth->vertices;
     if (!fits) {
-        complain("%s has %d vertices, but the cloth of %s has %d; give its own scene, with the --resolution, "
-                 "--irregular and --set of its run",
-                 file, frames->vertices, scene, cloth->vertices);
+        complain(
+            "%s has %d vertices, but the cloth of %s has %d; give the scene of its run, with the same --resolution, "
+            "--irregular and --set",
+            file, frames->vertices, scene, cloth->vertices);
         return false;
     }
     if (frames->triangles == 0) return true;
     for (int64_t i = 0; i < 3 * (int64_t)cloth->triangles; i++)
         if (frames->triangle[i] != cloth->triangle[i]) {
-            complain("%s: triangle %lld differs from that of the cloth of %s; it is another mesh", file,
+            complain("%s: triangle %lld differs from that of the cloth of %s; give the scene of its run", file,
                      (long long)(i / 3), scene);
             return false;
         }

@@ -1,6 +1,6 @@
-/* solve_iterates.c: x after every iteration. Methods keep no x of before, and some do not even have the present one
- * until they end; so the system is solved again with one iteration, with two, and so on, each time from the start:
- * the bits are those of the one long solve. */
+/* solve_iterates.c: x after every iteration. Methods keep no earlier x, and some do not even have the present one
+ * until they end. So the system is solved again with one iteration, with two, and so on, each time from the start.
+ * The bits are those of the one long solve. */
 #include "solve.h"
 
 #include <stdlib.h>

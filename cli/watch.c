@@ -1,6 +1,6 @@
-/* watch.c: drape run --watch: the files that a run reads, and whether one of them was saved. A file was saved when
- * its time, size or place on the disk is another one than when the run began to read it; that is looked up every now
- * and then, which works on every file system. */
+/* watch.c: drape run --watch: the files that a run reads, and whether one of them was saved. A file was saved if its
+ * time, size or place on the disk differs from when the run began to read it. This is checked every now and then,
+ * which works on every file system. */
 #include "watch.h"
 
 #include <stdlib.h>
@@ -60,8 +60,8 @@ bool watch_saved(file_watch *w) {
     return w->saved;
 }
 
-/* Whether a file is another one than when it was noted, and none changed since the last look: what is still being
- * written is not ready, nor is a scene that is away while an editor puts another file in its place. */
+/* Whether a file differs from when it was noted, and none has changed since the last look. A file that is still being
+ * written is not ready, nor is a scene that an editor is about to replace. */
 static bool is_ready(file_watch *w) {
     bool saved = w->saved, quiet = true;
     for (int32_t i = 0; i < w->count; i++) {

@@ -1,5 +1,5 @@
-/* exchange.h: how drape-bench hands a system to drape-bench-petsc, which is a program of its own because MPI starts
- * its processes: one file that both map, and that every process reads its rows from.
+/* exchange.h: how drape-bench passes a system to drape-bench-petsc, which is a separate program because MPI starts
+ * its processes. Both map one file, and every process reads its rows from it.
  *
  *   exchange_head | rowptr (rows + 1) | val (9 per block) | rhs | positions | x (3 per vertex each) | col (a block
  * each)

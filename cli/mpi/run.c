@@ -25,19 +25,19 @@ typedef struct running {
 
 static parse_result parse(running *r, int argc, char **argv) {
     const option own[] = {
-        {"--output", "-o", "OUT.pc2", "the frames, as a point cache; default: NAME.pc2", OPTION_TEXT, &r->output, 0,
-         0},
-        {"--no-output", NULL, NULL, "no such file", OPTION_FLAG, &r->no_output, 0, 0},
+        {"--output", "-o", "OUT.pc2", "write the frames to this point cache; default: NAME.pc2", OPTION_TEXT,
+         &r->output, 0, 0},
+        {"--no-output", NULL, NULL, "write no file", OPTION_FLAG, &r->no_output, 0, 0},
         {"--frames", NULL, "N", "frames after the first; default: the scene's", OPTION_NUMBER, &r->frames, 0,
          MOST_FRAMES},
-        {"--checkpoint", NULL, "N", "every N frames write all that is needed to go on after the run was cut off",
+        {"--checkpoint", NULL, "N", "every N frames write a checkpoint, from which an interrupted run can be resumed",
          OPTION_NUMBER, &r->checkpoint, 1, MOST_FRAMES},
-        {"--checkpoint-file", NULL, "FILE", "where; default: OUT.pc2 with .ckpt appended", OPTION_TEXT,
-         &r->checkpoint_file, 0, 0},
-        {"--resume", NULL, NULL, "go on from the last checkpoint, on any number of processes", OPTION_FLAG,
+        {"--checkpoint-file", NULL, "FILE", "file of the checkpoint; default: OUT.pc2 with .ckpt appended",
+         OPTION_TEXT, &r->checkpoint_file, 0, 0},
+        {"--resume", NULL, NULL, "resume from the last checkpoint, on any number of processes", OPTION_FLAG,
          &r->resume, 0, 0},
-        {"--quiet", NULL, NULL, "no line a frame", OPTION_FLAG, &r->quiet, 0, 0},
-        {"--json", NULL, NULL, "print one JSON object in the end", OPTION_FLAG, &r->json, 0, 0},
+        {"--quiet", NULL, NULL, "print no line per frame", OPTION_FLAG, &r->quiet, 0, 0},
+        {"--json", NULL, NULL, "print one JSON object at the end", OPTION_FLAG, &r->json, 0, 0},
     };
     option options[SCENE_OPTIONS + sizeof own / sizeof *own + 1] = {0};
     memcpy(options, own, sizeof own);
@@ -45,16 +45,17 @@ static parse_result parse(running *r, int argc, char **argv) {
     command_line line = {
         .usage = "mpirun -n N drape-mpi run SCENE.yaml|NAME [options] [options of PETSc]",
         .about =
-            "Simulates a scene file, or a scene that ships, on all processes together: pins, wind, all fabrics and\n"
-            "models; linearised-euler, implicit-euler and bdf2. Contact and limits of strain are refused.\n"
-            "--threads are those of each process, by default 1.",
+            "Simulates a scene file, or a built-in scene, on all processes together. Supports pins, wind, all "
+            "fabrics\n"
+            "and models, and the integrators linearised-euler, implicit-euler and bdf2. Refuses contact and strain\n"
+            "limits. --threads is the number of threads per process, by default 1.",
         .options = options,
         .positional = &r->scene.name,
         .positional_count = 1,
         .names = WORDS_SCENES};
     parse_result parsed = parse_together(&line, argc, argv);
     if (parsed == PARSE_GOOD && !r->scene.name) {
-        if (speaks()) complain("which scene? (usage: %s)", line.usage);
+        if (speaks()) complain("no scene given (usage: %s)", line.usage);
         return PARSE_BAD;
     }
     return parsed;
@@ -81,16 +82,16 @@ static bool choose_output(running *r) {
     }
     if (!r->output || ends_in_pc2(r->output)) return true;
     if (speaks())
-        complain("%s: over several processes frames are written as a point cache only; give -o NAME.pc2 or "
-                 "--no-output",
-                 r->output);
+        complain("%s: drape-mpi writes frames only as a point cache; use -o NAME.pc2 or --no-output", r->output);
     return false;
 }
 
 static bool choose_checkpoint(running *r) {
     if (r->checkpoint == 0 && !r->resume) return true;
     if (r->checkpoint_file) return true;
-    if (!r->output) return refuse("--checkpoint: without an output it needs --checkpoint-file FILE");
+    if (!r->output)
+        return refuse(
+            "--checkpoint: there is no output to put the checkpoint beside; name a file with --checkpoint-file");
     r->default_checkpoint = malloc(strlen(r->output) + 6);
     if (!r->default_checkpoint) return refuse("out of memory");
     sprintf(r->default_checkpoint, "%s.ckpt", r->output);
@@ -140,7 +141,7 @@ static void print_frame(const running *r, int32_t frame, const drape_certificate
 static bool check_options(void) {
     char unknown[160];
     if (!unknown_petsc_option(unknown, sizeof unknown)) return true;
-    if (speaks()) complain("PETSc does not know the option %s, or has no use for it here", unknown);
+    if (speaks()) complain("PETSc does not know the option %s, or does not use it here; leave it out", unknown);
     return false;
 }
 
@@ -216,8 +217,8 @@ static void print_summary(const running *r) {
     }
     if (r->output) tell("wrote %s\n", r->output);
     if (r->quiet) return;
-    printf("%lld vertices on %d process%s, at most %lld own ones and %lld copies; most of a process: %.3g s of "
-           "processor time, %.4g MB\n",
+    printf("%lld vertices on %d process%s, at most %lld of its own and %lld copies each; the busiest took %.3g s "
+           "of processor time, the largest %.4g MB\n",
            (long long)drape_petsc_sim_vertices(r->sim), session_now().size, session_now().size == 1 ? "" : "es",
            (long long)own, (long long)(here - own), u.cpu, 1e-6 * (double)u.peak);
     if (r->verdict.steps > 0)

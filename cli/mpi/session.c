@@ -109,7 +109,7 @@ bool session_begin(int *argc, char **argv) {
 }
 
 void session_end(void) {
-    PetscOptionsSetValue(NULL, "-options_left", "no"); /* told already */
+    PetscOptionsSetValue(NULL, "-options_left", "no"); /* reported already */
     PetscFinalize();
     MPI_Finalize();
 }

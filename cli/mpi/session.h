@@ -15,12 +15,11 @@ typedef struct session {
 session session_now(void);
 bool speaks(void); /* only the first process does */
 
-/* Starts MPI and PETSc with the options of PETSc's that are among the words, which are taken out of them: those that
- * begin with one dash and have more than one letter, with the word behind them where it is no option. False: neither
- * could be started. */
+/* Starts MPI and PETSc with PETSc's options, and removes these from the words. They begin with one dash and have more
+ * than one letter; the next word belongs to them if it is not an option. False: neither could be started. */
 bool session_begin(int *argc, char **argv);
 void session_end(void);
-/* The first of PETSc's options that nobody has asked for so far; NULL: none. */
+/* The first of PETSc's options that was not used so far; NULL: none. */
 const char *unknown_petsc_option(char *out, size_t size);
 /* A file that is to be taken away where the run is ended from outside; NULL: none any more. */
 void session_guard(const char *temporary);

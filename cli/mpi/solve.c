@@ -27,17 +27,20 @@ static parse_result parse(solving *s, int argc, char **argv) {
     drape_solve_settings *o = &s->settings;
     word_choice stop = {.value = &s->stop, .kind = WORDS_STOPS};
     const option options[] = {
-        {"--tol", NULL, "T", "relative, between 0 and 1; default 1e-5", OPTION_REAL, &o->tol, 0, 0},
-        {"--stop", NULL, "NORM", "of what, but energy; default preconditioned", OPTION_WORD, &stop, 0, 0},
+        {"--tol", NULL, "T", "relative tolerance, between 0 and 1; default 1e-5", OPTION_REAL, &o->tol, 0, 0},
+        {"--stop", NULL, "NORM", "norm that the tolerance applies to, except energy; default preconditioned",
+         OPTION_WORD, &stop, 0, 0},
         {"--max-iterations", NULL, "N", "default 10000", OPTION_NUMBER, &o->max_iterations, 1, INT32_MAX},
-        {"--floor", NULL, "F", "stop also where that norm itself is no more than this", OPTION_REAL, &o->floor, 0, 0},
-        {"--amg-theta", NULL, "T", "connections that count, between 0 and 1; default 0.4", OPTION_REAL, &s->theta, 0,
-         0},
-        {"--amg-levels", NULL, "N", "most levels; default 16", OPTION_NUMBER, &o->amg.levels, 1, MOST_LEVELS},
-        {"--amg-unfiltered", NULL, NULL, "weak connections spread the interpolation too", OPTION_FLAG, &s->unfiltered,
+        {"--floor", NULL, "F", "also stop when the absolute norm is at most this; default 0", OPTION_REAL, &o->floor,
          0, 0},
-        {"--repeat", NULL, "N", "solve so many times, each time from the beginning; the last one counts",
-         OPTION_NUMBER, &s->repeats, 1, 1000},
+        {"--amg-theta", NULL, "T", "strength threshold of connections, between 0 and 1; default 0.4", OPTION_REAL,
+         &s->theta, 0, 0},
+        {"--amg-levels", NULL, "N", "largest number of levels; default 16", OPTION_NUMBER, &o->amg.levels, 1,
+         MOST_LEVELS},
+        {"--amg-unfiltered", NULL, NULL, "smooth the interpolation over weak connections too", OPTION_FLAG,
+         &s->unfiltered, 0, 0},
+        {"--repeat", NULL, "N", "number of solves, each from the start; the last one is reported", OPTION_NUMBER,
+         &s->repeats, 1, 1000},
         {"--output", "-o", "X.bin", "write x as raw doubles", OPTION_TEXT, &s->output, 0, 0},
         {"--history", NULL, "FILE.csv", "write the norms of every iteration", OPTION_TEXT, &s->history, 0, 0},
         {"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &s->json, 0, 0},
@@ -45,13 +48,13 @@ static parse_result parse(solving *s, int argc, char **argv) {
     command_line line = {
         .usage = "mpirun -n N drape-mpi solve FILE.sys [options] [options of PETSc]",
         .about = "Solves a system file of `drape run --export-system` by conjugate gradients and drape's multigrid\n"
-                 "over all processes. Exit code 0: converged, 1: not, 2: bad input.",
+                 "on all processes. Exit code 0: converged, 1: not converged, 2: bad input.",
         .options = options,
         .positional = &s->file,
         .positional_count = 1};
     parse_result parsed = parse_together(&line, argc, argv);
     if (parsed == PARSE_GOOD && !s->file) {
-        if (speaks()) complain("which file? (usage: %s)", line.usage);
+        if (speaks()) complain("no file given (usage: %s)", line.usage);
         return PARSE_BAD;
     }
     return parsed;
@@ -108,8 +111,8 @@ static void print_text_result(const solving *s, const drape_solve_result *r) {
     printf("%s after %d iteration%s; relative residual %.3g, %s %.3g against %.3g\n", drape_reason_name(r->reason),
            r->iterations, r->iterations == 1 ? "" : "s", r->true_residual, drape_stop_name(s->settings.stop),
            r->residual, s->settings.tol);
-    printf("setup %.3g s, solve %.3g s; most of a process: %.3g s of processor time, %.4g MB\n", r->setup_seconds,
-           r->solve_seconds, s->used.cpu, 1e-6 * (double)s->used.peak);
+    printf("setup %.3g s, solve %.3g s; the busiest process took %.3g s of processor time, the largest %.4g MB\n",
+           r->setup_seconds, r->solve_seconds, s->used.cpu, 1e-6 * (double)s->used.peak);
 }
 
 static void print_result(solving *s, const drape_solve_result *r) {
@@ -193,7 +196,7 @@ static int solve(solving *s) {
         return status == DRAPE_ERROR_MEMORY ? EXIT_RUN_FAILED : EXIT_BAD_INPUT;
     }
     if (unknown_petsc_option(unknown, sizeof unknown)) {
-        if (speaks()) complain("PETSc does not know the option %s, or has no use for it here", unknown);
+        if (speaks()) complain("PETSc does not know the option %s, or does not use it here; leave it out", unknown);
         return EXIT_BAD_INPUT;
     }
     print_result(s, &result);

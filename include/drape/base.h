@@ -94,7 +94,7 @@ typedef struct drape_context_settings {
     uint64_t reserved[8];      /* zero: reserved for later fields */
 } drape_context_settings;
 
-/* Every field at the default that stands beside it, which is all zeros. */
+/* Every field at its documented default, which is all zeros. */
 DRAPE_API drape_context_settings drape_context_defaults(void);
 
 /* settings may be NULL: the defaults. On failure *out is NULL; drape_message(NULL) then says no more than that. */

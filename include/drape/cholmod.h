@@ -11,7 +11,7 @@
  * under the GNU GPL (2 or later), its core and the rest under the LGPL (2.1 or later). Who passes on a program that
  * is linked with it keeps to the GPL. Nothing else in drape needs CHOLMOD.
  *
- * The numbers depend on CHOLMOD, on the BLAS behind it and on that one's threads: they are outside the promise that
+ * The numbers depend on CHOLMOD, on its BLAS and the threads of that: they are outside the promise that
  * the same input gives the same bits everywhere. */
 #ifndef DRAPE_CHOLMOD_H
 #define DRAPE_CHOLMOD_H

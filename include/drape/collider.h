@@ -56,14 +56,14 @@ typedef struct drape_collider {
     const double *positions; /* m, 3 doubles per vertex */
     int32_t triangles;
     const int32_t *triangle; /* 3 per triangle, each in [0, vertices) */
-    /* A mesh that changes its form: `frames` sets of positions, one after the other, in place of `positions`, at
-     * rising times; straight from one to the next, at rest before the first and after the last. */
-    int32_t frames;           /* 0: it does not */
+    /* A mesh that deforms: `frames` sets of positions at increasing times, instead of `positions`. Vertices move
+     * straight from one to the next, and are at rest before the first and after the last. */
+    int32_t frames;           /* 0: it does not deform */
     const double *frame_time; /* s, one per frame */
     const double *frame;      /* m, 3 doubles per vertex and frame */
 
-    /* The motion: keys at rising times; positions and rotation vectors go straight from one to the next, and rest
-     * before the first and after the last. None: the world's coordinates are its own. */
+    /* The motion: keys at increasing times. Positions and rotation vectors change linearly from one to the next, and
+     * are constant before the first and after the last. None: the world's coordinates are its own. */
     int32_t key_count;
     const drape_collider_key *key;
 

@@ -71,7 +71,7 @@ typedef struct drape_forces {
     uint64_t reserved[6];                  /* zero: reserved for later fields */
 } drape_forces;
 
-/* Every field at the default that stands beside it. */
+/* Every field at its documented default. */
 DRAPE_API drape_forces drape_forces_defaults(void);
 
 /* The velocity of the air at `count` points (m, 3 doubles each) and a time (s), m/s: 3 doubles per point. */
@@ -88,7 +88,7 @@ typedef struct drape_force_point {
     const double *v;         /* velocities of all vertices, m/s; NULL where an energy is asked for */
     const double *lagged_x;  /* m: where the built-in forces take the geometry of damping and wind (drape_assembly);
                                 a damping of your own may do the same; NULL: at x */
-    bool jacobians;          /* stiffness and damping are wanted beside the force */
+    bool jacobians;          /* stiffness and damping are needed beside the force */
     drape_jacobian jacobian; /* what the cloth is set to. With DRAPE_JACOBIAN_PSD leave out what makes your stiffness
                                 indefinite, so that a linearised step has a positive definite system. An assembly with
                                 exactness 1 makes it DRAPE_JACOBIAN_FULL */

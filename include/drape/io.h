@@ -84,10 +84,10 @@ DRAPE_API const char *drape_severity_name(drape_severity severity); /* "warning"
 typedef struct drape_finding {
     drape_severity severity;
     const char *code;      /* a word that stays the same from version to version: "degenerate-triangle" */
-    const char *file;      /* the scene or mesh file; NULL: of none */
+    const char *file;      /* the scene or mesh file; NULL: none */
     int32_t line, column;  /* from 1; 0: not known. Of a scene's mesh: where the scene names it */
     const char *source;    /* that line of the file; NULL: not known */
-    const char *piece;     /* name of the piece; NULL: of none, or of a mesh file by itself */
+    const char *piece;     /* name of the piece; NULL: none, or a mesh file by itself */
     const char *message;   /* one line, with the mesh file where a scene names it */
     const char *advice;    /* what to do about it, one line; NULL: the message says it */
     int64_t count;         /* how many this stands for: 1, or those beyond drape_check_options.examples */
@@ -117,7 +117,7 @@ typedef struct drape_check_options {
     const drape_direct *direct; /* what drape_solve_settings.direct is to be in a run, or NULL */
     void (*finding)(void *user, const drape_finding *finding); /* or NULL: only counted */
     void *user;
-    /* or NULL. Called behind the findings of a scene without errors, for every piece and vibration that has a
+    /* or NULL. Called after the findings of a scene without errors, for every piece and vibration that has a
      * frequency and a finite ratio; not for pieces with masses of their own. */
     void (*vibration)(void *user, const drape_check_vibration *vibration);
     uint64_t reserved[7]; /* zero: reserved for later fields */
@@ -263,8 +263,8 @@ DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, c
 DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const drape_frame *frame);
 /* Finishes the files and frees the writer, also on failure. Formats with one file for all frames put it in its place
  * here; if there was no frame, they leave no file. After a frame that failed, the file holds the frames before it. If
- * the disk is full, the status is an error, and the message says how many frames are kept: all in .pc2, as many as
- * fit in .mdd, .usda, .glb and .abc, and none in .html. NULL is fine. */
+ * the disk is full, the status is an error, and the message says how many frames are kept. .pc2 keeps all, .mdd,
+ * .usda, .glb and .abc keep as many as fit, and .html keeps none. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
 
 /* ---- Queries of continuous collision detection, read: CSV files with what is true (docs/contact.md) ---- */
@@ -289,7 +289,7 @@ typedef struct drape_ccd_queries {
 /* Reads a file, compressed by gzip or not. options may be NULL. Messages are "path:line: what". */
 DRAPE_API drape_status drape_ccd_read(drape_context *ctx, const char *path, const drape_ccd_read_options *options,
                                       drape_ccd_queries **out);
-/* The same of a file in memory; path stands in messages, and meshes are looked for beside it. */
+/* The same of a file in memory; path is for messages, and meshes are relative to its folder. */
 DRAPE_API drape_status drape_ccd_parse(drape_context *ctx, const char *path, const void *data, int64_t size,
                                        const drape_ccd_read_options *options, drape_ccd_queries **out);
 DRAPE_API void drape_ccd_queries_destroy(drape_ccd_queries *queries);
@@ -310,7 +310,7 @@ typedef struct drape_cache_info {
  * finite, else DRAPE_ERROR_FORMAT. Memory: the size of the file. The context must live on until the cache is closed.
  */
 DRAPE_API drape_status drape_cache_open(drape_context *ctx, const char *path, drape_cache **out);
-/* The same from bytes, which are copied; name stands in messages, and its ending says the format. */
+/* The same from bytes, which are copied; name is for messages, and its extension gives the format. */
 DRAPE_API drape_status drape_cache_parse(drape_context *ctx, const char *name, const void *data, int64_t size,
                                          drape_cache **out);
 DRAPE_API const drape_cache_info *drape_cache_describe(const drape_cache *cache);
@@ -338,7 +338,7 @@ typedef struct drape_reader_options {
 
 typedef struct drape_reader_info {
     int32_t frames;          /* >= 1 */
-    int32_t vertices;        /* of each frame, >= 1; also those of meshes beside the cloth, which stand behind it */
+    int32_t vertices;        /* of each frame, >= 1; also those of meshes beside the cloth, which come last */
     int32_t triangles;       /* 0: the file holds none, and there is no mesh */
     const int32_t *triangle; /* 3 per triangle */
     double fps;              /* frames per second of an .mdd file; 0: the file does not say */

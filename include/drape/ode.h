@@ -145,7 +145,7 @@ typedef struct drape_ode_system {
     bool (*constrain)(void *user, const drape_ode_point *at, double *v);
     /* Changes the state after a step, where the equations alone do not keep it admissible: a limit of strain, a
      * contact. Called once for each step that is kept, before it becomes the state; with DRAPE_ERROR_NUMBER the step
-     * has failed. One-step methods go on from the changed state, and explicit ones evaluate f there again. BDF
+     * has failed. One-step methods continue from the changed state, and explicit ones evaluate f there again. BDF
      * methods, including implicit Euler, also use the states before it. They restart, as after drape_ode_start, if
      * change[0] or change[1] exceeds the Euclidean norm of the estimated local error of x or of v. They do not
      * restart if the states before were changed too (past_changed). With DRAPE_ODE_ERROR that is the estimate that
@@ -209,8 +209,9 @@ typedef enum drape_ode_newton_kind {
     DRAPE_ODE_NEWTON,           /* a new A in every iteration, solved tightly: Hauth's algorithm 1 */
     DRAPE_ODE_INEXACT,          /* algorithm 2: solved to eta, always the same */
     DRAPE_ODE_EISENSTAT_WALKER, /* algorithm 2: eta follows the residual (their choice 2, with exponent 2) */
-    DRAPE_ODE_SIMPLIFIED, /* algorithm 3: A is kept while the stamp stays, c nearly, and it serves; solved to eta */
-    DRAPE_ODE_LINEARISED, /* one iteration from the state before, not checked: Baraff and Witkin */
+    DRAPE_ODE_SIMPLIFIED, /* algorithm 3: A is kept while it works, the stamp is the same and c nearly so; solved to
+                             eta */
+    DRAPE_ODE_LINEARISED, /* one iteration from the previous state, not checked: Baraff and Witkin */
     DRAPE_ODE_MATRIX_FREE /* Newton-Krylov: no Jacobian and no linear.solve; A times a vector is a difference of f,
                              and systems are solved by restarted GMRES to the eta of DRAPE_ODE_EISENSTAT_WALKER. Not
                              for scenes (drape/sim.h) */
@@ -226,8 +227,8 @@ typedef enum drape_ode_search {
     DRAPE_ODE_SEARCH_OFF,     /* never */
     DRAPE_ODE_SEARCH_DESCENT, /* the potential goes down where the system has one, else the norm of the residual G */
     DRAPE_ODE_SEARCH_SLOPE    /* the potential goes down, or without one G's has shrunk or is still below 0. For
-                                 symmetric positive definite matrices: s then goes down in any potential that G, but
-                                 for a small part of it, is the gradient of */
+                                 symmetric positive definite matrices: s then goes down in any potential whose
+                                 gradient is G, up to a small part */
 } drape_ode_search;
 
 /* "default", "off", "descent", "slope"; NULL: not one of them. */
@@ -238,13 +239,13 @@ typedef struct drape_ode_newton {
     double eta;                 /* relative residual of linear solves, in (0, 1); default 0: 0.02, or 1e-10 for
                                    DRAPE_ODE_NEWTON and DRAPE_ODE_LINEARISED */
     int32_t max_iterations;     /* >= 1; default 20 */
-    /* Converged where the error left in the unknown, as estimated from the last correction and the rate, is below
+    /* Converged if the remaining error of the unknown, estimated from the last correction and the rate, is below
      * atol + rtol |unknown| in the root mean square. Steps controlled by the error take a tenth of their tolerance,
      * of x too, and of a step's share where `per` is set. */
     double rtol, atol;            /* default 1e-9, 1e-12 (unit of the unknown); negative: none, but not both */
     drape_ode_search line_search; /* default DRAPE_ODE_SEARCH_DESCENT */
-    /* Where the iteration starts: from an extrapolation of the states before, or from the last of them. Default,
-     * both false: from where the potential is lower, where the system has one; else from the extrapolation. */
+    /* Where the iteration starts: from an extrapolation of the past states, or from the last of them. Default,
+     * both false: from where the potential is lower, if the system has one; else from the extrapolation. */
     bool guess_from_state, guess_extrapolated;
     bool keep_unconverged; /* with DRAPE_ODE_FIXED: a stage that does not converge is kept as far as it came, and
                               counted; default false: it ends the run */
@@ -286,7 +287,7 @@ typedef struct drape_ode_settings {
      * Default 0: each step may use all. With atol = 1e-3 and per = 1.0 / 25, say, the errors that the steps add to x
      * are 1 mm in a frame, however many steps it has. */
     double per;
-    /* What is held below 1 of the numbers of the error, each over its tolerance: the largest of them; default false:
+    /* What is kept below 1 of the errors, each relative to its tolerance: the largest of them; default false:
      * their root mean square. Newton's iteration is then judged in the same way. */
     bool largest;
     /* Keeps what drape_ode_interpolate and drape_ode_watch need: at most five vectors more, and for BDF methods no
@@ -303,13 +304,13 @@ DRAPE_API drape_ode_settings drape_ode_defaults(void);
 /* Why stepping stopped: not an error, an answer. In all but the first the state is that after the last good step. */
 typedef enum drape_ode_reason {
     DRAPE_ODE_DONE,
-    DRAPE_ODE_NEWTON_LIMIT,    /* Newton's iteration came to its limit */
+    DRAPE_ODE_NEWTON_LIMIT,    /* Newton's iteration reached its limit */
     DRAPE_ODE_NEWTON_DIVERGED, /* its corrections grew */
     DRAPE_ODE_SEARCH_FAILED,   /* no part of a correction went down */
     DRAPE_ODE_LINEAR_FAILED,   /* the linear solver failed, or the matrix was singular */
-    DRAPE_ODE_NOT_FINITE,      /* f or the new state is no finite number */
+    DRAPE_ODE_NOT_FINITE,      /* f or the new state is not finite */
     DRAPE_ODE_UNSTABLE,        /* the step is beyond the stability limit of the explicit method */
-    DRAPE_ODE_STEP_TOO_SMALL,  /* controlled steps came to their least */
+    DRAPE_ODE_STEP_TOO_SMALL,  /* controlled steps reached min_step */
     DRAPE_ODE_STEP_LIMIT,      /* max_steps */
     DRAPE_ODE_EVENT            /* a terminal event of drape_ode_watch: the state is that at its time */
 } drape_ode_reason;
@@ -367,7 +368,7 @@ DRAPE_API drape_status drape_ode_next(drape_ode *ode, double limit, drape_ode_re
 /* To t = end exactly. DRAPE_ODE_FIXED: in equal steps, no longer than settings.step. */
 DRAPE_API drape_status drape_ode_advance(drape_ode *ode, double end, drape_ode_result *result);
 
-/* The present time and state, and what it took so far. Vectors live until the next call that steps or starts. */
+/* The present time and state, and the cost so far. Vectors live until the next call that steps or starts. */
 DRAPE_API double drape_ode_time(const drape_ode *ode);     /* s */
 DRAPE_API const double *drape_ode_x(const drape_ode *ode); /* y of a first order system */
 DRAPE_API const double *drape_ode_v(const drape_ode *ode); /* NULL for first order */
@@ -388,7 +389,7 @@ DRAPE_API drape_ode_stage drape_ode_last_stage(const drape_ode *ode);
 
 /* For fixed steps of implicit methods that do not damp motion the step does not resolve (bdf3 to bdf6,
  * implicit-midpoint). While `on`, steps are those of bdf2 and of implicit-euler, which damp it. The past stays. For a
- * caller who sees energy grow that nothing gave. Other methods go on as they are. Not part of drape_ode_save. */
+ * caller that sees energy grow without a cause. Other methods do not change. Not part of drape_ode_save. */
 DRAPE_API void drape_ode_damp(drape_ode *ode, bool on);
 
 /* Why the last call stopped, in words with numbers, one line: "the step of 0.2 s is unstable: ..."; empty where it
@@ -406,15 +407,14 @@ DRAPE_API bool drape_ode_last_step(const drape_ode *ode, double *begin, double *
  *
  *   dormand-prince                    its own polynomial of degree 4, from the stages; error O(h^5) in a step
  *   other explicit methods, tr-bdf2   the Hermite cubic of values and slopes at both ends; O(h^4)
- *   implicit-midpoint                 x the Hermite cubic of x and v, which is here a parabola, v a line; y a line;
- * O(h^2) implicit-euler, bdf2 to bdf6      the polynomial of the method, through as many states; O(h^(k+1)). In steps
- * with which a method of k steps begins (drape_ode_step and the like, not under DRAPE_ODE_ERROR): states and slopes,
- * O(h^3) in the first, O(h^5) in the second
+ *   implicit-midpoint                 x: the Hermite cubic of x and v, here a parabola; v and y: a line; O(h^2)
+ *   implicit-euler, bdf2 to bdf6      the polynomial of the method, through as many states; O(h^(k+1))
  *
- * so that it has the order of the method, except in the first step of bdf4 to bdf6. Steps that the control of the
- * error has taken in two halves use the state between them, too. Where the end of a step was changed by `project`,
- * the solution leads to the changed state. Explicit methods may evaluate f at the new state, which the next step then
- * does not: DRAPE_ERROR_NUMBER where that fails. */
+ * so that it has the order of the method, except in the first step of bdf4 to bdf6. The first steps of a method of k
+ * steps (drape_ode_step and the like, not under DRAPE_ODE_ERROR) use states and slopes: O(h^3) in the first, O(h^5)
+ * in the second. Steps that error control has taken in two halves use the state between them, too. If `project`
+ * changed the end of a step, the solution leads to the changed state. Explicit methods may evaluate f at the new
+ * state, which the next step then does not; DRAPE_ERROR_NUMBER if that fails. */
 DRAPE_API drape_status drape_ode_interpolate(drape_ode *ode, double t, double *x, double *v);
 
 /* ---- Events: times at which functions g_i(t, x, v) change their sign ---- */
@@ -442,8 +442,8 @@ typedef struct drape_ode_events {
     drape_status (*g)(void *user, double t, const double *x, const double *v, double *g);
     const drape_ode_direction *direction; /* `count` of them, copied; NULL: DRAPE_ODE_BOTH for all */
     const bool *terminal;                 /* `count` of them, copied; NULL: none is */
-    /* Told of each event in the order of time, when its step is kept; NULL: nobody is. Any other status than DRAPE_OK
-     * ends the call that steps, which returns it. It must not step or start the integrator. */
+    /* Called for each event in the order of time, when its step is kept; NULL: not called. Any other status than
+     * DRAPE_OK ends the call that steps, which returns it. It must not step or start the integrator. */
     drape_status (*report)(void *user, const drape_ode_event *event);
     double tolerance; /* s, >= 0: events are located so closely; default 0: 1e-10 of the step. Never closer than what
                          the digits of t allow */
@@ -458,7 +458,7 @@ enum { DRAPE_ODE_MOST_EVENTS = 1024 };
  * (drape_ode_interpolate). The time is the end of the bracket: there g_i(t) is zero or has the new sign. Several
  * events of a step are reported in the order of time, those at the same time by index. A terminal event ends the call
  * with DRAPE_ODE_EVENT; the state is then that at its time, later events of the step are not reported, and multistep
- * methods restart there. The run goes on with the next call; or from a state of your own, by drape_ode_start.
+ * methods restart there. The run continues with the next call, or from a state of your own, by drape_ode_start.
  *
  * Not found: a g_i that touches zero without changing its sign, or changes it twice within one step; a max_step
  * helps. A g_i that is zero where the run starts is not reported. After drape_ode_start at the time of a terminal
@@ -478,11 +478,11 @@ DRAPE_API int64_t drape_ode_save_size(const drape_ode *ode);
  * restored. */
 DRAPE_API int64_t drape_ode_save_head(const drape_ode *ode);
 /* State, past, control and counts. DRAPE_ODE_SIMPLIFIED drops its matrix here, so that this integrator and one that
- * restores the bytes go on with the same bits; other kinds of Newton's method keep none. */
+ * restores the bytes continue with the same bits; other kinds of Newton's method keep none. */
 DRAPE_API void drape_ode_save(drape_ode *ode, void *out);
-/* Into an integrator with the same method, system and settings, which goes on as the saved one does; drape_ode_start
- * is not needed. DRAPE_ERROR_FORMAT: the bytes do not fit or are damaged, and nothing has changed. They have no
- * checksum: who keeps them gives them one. */
+/* Into an integrator with the same method, system and settings, which continues as the saved one does;
+ * drape_ode_start is not needed. DRAPE_ERROR_FORMAT: the bytes do not fit or are damaged, and nothing has changed.
+ * They have no checksum: who keeps them gives them one. */
 DRAPE_API drape_status drape_ode_restore(drape_ode *ode, const void *data, int64_t bytes);
 
 /* ---- Stability, measured by stepping ---- */

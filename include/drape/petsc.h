@@ -71,10 +71,10 @@ DRAPE_API int64_t drape_petsc_solver_level_rows(const drape_petsc_solver *solver
 
 typedef struct drape_petsc_system drape_petsc_system;
 
-/* Each process reads the rest positions of as many vertices as any other; by these the vertices are divided
- * (recursive coordinate bisection), always in the same way; then each reads the rows that became its own. None holds
- * the whole system. Where all rest positions are alike, rows are divided into consecutive blocks. All is checked that
- * drape_system_read checks. The file must lie on a folder that all processes see. */
+/* Each process reads the rest positions of the same number of vertices. The vertices are divided by these (recursive
+ * coordinate bisection), always in the same way. Then each process reads its own rows; none holds the whole system.
+ * If all rest positions are equal, rows are divided into consecutive blocks. Checks all that drape_system_read
+ * checks. The file must lie in a folder that all processes see. */
 DRAPE_API drape_status drape_petsc_system_read(drape_context *ctx, MPI_Comm comm, const char *path,
                                                drape_petsc_system **out);
 DRAPE_API void drape_petsc_system_destroy(drape_petsc_system *system); /* NULL is fine */

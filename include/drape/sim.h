@@ -137,6 +137,7 @@ typedef struct drape_integration {
      *   newton.rtol, atol      zero. If one of them is given, or tolerance is negative, they replace tolerance, and
      *                          the other one is 1e-6 or 1e-9 (m/s; m for the error in positions)
      *   atol, atol_v           1e-5 m, 1e-3 m/s, for error-controlled steps
+     *
      * What `time: {accuracy: 1 mm}` of a scene file sets: control = DRAPE_ODE_ERROR, rtol = -1, atol = 1e-3, atol_v =
      * INFINITY, largest = true and per = the time of a frame. */
     drape_ode_settings ode;
@@ -146,7 +147,7 @@ typedef struct drape_integration {
                              default false: it is done in two halves, those again, down to 1/64 of it */
     /* A step fails that leaves a thread more than so many times as long as at rest, and longer than before the step:
      * above 1; default 2; INFINITY: no limit. Cloth that is meant to be so soft needs more. It is no part of the
-     * scene for checkpoints: a run that failed goes on with another one. */
+     * scene for checkpoints: a failed run can be resumed with another limit. */
     double max_stretch;
     uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_integration;
@@ -157,28 +158,28 @@ DRAPE_API drape_integration drape_integration_defaults(void);
 DRAPE_API const char *drape_integrator_name(int32_t index);
 /* The damping ratio that steps of this length (s, > 0) give an undamped vibration of this angular frequency (rad/s, >
  * 0). It is -ln |R| / (frequency step), where R is the factor of the amplitude in one step. Below 0: it grows.
- * Damping of the fabric adds to it, as long as both are small. Not what one linearised step takes out of turning as a
- * whole (docs/notes/default-integrator.md). What is below 1e-6 may be rounding; infinite where R is 0 or overflows.
- * integration may be NULL: the defaults. */
+ * Damping of the fabric adds to it, as long as both are small. It does not include the loss of rigid rotation in a
+ * linearised step (docs/notes/default-integrator.md). Values below 1e-6 may be rounding; infinite if R is 0 or
+ * overflows. integration may be NULL: the defaults. */
 DRAPE_API drape_status drape_integration_damping(drape_context *ctx, const drape_integration *integration,
                                                  double step, double frequency, double *ratio);
 
-/* What becomes of cloth that colliders leave no room for, where even steps of 1/64 do not help. */
+/* What happens to cloth if colliders leave no space for it, even in steps of 1/64. */
 typedef enum drape_pinch {
-    DRAPE_PINCH_FAIL, /* the step fails, and says what pinches */
+    DRAPE_PINCH_FAIL, /* the step fails with a message that names the colliders */
     DRAPE_PINCH_YIELD /* its contacts with these colliders are suspended, and it moves with the mean of their surfaces
                          until it is outside again. This needs colliders with an inside: an open mesh never yields.
                          Cloth never passes through cloth. */
 } drape_pinch;
-/* "fail", "yield"; NULL for a value that is none. */
+/* "fail", "yield"; NULL: not one of them. */
 DRAPE_API const char *drape_pinch_name(drape_pinch pinch);
 
-/* What follows the linear solve. The gate, which lets nothing pass, stands at the end of both. */
+/* What follows the linear solve. Both end with the gate, which proves that nothing crosses. */
 typedef enum drape_contact_preset {
     DRAPE_CONTACT_ROBUST, /* impulses, impact zones, truncation; a step that fails is cut in two */
     DRAPE_CONTACT_PAPER /* impulses and impact zones, as Tamstorf et al. have them; a step that fails is cut in two */
 } drape_contact_preset;
-/* "robust", "paper"; NULL for a value that is none. */
+/* "robust", "paper"; NULL: not one of them. */
 DRAPE_API const char *drape_contact_preset_name(drape_contact_preset preset);
 
 /* How the stiffness of a spring between two parts of the cloth depends on their gap g. The spring pushes where g is
@@ -190,13 +191,13 @@ typedef enum drape_contact_law {
                              when pressed */
     DRAPE_CONTACT_LINEAR  /* k = kappa whatever the gap, as Tamstorf et al. have it */
 } drape_contact_law;
-/* "secant", "linear"; NULL for a value that is none. */
+/* "secant", "linear"; NULL: not one of them. */
 DRAPE_API const char *drape_contact_law_name(drape_contact_law law);
 
-/* How cloth meets colliders and itself. Zero means the default in every field. */
+/* Contact of cloth with colliders and itself. Zero means the default in every field. */
 typedef struct drape_contact_settings {
-    bool self;            /* cloth meets cloth; default false */
-    bool allow_crossings; /* what crosses at the start may do so until it is apart; default false: it is an error */
+    bool self;            /* cloth collides with cloth; default false */
+    bool allow_crossings; /* parts that cross at the start may stay so until they separate; default false: an error */
     double distance;      /* m, >= 0: contacts begin to push this far beyond the thickness; default 0: a fifth of the
                              shortest edge, but no more than 1 mm */
     drape_pinch pinch;    /* default DRAPE_PINCH_FAIL */
@@ -240,12 +241,12 @@ typedef struct drape_certificate_ode {
     int32_t newton_iterations;
     int32_t cuts;         /* corrections halved by the line search */
     int32_t unconverged;  /* stages that were kept though Newton's iteration had not converged */
-    double newton_error;  /* what it left, estimated, over its tolerance; -1: not estimated, as after one
-                             iteration */
+    double newton_error;  /* the estimated remaining error, relative to the tolerance; -1: not estimated, as
+                             after one iteration */
     uint64_t reserved[4]; /* zero, here and below: reserved for later fields */
 } drape_certificate_ode;
 
-/* What a force holds of energy, see drape_assembler_energy. */
+/* The energy of a force; see drape_assembler_energy. */
 typedef struct drape_force_energy {
     const char *name;
     double energy; /* J; NaN: it has none, or does not act */
@@ -266,13 +267,12 @@ typedef struct drape_certificate_energy {
                           set_forces and add_force changed since */
     double fabric;     /* taken by the damping of the cloth's model, >= 0 */
     double wind;       /* given by the air, wind and air_drag together; negative where it brakes the cloth */
-    double pins;       /* given by pins that move, soft ones among them */
-    double integrator; /* taken by the integrator: what is left of the balance. What the solver left is in it, the
-                          limit of strain, and forces of your own as far as they are not the gradient of their
-                          energy */
-    double unbalanced; /* given by what the solver left of the equations of motion, in the steps that were `checked`
-                          (drape_sim_check_energy): integrator + unbalanced is what the method takes by its own
-                          equations. The tolerances of Newton's iteration and of the linear solver bound it */
+    double pins;       /* given by moving pins, including soft ones */
+    double integrator; /* taken by the integrator: the rest of the balance. It includes errors of the solver, the
+                          strain limit, and your own forces as far as they are not the gradient of their energy */
+    double unbalanced; /* given by the residual of the equations of motion, in the steps that were `checked`
+                          (drape_sim_check_energy): integrator + unbalanced is what the method itself takes. The
+                          tolerances of Newton's iteration and of the linear solver bound it */
     uint64_t reserved[2];
 } drape_certificate_energy;
 
@@ -281,12 +281,12 @@ typedef struct drape_certificate_contact {
     int32_t count;                  /* contacts of vertices with objects that were held in the linear solve */
     int32_t held;                   /* vertices of those that stick at the end, or rub without sliding */
     int32_t sliding;                /* vertices that slide */
-    int32_t released;               /* contacts that were let go because the solve would have pulled on them */
+    int32_t released;               /* contacts that were released because they would have pulled */
     int32_t springs;                /* pairs that were pushed apart by springs, and vertices that rub */
     int32_t passes;                 /* of impulses, in the response after the solve */
     int32_t zones;                  /* of impact that were solved */
     int32_t cuts;                   /* how often a part of the step was cut in two */
-    int64_t pairs;                  /* that were tested for contact on the way of the step */
+    int64_t pairs;                  /* that were tested for contact during the step */
     int64_t hits;                   /* of them, that met before the response */
     int64_t moved;                  /* vertices that the response moved */
     int64_t truncated;              /* of them, those that had to stop before the end of the step */
@@ -302,7 +302,7 @@ typedef struct drape_certificate_seconds {
     double assemble;     /* forces and matrices */
     double precondition; /* setting up preconditioners */
     double solve;        /* linear systems, without that */
-    double update;       /* all the rest, this certificate among it */
+    double update;       /* everything else, including this certificate */
     uint64_t reserved[8];
 } drape_certificate_seconds;
 
@@ -322,7 +322,7 @@ typedef struct drape_certificate {
     uint64_t reserved[8];
 } drape_certificate;
 
-/* What there is to say of a run as a whole. Begin with zeros, and add the certificate of every step:
+/* A summary of a whole run. Begin with zeros, and add the certificate of every step:
  *
  *   drape_verdict verdict = {0};
  *   while (...) if (!drape_sim_step(sim, &certificate)) drape_verdict_add(&verdict, &certificate); */
@@ -484,8 +484,8 @@ DRAPE_API drape_status drape_sim_system(drape_sim *sim, drape_problem *out);
 /* ---- Checkpoints: docs/checkpoints.md ---- */
 
 /* Writes the whole state into a file, which is complete or as it was before. The solver forgets what it learnt
- * (drape_solver_forget), also where writing fails, so that this simulation and one that restores the file go on with
- * the same bits, whatever their threads. The file takes 192 bytes, plus 72 per vertex and 24 per pinned vertex.
+ * (drape_solver_forget), also where writing fails, so that this simulation and one that restores the file continue
+ * with the same bits, whatever their threads. The file takes 192 bytes, plus 72 per vertex and 24 per pinned vertex.
  * Contact adds 16 bytes and 80 per vertex; if it may yield (drape_pinch), 32 and 112. Integrators other than
  * "linearised-euler" add drape_ode_save_size and 16. As much memory is needed while it is written. */
 DRAPE_API drape_status drape_sim_save(drape_sim *sim, const char *path);

@@ -26,12 +26,12 @@ typedef struct drape_constraint {
 
 typedef struct drape_constraints drape_constraints; /* a set of them */
 
-/* An empty set for unknowns of so many vertices, three each. */
+/* An empty set for this number of vertices, three unknowns each. */
 DRAPE_API drape_status drape_constraints_create(drape_context *ctx, int32_t vertices, drape_constraints **out);
 DRAPE_API void drape_constraints_destroy(drape_constraints *set); /* NULL is fine */
-/* Replaces the set; allocates nothing. Errors are a vertex that is listed twice or out of range, a number that is
- * not finite, and a direction of length zero or in the span of the previous ones. The message names the vertex, and
- * the set stays as it was. */
+/* Replaces the set; allocates nothing. Refuses a vertex that is listed twice or out of range, a number that is not
+ * finite, and a direction that is zero or dependent on previous ones. The message names the vertex, and the set
+ * stays as it was. */
 DRAPE_API drape_status drape_constraints_set(drape_constraints *set, const drape_constraint *list, int32_t count);
 /* The same from S (9 per vertex, orthogonal projections) and z (3 per vertex). */
 DRAPE_API drape_status drape_constraints_set_filter(drape_constraints *set, const double *S, const double *z);
@@ -214,7 +214,7 @@ typedef enum drape_cycle {
 
 /* What the preconditioner "amg" keeps from solve to solve. */
 typedef enum drape_reuse {
-    DRAPE_REUSE_EVERYTHING, /* everything, as long as it serves */
+    DRAPE_REUSE_EVERYTHING, /* everything, as long as it works well */
     DRAPE_REUSE_PATTERNS,   /* aggregates and patterns */
     DRAPE_REUSE_NOTHING
 } drape_reuse;
@@ -295,7 +295,7 @@ typedef struct drape_solve_settings {
     uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_solve_settings;
 
-/* Every field at the default that stands beside it; amg.modes is 0, as its default depends on precond. */
+/* Every field at its documented default; amg.modes is 0, since its default depends on precond. */
 DRAPE_API drape_solve_settings drape_solve_defaults(void);
 
 /* Names in the order of the tables, and one line about each; NULL past the end. */
@@ -311,7 +311,7 @@ DRAPE_API const char *drape_method_default_precond(const char *method);
 /* Whether A must be symmetric for this method. */
 DRAPE_API bool drape_method_needs_symmetry(const char *method);
 
-/* After so many iterations as its index says, relative to the same norm of b^; index 0 is the start. */
+/* After as many iterations as its index, relative to the same norm of b^; index 0 is the start. */
 typedef struct drape_iteration {
     double preconditioned; /* sqrt(r'P^-1 r); with BiCGStab the same as residual */
     double residual;       /* |r|, as the iteration carries it along */
@@ -319,7 +319,7 @@ typedef struct drape_iteration {
     uint64_t reserved[1];  /* zero: reserved for a later field */
 } drape_iteration;
 
-/* A preconditioner, or a method, that was given up for another. */
+/* A preconditioner or method that failed and was replaced by another. */
 typedef struct drape_fallback {
     const char *method, *precond;
     const char *why; /* the name of a reason; "slow": it took much longer than foreseen, and the next one went on from

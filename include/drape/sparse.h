@@ -123,7 +123,7 @@ DRAPE_API void drape_csr_map_destroy(drape_csr_map *map); /* NULL is fine */
  * (a pattern's entries are 1; repeated ones are summed). At most 65536 rows and one a byte of the file, which every
  * matrix without empty rows keeps. Messages are `file:line: what`. Needs no particular locale. */
 DRAPE_API drape_status drape_matrix_market_read(drape_context *ctx, const char *path, drape_builder **out);
-/* The same from memory; name stands in messages, and no zero byte need follow the data. */
+/* The same from memory; name is for messages, and no zero byte need follow the data. */
 DRAPE_API drape_status drape_matrix_market_parse(drape_context *ctx, const char *name, const char *data, int64_t size,
                                                  drape_builder **out);
 /* Writes all nine entries of each block with 17 digits, so that reading gives the same pattern and the same bits.
@@ -161,7 +161,7 @@ DRAPE_API drape_status drape_system_write(drape_context *ctx, const char *path, 
 /* All of the above is checked (DRAPE_ERROR_FORMAT, with a message that names file and vertex or row). The arrays
  * belong to the system until drape_system_clear. On failure *out is empty. */
 DRAPE_API drape_status drape_system_read(drape_context *ctx, const char *path, drape_system *out);
-/* The same from memory, for those who have the bytes; name stands in messages. */
+/* The same from memory; name is for messages. */
 DRAPE_API drape_status drape_system_parse(drape_context *ctx, const char *name, const void *data, int64_t size,
                                           drape_system *out);
 /* Frees the arrays of a system that was read, and empties it; an empty one or NULL is fine. */

@@ -17,7 +17,7 @@ def _described(array: np.ndarray) -> str:
 
 
 def real(name: str, value: Any) -> np.ndarray:
-    """An array of doubles in C order; a copy only where it is another kind of real numbers or in another order."""
+    """An array of doubles in C order; copied only if it has another type or order."""
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} has type {array.dtype}; real numbers are needed")
@@ -36,7 +36,7 @@ def vectors(name: str, value: Any, rows: int | None = None) -> np.ndarray:
 
 
 def shaped(name: str, value: Any, *shape: int | None) -> np.ndarray:
-    """Doubles of this shape; None: of any length there."""
+    """Doubles of this shape; None: any length in that dimension."""
     array = real(name, value)
     if array.ndim != len(shape) or any(want not in (None, have) for want, have in zip(shape, array.shape)):
         wanted = ", ".join("n" if want is None else str(want) for want in shape)
@@ -59,7 +59,7 @@ def indices(name: str, value: Any, width: int | None = None) -> np.ndarray:
 
 
 def finite(name: str, array: np.ndarray) -> np.ndarray:
-    """Raises where a number is not finite, and says where."""
+    """Raises if a number is not finite, and says where."""
     if not np.isfinite(array).all():
         where = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
         raise ArgumentError(f"{name} at {where if len(where) > 1 else where[0]} is {array[where]}")
@@ -76,7 +76,7 @@ def int32s(array: np.ndarray | None) -> Any:
 
 
 def view(handle: Handle, pointer: Any, shape: tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
-    """A read-only view of an array of the library, which lives as long as the view does."""
+    """A read-only view of an array of the library; the view keeps the array alive."""
     if not pointer:
         raise ArgumentError("there is no such array now")
     owner = ffi.gc(ffi.cast("char *", pointer), lambda _, handle=handle: None)

@@ -1,4 +1,4 @@
-"""callbacks.py: Python functions that the library calls, and what becomes of exceptions in them.
+"""callbacks.py: Python functions that the library calls, and how exceptions in them are handled.
 
 An exception cannot pass through C. It is kept by the listener, the call of the library is made to fail or stop, and the
 exception is raised when that call has returned.
@@ -13,14 +13,14 @@ from ._drape import ffi, lib
 
 
 class Listener:
-    """What `user` of a callback stands for. Must live as long as the library may call."""
+    """What `user` of a callback refers to. Must live as long as the library may call."""
 
     def __init__(self) -> None:
         self.error: BaseException | None = None
         self.handle = ffi.new_handle(self)
 
     def raise_error(self) -> None:
-        """Raises what a callback raised since the last time."""
+        """Raises the exception that a callback has raised since the last call."""
         error, self.error = self.error, None
         if error is not None:
             raise error
@@ -40,7 +40,7 @@ def keep_error(kind: type, error: BaseException, traceback: Any) -> None:
 
 
 class Watch(Listener):
-    """Asks a function of the user in every iteration of a solve, or nobody; lets Ctrl-C through in either case."""
+    """Calls a function of the user, if any, in every iteration of a solve; lets Ctrl-C through in either case."""
 
     def __init__(self, progress: Callable[..., Any] | None = None):
         super().__init__()

@@ -51,7 +51,7 @@ class Constraints:
 
     @classmethod
     def from_filter(cls, S: Any, z: Any = None) -> Constraints:
-        """From the projections S, (n, 3, 3), onto what is free, and the prescribed values z, (n, 3)."""
+        """From the projections S, (n, 3, 3), onto the free directions, and the prescribed values z, (n, 3)."""
         held = np.eye(3) - arrays.shaped("S", S, None, 3, 3)
         vertices = np.flatnonzero(np.abs(held).max(axis=(1, 2)) > 1e-9)
         constraints = cls(vertices, values=None if z is None else arrays.vectors("z", z, len(held))[vertices])
@@ -80,7 +80,7 @@ def _of_mask(mask: np.ndarray, rows: int) -> Constraints:
 
 
 def of(value: Any, rows: int) -> Constraints | None:
-    """None, Constraints, numbers of vertices that are held at zero, or a mask of booleans."""
+    """None, Constraints, indices of vertices that are held at zero, or a mask of booleans."""
     if value is None or isinstance(value, Constraints):
         return value
     value = np.asarray(value)
@@ -96,7 +96,7 @@ class ConstraintSet:
         self.handle: Handle | None = None
 
     def set(self, value: Any, rows: int) -> Any:
-        """Its address, or NULL where nothing is held."""
+        """Its address, or NULL if nothing is held."""
         held = of(value, rows)
         if held is None or len(held) == 0:
             return ffi.NULL

@@ -56,7 +56,7 @@ class Context:
 
     @property
     def threads(self) -> int:
-        """How many compute, the caller's included."""
+        """The number of threads that compute, including the caller's."""
         return lib.drape_context_threads(self.pointer)
 
     @property
@@ -66,11 +66,11 @@ class Context:
 
     @property
     def bytes(self) -> int:
-        """Memory that is held through this context now."""
+        """Memory that this context holds now, in bytes."""
         return lib.drape_context_bytes(self.pointer)
 
     def __enter__(self) -> Context:
-        """Takes the lock. Calls of the library stand inside; users need not do this."""
+        """Takes the lock. All calls of the library happen inside; users need not do this."""
         if os.getpid() != self._process:
             raise StateError("this context was made before a fork, and its threads are not in this process: make another one here")
         self._lock.acquire()
@@ -82,7 +82,7 @@ class Context:
         self._release()
 
     def _release(self) -> None:
-        """Gives the lock back. Who leaves the outermost call frees what finalisers have queued."""
+        """Releases the lock. Leaving the outermost call frees what finalisers have queued."""
         while True:
             if self._depth == 0:
                 while self._unused:
@@ -94,7 +94,7 @@ class Context:
                 return
 
     def check(self, status: int) -> None:
-        """Raises what the library says, under the lock of the call that gave the status."""
+        """Raises the library's error, under the lock of the call that returned the status."""
         if status:
             raise of_status(status, text(lib.drape_message(self.pointer)) or text(lib.drape_status_name(status)))
 
@@ -106,7 +106,7 @@ class Context:
             return Handle(self, out[0], destroy)
 
     def free(self, destroy: Any, pointer: Any) -> None:
-        """Frees an object now, or when the call that is under way has ended."""
+        """Frees an object now, or when the present call has ended."""
         if os.getpid() != self._process:
             return
         self._unused.append((destroy, pointer))
@@ -121,7 +121,7 @@ def _destroy(pointer: Any, lock: Any, process: int) -> None:
 
 
 class Handle:
-    """An object of the library; freed when the last user of it is gone, NumPy views among them.
+    """An object of the library; freed when nothing uses it any more, including NumPy views.
 
     keep: what the library points to as long as the object lives, by any name.
     """
@@ -139,7 +139,7 @@ _default_lock = threading.Lock()
 
 
 def default_context() -> Context:
-    """The context of everything that is not given another; made at its first use, in a forked process again."""
+    """The default context; created at its first use, and again in a forked process."""
     global _default
     with _default_lock:
         if _default is None or _default._process != os.getpid():

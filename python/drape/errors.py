@@ -4,15 +4,15 @@ from __future__ import annotations
 
 
 class DrapeError(Exception):
-    """Whatever drape refuses or fails at."""
+    """The base class of all errors of drape."""
 
 
 class ArgumentError(DrapeError, ValueError):
-    """A value outside its range, a mesh that is no cloth, numbers that are not finite."""
+    """A value outside its range, a mesh that cannot be cloth, numbers that are not finite."""
 
 
 class OutOfMemoryError(DrapeError, MemoryError):
-    """There was no memory for it."""
+    """Out of memory."""
 
 
 class FileError(DrapeError, OSError):
@@ -24,11 +24,11 @@ class FormatError(DrapeError, ValueError):
 
 
 class NumberError(DrapeError, ArithmeticError):
-    """The state became infinite, not a number, or cannot be believed."""
+    """The state became infinite, not a number, or is not credible."""
 
 
 class StateError(DrapeError, RuntimeError):
-    """An object that is closed, that is busy calling the function which uses it, or that was made before a fork."""
+    """An object is closed, in use by the call that runs this function, or was created before a fork."""
 
 
 # In the order of drape_status, without DRAPE_OK.

@@ -23,11 +23,11 @@ class ForcePoint:
     x: np.ndarray
     """(n, 3), m"""
     v: np.ndarray | None
-    """(n, 3), m/s; None where an energy is asked for."""
+    """(n, 3), m/s; None if an energy is asked for."""
     lagged_x: np.ndarray | None
     """(n, 3), m: where the built-in forces take the geometry of damping and wind; None: at x."""
     jacobians: bool
-    """Stiffness and damping are wanted beside the force, where there are some."""
+    """Whether stiffness and damping are needed beside the force, if there are any."""
 
 
 class Force(Listener):

@@ -24,7 +24,7 @@ class BlockRows:
 
 
 class Converter:
-    """Turns matrices into BlockRows. Remembers the last scalar pattern, so that other values in it need no search."""
+    """Turns matrices into BlockRows. Keeps the last scalar pattern, so that new values in it need no search."""
 
     def __init__(self, context: Context):
         self.context = context

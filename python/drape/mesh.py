@@ -43,12 +43,12 @@ class Frames(Sequence):
         self._handle = handle = self.context.create("drape_reader", lib.drape_reader_open, lib.drape_reader_close, path_of(path), options)
         info = lib.drape_reader_describe(handle.pointer)
         self.vertices: int = info.vertices
-        """Of each frame; those of meshes beside the cloth stand behind it."""
+        """Vertices of each frame; those of meshes beside the cloth come last."""
         self.fps: float | None = info.fps or None
         """Frames per second; None: the file does not say."""
         self._frames = info.frames
         self.triangles = np.empty((0, 3), np.int32)
-        """(m, 3); empty where the file holds none."""
+        """(m, 3); empty if the file holds none."""
         if info.triangles:
             self.triangles = arrays.view(handle, info.triangle, (info.triangles, 3), np.int32)
 
@@ -67,7 +67,7 @@ class Frames(Sequence):
         return positions
 
     def number(self, frame: int) -> int:
-        """The number that a frame has within its run."""
+        """The number of a frame within its run."""
         with Use(self) as handle:
             return lib.drape_reader_number(handle.pointer, frame)
 
@@ -93,7 +93,7 @@ def write(
     attributes: Mapping[str, Any] | None = None,
     context: Context | None = None,
 ) -> None:
-    """Writes a mesh, or an animation of it, in the format of the path's ending (drape.formats()).
+    """Writes a mesh, or an animation of it, in the format given by the extension (drape.formats()).
 
     positions: (n, 3), m; or (frames, n, 3). The first frame is the rest shape of formats that have one.
     triangles: (m, 3).

@@ -18,7 +18,7 @@ from .strings import encoded, text
 
 
 class Counts(structs.Record):
-    """What it took."""
+    """The cost of an integration."""
 
     steps: int
     rejected: int
@@ -51,9 +51,9 @@ class Solution:
     v: np.ndarray | None
     """(k, n); None for first order."""
     reason: str
-    """"done", or why it stopped earlier."""
+    """"done", or why it stopped early."""
     message: str
-    """The same in words with numbers; empty where it was done."""
+    """The same in words with numbers; empty if it was done."""
     counts: Counts
     events: list[list[Event]]
     """Of each event function, in the order of time."""
@@ -172,7 +172,7 @@ def integrate(
         None: implicit methods do without (Newton-Krylov on differences of f).
     mass: M (n, n), for second order; None: the identity.
     newton: fields of drape_ode_newton: {"kind": "simplified", "rtol": 1e-8}.
-    t_eval: times at which the solution is wanted, rising; None: after every step.
+    t_eval: times at which to return the solution, increasing; None: after every step.
     events: functions of the arguments of f whose changes of sign are to be found. As in SciPy, an attribute
         `terminal = True` ends the run there, `direction` > 0 or < 0 looks for rising or falling ones only.
 
@@ -276,7 +276,7 @@ class _Run:
         self.states.append((x, v))
 
     def _keep_step(self, t: float, left: list | None) -> None:
-        """After a step to t: its end, or the times in it that are wanted."""
+        """After a step to t: stores its end, or the requested times in it."""
         ode, n, second = self.ode.pointer, self.system.size, self.system.second
         if left is None:
             self._keep_state(t, arrays.copied(lib.drape_ode_x(ode), n), arrays.copied(lib.drape_ode_v(ode), n) if second else None)

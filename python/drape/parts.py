@@ -39,7 +39,7 @@ class Cloth:
     name: str | None = None
 
     def fill(self, piece: Any, keep: list) -> None:
-        """Into a drape_piece; keep gets what it points to."""
+        """Fills a drape_piece; keep gets what it points to."""
         structs.fill(piece, {"name": self.name, "thickness": self.thickness, "friction": self.friction}, keep)
         rest, triangle = arrays.vectors("positions", self.positions), arrays.indices("triangles", self.triangles, 3)
         piece.vertices, piece.triangles = len(rest), len(triangle)
@@ -78,7 +78,7 @@ def _material(material: str | Mapping[str, Any]) -> Any:
 
 @dataclasses.dataclass
 class Pin:
-    """Vertices that are held, all in the same way.
+    """Vertices that are held in the same way.
 
     vertices: numbered over all cloths.
     move: a function move(time, start) of the time (s) and the positions (k, 3) that the vertices start from (m), which
@@ -97,7 +97,7 @@ class Pin:
     stiffness: float = 0.0
 
     def fill(self, pin: Any, positions: np.ndarray, keep: list) -> Listener | None:
-        """Into a drape_pin. positions: of all vertices at the start. Returns who must be asked for exceptions."""
+        """Fills a drape_pin. positions: of all vertices at the start. Returns the callback that may hold an exception."""
         vertices = arrays.indices("vertices of a pin", self.vertices)
         if len(np.unique(vertices)) != len(vertices):
             raise ArgumentError("a pin names a vertex twice")
@@ -119,7 +119,7 @@ class Pin:
 
 
 class Motion(Listener):
-    """A function that moves a pin. Asked once for all vertices at a time; glue.c keeps its answers."""
+    """A function that moves a pin. Called once per time for all vertices; glue.c keeps the results."""
 
     def __init__(self, move: Callable[[float, np.ndarray], Any], vertices: np.ndarray, positions: np.ndarray):
         super().__init__()
@@ -152,7 +152,7 @@ def drape_py_move(user, time, moved):
 
 @dataclasses.dataclass
 class Collider:
-    """An object that cloth meets. Lengths in m, rotations as vectors in rad (direction: the axis; length: the angle).
+    """An object that cloth cannot pass through. Lengths in m, rotations as vectors in rad (direction: the axis; length: the angle).
 
     shape: "plane" (all below z = 0), "sphere" (radius), "capsule" (radius, length along z), "box" (size),
         "cylinder" (radius, length, sides), "box_with_hole" (size, hole), "mesh" (positions, triangles).
@@ -177,7 +177,7 @@ class Collider:
     name: str | None = None
 
     def fill(self, collider: Any, keep: list) -> None:
-        """Into a drape_collider."""
+        """Fills a drape_collider."""
         fields = ("name", "shape", "radius", "length", "size", "hole", "sides", "rotation", "thickness", "friction")
         structs.fill(collider, {name: getattr(self, name) for name in fields}, keep)
         if self.positions is not None or self.triangles is not None:

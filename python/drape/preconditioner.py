@@ -59,7 +59,7 @@ class Preconditioner(LinearOperator):
         self.refresh(A, constraints=constraints, positions=positions, near_kernel=near_kernel)
 
     def refresh(self, A: Any, *, constraints: Any = None, positions: Any = None, near_kernel: Any = None) -> None:
-        """Takes in other values, constraints and positions. A may have another pattern, but not another size."""
+        """Takes new values, constraints and positions. A may have another pattern, but not another size."""
         with Use(self) as handle:
             matrix = self._convert(A)
             if matrix.size != self.shape[0]:
@@ -80,7 +80,7 @@ class Preconditioner(LinearOperator):
             self._matrix = matrix
 
     def close(self) -> None:
-        """Gives its memory back; the preconditioner cannot be used afterwards."""
+        """Frees its memory; the preconditioner cannot be used afterwards."""
         self._handle = None
 
     def _matvec(self, r: np.ndarray) -> np.ndarray:

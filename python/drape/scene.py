@@ -36,7 +36,7 @@ class Scene:
         self, *, step: float | None, integrator: str | None, integration: Mapping | None, solver: Mapping | None, model: str | None,
         forces: Mapping | None, contact: Mapping | None, start: Any, velocity: Any, colliders: Iterable[Collider], pins: Iterable[Pin],
     ) -> None:
-        """Overrides what the scene says; None leaves it."""
+        """Overrides settings of the scene; None keeps them."""
         scene = self.native
         structs.fill(scene, {"step": step, "integration": integration, "solve": solver}, self.keep)
         structs.fill(scene.integration.ode, {"method": integrator}, self.keep)
@@ -98,7 +98,7 @@ def of_cloths(cloths: list[Cloth]) -> Scene:
 
 
 def of_file(context: Context, name: str | os.PathLike, *, resolution: int | None, settings: Mapping[str, Any] | None, trust_paths: bool) -> Scene:
-    """A scene file, or one that ships with the library."""
+    """A scene file, or a built-in scene."""
     keep: list = []
     options = ffi.new("drape_scene_options *")
     structs.fill(options, {"resolution": resolution, "trust_paths": trust_paths})
@@ -111,7 +111,7 @@ def of_file(context: Context, name: str | os.PathLike, *, resolution: int | None
 
 
 def _name(name: str | os.PathLike) -> bytes:
-    """A path is a file, whatever its ending."""
+    """A path is a file, whatever its extension."""
     if isinstance(name, os.PathLike) and os.sep not in os.fspath(name):
         name = os.path.join(".", os.fspath(name))
     return encoded(os.fspath(name))

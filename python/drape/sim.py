@@ -47,7 +47,7 @@ class CertificateEnergy(structs.Record):
     integrator: float
     unbalanced: float
     forces: dict[str, float]
-    """Of each force; NaN: it has none."""
+    """The energy of each force; NaN: it has none."""
 
     def __init__(self, source: Any):
         super().__init__(source)
@@ -94,9 +94,9 @@ class Certificate(structs.Record):
     time: float
     """s, at the end of the step."""
     stretch: float
-    """The largest; 1 at rest."""
+    """The largest stretch; 1 at rest."""
     linear: SolveResult
-    """The last linear solve; `iterations` are those of all."""
+    """The last linear solve; `iterations` counts those of all solves."""
     ode: CertificateOde
     energy: CertificateEnergy
     contact: CertificateContact
@@ -108,11 +108,11 @@ class EquilibriumResult(structs.Record):
 
     at_rest: bool
     residual: float
-    """Forces left in free directions, over the weight."""
+    """Remaining forces in free directions, relative to the weight."""
     weight: float
     """N"""
     moved: float
-    """m: the longest way of a vertex."""
+    """m: the largest displacement of a vertex."""
     iterations: int
     linear_iterations: int
 
@@ -186,7 +186,7 @@ class Simulation:
         return scene.of_cloths([what] if isinstance(what, Cloth) else list(what))
 
     def _call(self, function: Any, *arguments: Any) -> None:
-        """Calls the library; raises what a callback raised, or what the library says. Under the lock."""
+        """Calls the library under the lock; raises the exception of a callback, or the library's error."""
         for listener in self._listeners:
             listener.error = None
         self._watch.begin()
@@ -212,7 +212,7 @@ class Simulation:
         return done
 
     def find_equilibrium(self, *, tolerance: float | None = None, max_iterations: int | None = None) -> EquilibriumResult:
-        """Moves the cloth to where its forces are balanced, and stops it. tolerance: in (0, 1), forces left over the weight."""
+        """Moves the cloth to its static equilibrium, and stops it. tolerance: in (0, 1), remaining forces relative to the weight."""
         settings, result = ffi.new("drape_equilibrium_settings *"), ffi.new("drape_equilibrium_result *")
         structs.fill(settings, {"tolerance": tolerance, "max_iterations": max_iterations})
         with Use(self) as handle:
@@ -221,7 +221,7 @@ class Simulation:
 
     @property
     def certificate(self) -> Certificate | None:
-        """Of the last step; None before the first."""
+        """The certificate of the last step; None before the first."""
         return self._certificate
 
     # ---- State ----
@@ -234,7 +234,7 @@ class Simulation:
 
     @property
     def steps(self) -> int:
-        """Done so far."""
+        """Number of steps so far."""
         with Use(self) as handle:
             return lib.drape_sim_steps(handle.pointer)
 
@@ -259,7 +259,7 @@ class Simulation:
         self.set_state(velocities=value)
 
     def set_state(self, positions: Any = None, velocities: Any = None) -> None:
-        """Changes the state between two steps; None: that part stays."""
+        """Changes the state between two steps; None keeps that part."""
         x, v = (None if value is None else arrays.vectors(name, value, self.vertices)
                 for name, value in (("positions", positions), ("velocities", velocities)))
         with Use(self) as handle:
@@ -267,7 +267,7 @@ class Simulation:
 
     @property
     def constraint_forces(self) -> np.ndarray | None:
-        """(n, 3), N s: what held the pins in the last step, copied; None before it."""
+        """(n, 3), N s: the impulses that held the pins in the last step, a copy; None before it."""
         with Use(self) as handle:
             pointer = lib.drape_sim_constraint_forces(handle.pointer)
             return arrays.copied(pointer, self.vertices, 3) if pointer else None
@@ -276,7 +276,7 @@ class Simulation:
 
     @property
     def vertices(self) -> int:
-        """How many there are, over all pieces."""
+        """Number of vertices of all pieces."""
         self._open()
         return lib.drape_cloth_vertices(self._cloth)
 
@@ -308,7 +308,7 @@ class Simulation:
 
     @property
     def frames(self) -> int:
-        """That the scene asks for, after the one at the start."""
+        """Number of frames that the scene asks for, after the one at the start."""
         return self._scene.native.frames
 
     def _open(self) -> Handle:

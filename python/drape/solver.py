@@ -49,17 +49,17 @@ class SolveResult(structs.Record):
     bytes: int
     """Memory held by the solver."""
     bytes_moved: int
-    """Read and written by this solve, as counted."""
+    """Bytes read and written by this solve, as counted."""
     method: str
     precond: str
     modes: int
-    """Of "amg"; 0 with any other preconditioner."""
+    """Modes of "amg"; 0 with any other preconditioner."""
     detail: str | None
-    """Where it was not solved and the input tells why."""
+    """If the solve failed and the input explains it: the reason in words."""
     fallbacks: tuple[Fallback, ...]
-    """What was given up before, in its order."""
+    """Methods and preconditioners that failed before, in order."""
     constraint_force: np.ndarray | None
-    """(I - S) (A x - b), (n, 3): what holds the constraints; None in all but the last of several right-hand sides."""
+    """(I - S) (A x - b), (n, 3): the forces that hold the constraints; None except for the last of several right-hand sides."""
     history: np.ndarray | None
     """Structured array with the fields preconditioned, residual and energy, one record per iteration from 0 on; None:
     it was not asked for."""
@@ -79,7 +79,7 @@ class SolveResult(structs.Record):
 
 
 class Solver:
-    """Solves system after system with the same pattern: what can be kept from one to the next is kept.
+    """Solves a sequence of systems with the same pattern, and keeps what it can from one to the next.
 
     method, precond: drape.methods() and drape.preconditioners() list them; "auto" chooses.
     tol: relative, in (0, 1); what it is compared with is `stop`: "preconditioned", "residual" or "energy".
@@ -200,12 +200,12 @@ class Solver:
         return X[:, : matrix.size].T, answers
 
     def forget(self) -> None:
-        """Drops all that was learnt: the next solve gives the bits of a new solver's first."""
+        """Drops everything learnt: the next solve gives the same bits as the first of a new solver."""
         with Use(self) as handle, self.context:
             lib.drape_solver_forget(handle.pointer)
 
     def close(self) -> None:
-        """Gives its memory back; the solver cannot be used afterwards."""
+        """Frees its memory; the solver cannot be used afterwards."""
         self._handle = None
 
     def __enter__(self) -> Solver:
@@ -257,7 +257,7 @@ def _no_zeros(**values: float) -> None:
 
 
 def _padded(values: np.ndarray, matrix: BlockRows, name: str) -> np.ndarray:
-    """As one row of 3 numbers per block row; a scalar matrix may have up to two rows less."""
+    """As a flat array of 3 numbers per block row; a scalar matrix may have up to two rows fewer."""
     if values.size != matrix.size or values.ndim not in (1, 2):
         raise ArgumentError(f"{name} has the shape {values.shape}; A has {matrix.size} rows")
     values = values.reshape(-1)

@@ -58,7 +58,7 @@ def _set(target: Any, name: str, kind: Any, value: Any, keep: list | None) -> No
 
 @functools.lru_cache(maxsize=None)
 def _enum_names(cname: str) -> dict[str, int]:
-    """Names of an enumeration: those of its drape_X_name where there is one, else of its constants."""
+    """Names of an enumeration: those of its drape_X_name if there is one, else of its constants."""
     kind = ffi.typeof(cname)
     namer = getattr(lib, cname.removeprefix("enum ") + "_name", None)
     constants = {name: value for value, name in kind.elements.items()}
@@ -82,7 +82,7 @@ def enum_name(kind: Any, value: int) -> str:
 
 
 class Record:
-    """What the library tells, as plain Python values; the class's annotations say which fields of the C struct."""
+    """Results of the library as plain Python values; the class's annotations say which fields of the C struct."""
 
     def __init__(self, source: Any):
         kind = ffi.typeof(source)

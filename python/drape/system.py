@@ -24,7 +24,7 @@ class System:
     b: np.ndarray
     """(n, 3)"""
     S: np.ndarray
-    """(n, 3, 3): projections onto what is free."""
+    """(n, 3, 3): projections onto the free directions."""
     z: np.ndarray
     """(n, 3): prescribed values."""
     constraints: Constraints
@@ -34,7 +34,7 @@ class System:
     rest: np.ndarray
     """(n, 3), m: positions at rest."""
     positions: np.ndarray
-    """(n, 3), m: now."""
+    """(n, 3), m: current positions."""
 
 
 def read_system(path: str | os.PathLike, *, context: Context | None = None) -> System:

@@ -17,7 +17,7 @@ def preconditioners() -> tuple[str, ...]:
 
 
 def scenes() -> tuple[str, ...]:
-    """Scenes that ship with the library, for Simulation."""
+    """Built-in scenes, for Simulation."""
     return names(lib.drape_scene_name)
 
 
@@ -42,5 +42,5 @@ def ode_methods() -> tuple[str, ...]:
 
 
 def formats() -> tuple[str, ...]:
-    """File extensions that are written."""
+    """File extensions that can be written."""
     return names(lib.drape_writer_extension)

@@ -9,7 +9,7 @@ from .errors import StateError
 
 
 class Use:
-    """Takes the lock of the object's context. Refuses one that is closed, or that calls the very function which wants to use it.
+    """Takes the lock of the object's context. Refuses an object that is closed, or that is calling the present function.
 
     The object has a context, a _handle that is None once it is closed, and a flag _busy.
     """

@@ -7,7 +7,7 @@ enum { LINE = 64, LEAST_BLOCK = 64 * 1024 };
 
 struct drape_i_arena_block {
     _Alignas(LINE) struct drape_i_arena_block *before;
-    int64_t size, used; /* bytes behind the head */
+    int64_t size, used; /* bytes after the head */
 };
 
 typedef struct drape_i_arena_block block;

@@ -1,5 +1,5 @@
-/* assert.h: the third channel of failure, for what cannot happen unless drape itself is wrong: a broken
- * precondition of a private function, an index out of range, a plan that contradicts its mesh.
+/* assert.h: the third channel of failure, for bugs of drape itself: a broken precondition of a private function, an
+ * index out of range, a plan that contradicts its mesh.
  *
  *   DRAPE_ASSERT(row >= 0 && row < rows);
  *

@@ -3,7 +3,7 @@
  * Reduction: x = n pi/2 + (r + tail), |r| <= pi/4, where r + tail is an unevaluated sum of two doubles.
  *   |x| < 2^20   Cody & Waite (1980): pi/2 = P1 + P2 + P3 + P4, the first three of 33 bits, so that n P1, n P2
  *                and n P3 are exact for n < 2^20. What is left out is below 2^-132.
- *   beyond       Payne & Hanek (1983): x = m 2^e, and of 2/pi only the 192 bits behind the first e-2 count,
+ *   beyond       Payne & Hanek (1983): x = m 2^e, and only the 192 bits of 2/pi after the first e-2 count,
  *                because those before make multiples of 4. What is left out is below 2^-137 quarter turns;
  *                no double is nearer than 2^-62 to a multiple, so r keeps more than 70 good bits.
  * Polynomials, with z = r^2 on [0, (1.0001 pi/4)^2], minimax by Remez's exchange at 400 bits, then rounded:
@@ -31,7 +31,7 @@ static const double TWO_OVER_PI = 0x1.45f306dc9c883p-1;
 static const double P1 = 0x1.921fb544p+0, P2 = 0x1.0b4611a6p-34, P3 = 0x1.3198a2ep-69, P4 = 0x1.b839a252049c1p-104;
 static const double PI_2_HIGH = 0x1.921fb54442d18p+0, PI_2_LOW = 0x1.1a62633145c07p-54;
 
-/* The bits of 2/pi behind LEAD zero bits, which keep the window inside the table for small exponents. */
+/* The bits of 2/pi after LEAD zero bits, which keep the window inside the table for small exponents. */
 enum { LEAD = 64, LIMBS = 6 };
 static const uint32_t TWO_OVER_PI_BITS[39] = {
     0x00000000, 0x00000000, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
@@ -154,7 +154,7 @@ static double cos_reduced(double r, double tail) {
     return head.high + (head.low + (z * z * p - (0.5 * square.low + r * tail)));
 }
 
-/* Of the sine shifted by so many quarter turns. */
+/* The sine shifted by this number of quarter turns. */
 static double sin_shifted(double x, uint32_t quarters) {
     reduced a = reduce(x);
     uint32_t quadrant = a.quadrant + quarters;

@@ -1,6 +1,6 @@
 /* elementary.h: sine, cosine, arc tangent and logarithm of our own: libm's differ from one processor to the next.
- * Good to less than one unit in the last place (the logarithm: three) over the whole range of double, special cases
- * as in C17 Annex F, and the same bits from every compiler on every processor with IEEE arithmetic. */
+ * The error is below one unit in the last place (the logarithm: three) over the whole range of double. Special cases
+ * are those of C17 Annex F. Every compiler gives the same bits on every processor with IEEE arithmetic. */
 #ifndef DRAPE_BASE_ELEMENTARY_H
 #define DRAPE_BASE_ELEMENTARY_H
 

@@ -27,7 +27,7 @@ static void forget(drape_context *ctx, drape_i_file *file) {
     *file = (drape_i_file){0};
 }
 
-/* Locks a file that was just made, so that nobody takes it for one of a program that was killed. False where it was
+/* Locks a file that was just made, so that no program takes it for one left by a killed program. False where it was
  * removed before that. */
 static bool claim(int descriptor) {
     struct stat info;

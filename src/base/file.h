@@ -21,15 +21,15 @@ drape_status drape_i_file_create(drape_context *ctx, const char *path, drape_i_f
 void drape_i_file_write(drape_i_file *file, const void *data, size_t bytes);
 drape_status drape_i_file_commit(drape_context *ctx, drape_i_file *file);
 void drape_i_file_abandon(drape_context *ctx, drape_i_file *file);
-/* After a write that failed: the file goes on behind its first `size` bytes, and the failure is forgotten. */
+/* After a failed write: continues after the first `size` bytes of the file, and clears the failure. */
 drape_status drape_i_file_cut(drape_context *ctx, drape_i_file *file, int64_t size);
 /* errno of the failure that a stream remembers, as far as it can still be found out. */
 int drape_i_stream_error(FILE *stream);
 
-/* Opens a file to be read, its size in *size. What is no regular file is refused without a wait: a FIFO would want
- * somebody at its other end, and a device may have no end. */
+/* Opens a file to be read, its size in *size. Only regular files are opened: a FIFO would wait for its other
+ * end, and a device may have no end. */
 drape_status drape_i_file_open(drape_context *ctx, const char *path, FILE **out, int64_t *size);
-/* The whole of a file, with a zero byte behind it. Freed by drape_i_free(ctx, data, size + 1, 1). */
+/* A whole file, followed by a zero byte. Freed by drape_i_free(ctx, data, size + 1, 1). */
 drape_status drape_i_file_read(drape_context *ctx, const char *path, char **data, int64_t *size);
 
 /* ---- Bytes that wait on the disk instead of in memory ---- */
@@ -39,7 +39,7 @@ typedef struct drape_i_spill {
     FILE *stream;
     int64_t size;         /* bytes in it */
     bool reading;         /* what the stream did last */
-    int64_t next;         /* where it goes on reading */
+    int64_t next;         /* where reading continues */
     const char *for_path; /* borrowed, for messages: the file that is to come of it */
 } drape_i_spill;
 
@@ -50,7 +50,7 @@ drape_status drape_i_spill_append(drape_context *ctx, drape_i_spill *spill, cons
 drape_status drape_i_spill_flush(drape_context *ctx, drape_i_spill *spill);
 /* at + bytes may not go beyond size. */
 drape_status drape_i_spill_read(drape_context *ctx, drape_i_spill *spill, int64_t at, void *data, size_t bytes);
-/* Drops what is behind the first `size` bytes, and gives their room back to the disk. */
+/* Truncates the file to its first `size` bytes. */
 drape_status drape_i_spill_cut(drape_context *ctx, drape_i_spill *spill, int64_t size);
 void drape_i_spill_destroy(drape_i_spill *spill);
 
@@ -58,8 +58,8 @@ void drape_i_spill_destroy(drape_i_spill *spill);
 
 #define DRAPE_I_HASH_SEED UINT64_C(0xcbf29ce484222325)
 
-/* A number of 64 bits that tells bytes from other bytes: checksums of files, and whether two things are the same. It
- * is no protection against somebody who wants to deceive. Goes on from `hash` with these bytes. Any change within one
+/* A hash of 64 bits, for checksums of files and for comparing data. It does not protect against an attacker.
+ * Continues from `hash` with these bytes. Any change within one
  * word of 8 bytes, counted from `data`, changes the result. The same on every little-endian machine. */
 uint64_t drape_i_hash(uint64_t hash, const void *data, size_t bytes);
 

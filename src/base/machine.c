@@ -98,7 +98,7 @@ enum { LINE = 64 };
 
 enum { PAGE = 2 << 20 };
 
-/* Only whole huge pages are asked for, so nothing is taken beyond what was. A refusal changes nothing. */
+/* Only whole huge pages are requested, so no additional memory is taken. A refusal changes nothing. */
 static void *alloc_large(size_t bytes) {
     void *memory = NULL;
     if (posix_memalign(&memory, PAGE, bytes)) return NULL;

@@ -24,9 +24,9 @@ void drape_i_processors_avoid(const drape_i_processors *allowed, int32_t process
 
 /* ---- Memory ---- */
 
-/* Memory from libc, on huge pages where it is large and the system has them: a twentieth of the page faults, and
- * fewer misses of the address translation in sweeps over matrices. 64-byte aligned; freed with free(). NULL: there is
- * none. */
+/* Memory from libc, on huge pages where it is large and the system has them. This takes a twentieth of the page
+ * faults, and sweeps over matrices have fewer misses of the address translation. 64-byte aligned; freed with free().
+ * NULL: there is none. */
 void *drape_i_libc_alloc(size_t bytes);
 
 #endif

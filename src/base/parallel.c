@@ -12,24 +12,24 @@
 
 /* Threads that spin briefly for the next job, then sleep.
  *
- * A job is `count` tasks. Thread t first takes its own share, tasks [count t/T, count (t+1)/T), so that the
- * same thread meets the same memory in loop after loop; when that is done it helps the others. A task is
- * claimed by an atomic increment of the share's counter, so each runs once. Which thread runs a task is
- * left open: nothing that is computed may depend on it.
+ * A job is `count` tasks. Thread t first takes its own share, tasks [count t/T, count (t+1)/T), so that the same
+ * thread uses the same memory in every loop. Then it helps the others. A task is claimed by an atomic increment of
+ * the share's counter, so each runs once. Which thread runs a task is left open: nothing that is computed may depend
+ * on it.
  *
  * `state` counts: odd while a job is open, even while none is. A helper that sees an open job enters it by raising
  * `inside` and looking at `state` again: where the job was closed meanwhile, it leaves without touching anything. The
  * caller closes the job once no task is left to claim, and waits for those inside. So a helper that is not running
  * (other programs have its processor) costs nothing: the caller does its work and does not wait for it.
  *
- * Whoever waits spins some 200 microseconds (a CG iteration has loops that close together; what a caller does
- * alone between two loops takes less, and waking costs up to 100), then sleeps on a condition variable. Where threads
- * share a processor, the one that is waited for runs only once the waiting one gives way, so spinning yields now and
- * then, and is shorter.
+ * A waiting thread spins for about 200 microseconds, then sleeps on a condition variable. Loops of a CG iteration
+ * follow each other within that time, as does the work of the caller between two loops; waking costs up to 100
+ * microseconds. Where threads share a processor, the one that is waited for runs only once the waiting one gives way,
+ * so spinning yields now and then, and is shorter.
  *
- * A thread that is woken may find itself on the processor of the one that woke it, while another one is idle: the
- * system prefers that for threads that talk much and work little, and takes milliseconds to see its error, which is
- * a whole job here. So a helper that meets the caller on its processor keeps off that one from then on. */
+ * A thread that is woken may be put on the processor of the thread that woke it, while another processor is idle. The
+ * system prefers that for threads that talk much and work little. It takes milliseconds to correct this, as long as a
+ * whole job here. So a helper that meets the caller on its processor keeps off that one from then on. */
 
 enum { SPINS = 10000, SPINS_IF_SHARED = 1000, SPINS_PER_YIELD = 50, MAX_THREADS = 256 };
 
@@ -43,7 +43,7 @@ struct drape_i_pool {
     _Alignas(64) atomic_uint state;
     _Alignas(64) atomic_int inside; /* helpers in the present job, or about to find that they came too late */
     atomic_int sleepers;            /* helpers that sleep */
-    atomic_bool waiting;            /* the caller sleeps until nobody is inside */
+    atomic_bool waiting;            /* the caller sleeps until no thread is inside */
     atomic_bool stop;
     atomic_int caller; /* the processor it was on when it opened the job; -1: not known */
     drape_i_processors allowed;
@@ -118,7 +118,7 @@ static void *helper_main(void *argument) {
     for (;;) {
         seen = wait_for_job(pool, seen);
         if (atomic_load(&pool->stop)) return NULL;
-        keep_apart(pool); /* before it is inside: moving takes long, and nobody should wait for it */
+        keep_apart(pool); /* before it is inside: moving takes long, and no thread should wait for it */
         atomic_fetch_add(&pool->inside, 1);
         if (atomic_load(&pool->state) == seen) work(pool, start->index);
         leave(pool);

@@ -2,8 +2,8 @@
  *
  * A kernel file is compiled with DRAPE_VARIANT set to baseline, avx2 or avx512 (and DRAPE_VARIANT_IS_...),
  * which sets DRAPE_W to 2, 4 or 8 and names its functions name_baseline, ... through DRAPE_NAME(name). Arithmetic
- * goes lane by lane with IEEE operations (no fused multiply-add, no approximate reciprocals), so the bits of a lane
- * do not depend on DRAPE_W as long as lanes are not mixed; sums over lanes always use eight of them, see vd_sum8. */
+ * goes lane by lane with IEEE operations (no fused multiply-add, no approximate reciprocals). So the bits of a lane
+ * do not depend on DRAPE_W as long as lanes are not mixed. Sums over lanes always use eight of them; see vd_sum8. */
 #ifndef DRAPE_BASE_SIMD_H
 #define DRAPE_BASE_SIMD_H
 

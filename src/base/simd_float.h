@@ -1,8 +1,8 @@
 /* simd_float.h: eight floats or whole numbers in lanes, for kernels (*_simd.c) that compare and cull.
  *
- * Data comes in blocks of eight whatever the instruction set; VF_LANES of them, 8 or 4, go through one register, so
- * that a kernel takes a block in 8 / VF_LANES passes and gets the same bits from each lane. IEEE operations lane by
- * lane, as in simd.h. A comparison gives a vm, of which vm_bits makes bits. */
+ * Data comes in blocks of eight, whatever the instruction set. VF_LANES of them, 8 or 4, go through one register. So
+ * a kernel takes a block in 8 / VF_LANES passes, and gets the same bits from each lane. IEEE operations lane by lane,
+ * as in simd.h. A comparison gives a vm, of which vm_bits makes bits. */
 #ifndef DRAPE_BASE_SIMD_FLOAT_H
 #define DRAPE_BASE_SIMD_FLOAT_H
 

@@ -25,7 +25,7 @@ bool drape_i_ends_in(const char *name, const char *ending);
 
 enum { DRAPE_I_QUOTED = 32 }; /* characters of a file in a message */
 
-/* A word as it can stand in a message of one line: printf("%s", drape_i_quote(w).text) */
+/* A word as it can appear in a message of one line: printf("%s", drape_i_quote(w).text) */
 typedef struct drape_i_quoted {
     char text[DRAPE_I_QUOTED + 4];
 } drape_i_quoted;

@@ -1,13 +1,13 @@
 /* crossings.c: counts what crosses in a frame.
  *
- * Every pair of triangles whose boxes meet is tested (pair.h), each once: two triangles of the cloth from the one
- * with the lower number, one of the cloth and one of another body from that of the cloth. An edge belongs to the
- * first triangle that has it, and only that one tests it, so that no edge counts twice. Vertices, edges and triangles
- * are numbered over all bodies, the cloth first; the numbers that the caller sees are those within a body.
+ * Every pair of triangles whose boxes meet is tested once (pair.h). A pair within the cloth is tested from the
+ * triangle with the lower number, a pair of cloth and another body from the triangle of the cloth. An edge belongs to
+ * the first triangle that has it, and only that one tests it, so that no edge counts twice. Vertices, edges and
+ * triangles are numbered over all bodies, the cloth first; the numbers that the caller sees are those within a body.
  *
- * Two passes: the first one counts for each triangle of the cloth, the second one writes down what was found, each
- * triangle to its own place, and skips those that found nothing. So the list does not depend on threads, and frames
- * without crossings, the usual ones, take a single pass. */
+ * There are two passes. The first counts the crossings of each triangle of the cloth. The second stores them, each
+ * triangle in its own place, and skips triangles without crossings. So the list does not depend on threads, and
+ * frames without crossings, the usual ones, take a single pass. */
 #include "drape/crossings.h"
 #include "base/context.h"
 #include "base/parallel.h"

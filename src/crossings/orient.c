@@ -12,9 +12,9 @@
  *   3 exact, from the coordinates themselves                                              about 5,000 flops
  *
  * The bound of stage 1. Let u = 2^-53 and P be the determinant with all signs positive (the permanent). Each of the
- * six products passes one rounding in each of its 3 differences, 2 multiplications and at most 3 additions, so that
- * the error is at most about 8u P, and P itself is computed with a relative error of the same size. The code takes
- * 16u P, the double of that, so that terms of order u^2 need no count. In the plane it is 4u, of which it takes 8u.
+ * six products is rounded once in each of its 3 differences, 2 multiplications and at most 3 additions. So the error
+ * is at most about 8u P, and P itself is computed with a relative error of the same size. The code takes 16u P, the
+ * double of that, so that terms of order u^2 need no count. In the plane it is 4u, of which it takes 8u.
  *
  * Range. With coordinates that are 0 or in [2^-250, 2^300] all are multiples of 2^-302, and so are differences.
  * Products of three are multiples of 2^-906 and below 2^904, their sums below 2^908, and the splitting below

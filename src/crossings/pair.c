@@ -1,9 +1,9 @@
-/* pair.c: how two triangles meet, from exact signs alone, so that the answer is right for every input: coplanar and
+/* pair.c: how two triangles meet, from exact signs alone. So the answer is right for every input: coplanar and
  * collinear triangles, triangles without area, edges that pass exactly through edges or vertices.
  *
- * An edge pq crosses a triangle where p and q lie strictly on different sides of its plane, and the line pq passes
- * all three sides of it strictly in the same sense. It touches where they have a point in common all the same, apart
- * from vertices that they share. Two triangles cross where open segments, in which they cut the line common to their
+ * An edge pq crosses a triangle if p and q lie strictly on different sides of its plane, and the line passes all
+ * three sides strictly in the same sense. It touches where they have a point in common all the same, apart from
+ * vertices that they share. Two triangles cross where open segments, in which they cut the line common to their
  * planes, overlap.
  *
  * Almost all pairs that are near each other end after six signs or fewer: one triangle lies on one side of the
@@ -174,10 +174,10 @@ static int alone(const int s[3]) {
     return -1;
 }
 
-/* Whether the interiors have points in common. The line that is common to the planes meets two edges of each
- * triangle, those from the corner that is alone, and orient3d of an edge of one and an edge of the other is the order
- * of the two points on the line, up to a sign that is the same for all four. The open segments are disjoint exactly
- * where no end of one comes before one of the other, or none behind. */
+/* Whether the interiors have points in common. The common line of the two planes meets two edges of each triangle,
+ * those at the corner that is alone on its side. orient3d of an edge of each gives the order of the two points on the
+ * line, up to a sign that is the same for all four. The open segments are disjoint exactly where no end of one comes
+ * before one of the other, or none behind. */
 static bool interiors_meet(const drape_i_facet *a, const int sa[3], const drape_i_facet *b, const int sb[3]) {
     int i = alone(sa), j = alone(sb), plus = 0, minus = 0;
     if (i < 0 || j < 0) return false;

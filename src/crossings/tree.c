@@ -29,7 +29,7 @@ static void swap(drape_i_box_item *a, drape_i_box_item *b) {
     *b = t;
 }
 
-/* Hoare's selection: the items before place `middle` come before those behind it. The pivots are drawn by lot, with
+/* Hoare's selection: the items before place `middle` come before those after it. The pivots are random, with
  * the same lots every time, so that no ordinary order of triangles is a bad one. */
 static void select_middle(drape_i_box_item *item, int32_t count, int32_t middle, int axis) {
     uint32_t lot = 12345;
@@ -71,7 +71,7 @@ static void include(drape_i_box *box, const drape_i_box *more) {
     }
 }
 
-/* Returns the first free node behind this one and all below it. Each call halves the items: no deep recursion. */
+/* Returns the first free node after this one and all below it. Each call halves the items: no deep recursion. */
 static int32_t build(drape_i_tree *t, int32_t at, int32_t first, int32_t count) {
     drape_i_box_node *node = t->node + at;
     int32_t free = at + 1;

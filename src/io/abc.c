@@ -1,9 +1,10 @@
 /* abc.c: Alembic archives (alembic.io) in the Ogawa container, which Houdini, Maya and Blender read.
  *
- * An Xform per mesh, below it a PolyMesh whose name ends in "Shape": triangles, P, .selfBnds and N sampled at the
- * times of the frames, texture coordinates, attributes of the frames; then the same of the meshes beside the cloth,
- * without normals. Metres, +y up: (x, y, z) of the cloth becomes (x, z, -y). The corners of a face go clockwise seen
- * from outside, as Alembic's readers expect; texture coordinates are those of corners, from the bottom left.
+ * Each mesh is an Xform with a PolyMesh whose name ends in "Shape". It has triangles, P, .selfBnds and N sampled at
+ * the times of the frames, texture coordinates, and attributes of the frames. Then follow the meshes beside the
+ * cloth, without normals. Metres, +y up: (x, y, z) of the cloth becomes (x, z, -y). The corners of a face go
+ * clockwise seen from outside, as Alembic's readers expect; texture coordinates are those of corners, from the bottom
+ * left.
  *
  * A mesh beside the cloth that moves as a whole keeps its P, and its Xform moves it. From the first frame on in which
  * it changes its form, the Xform stays and P moves, so that what lies between two frames can be interpolated. */

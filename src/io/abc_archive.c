@@ -149,7 +149,7 @@ drape_status drape_i_abc_end_frame(drape_context *ctx, drape_i_abc_archive *a, d
 
 /* ---- the end ---- */
 
-/* Goes back behind the last of the frames. */
+/* Goes back to the end of the last frame. */
 static drape_status go_back(drape_context *ctx, drape_i_abc_archive *a) {
     drape_i_abc_record last;
     drape_status status = drape_i_spill_cut(ctx, &a->records, a->frames * record_bytes(a));
@@ -181,7 +181,7 @@ static drape_status write_end(drape_context *ctx, drape_i_abc_archive *a, const 
     return status ? status : patch(ctx, a, FROZEN_AT, &frozen, 1);
 }
 
-/* After an end that did not fit: one frame is given up, then two more, then four, until the rest fits. An end is
+/* After an end that did not fit: one frame is dropped, then two more, then four, until the rest fits. An end is
  * small beside a frame, and quickly written. */
 static drape_status write_what_fits(drape_context *ctx, drape_i_abc_archive *a, const char *metadata) {
     drape_status status = DRAPE_ERROR_IO;

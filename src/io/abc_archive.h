@@ -8,9 +8,9 @@
  *   drape_i_abc_finish(ctx, &archive, metadata);
  *   drape_i_abc_destroy(ctx, &archive);
  *
- * Samples are written as they come. What is needed to end the file behind any frame is a record of that frame, 32
+ * Samples are written as they come. To end the file after any frame, a record of that frame is needed, 32
  * bytes per property, which waits on the disk. So memory does not grow with the number of frames, and a file that
- * cannot go on ends behind the last frame that is whole. */
+ * cannot continue ends after the last complete frame. */
 #ifndef DRAPE_IO_ABC_ARCHIVE_H
 #define DRAPE_IO_ABC_ARCHIVE_H
 
@@ -37,7 +37,7 @@ typedef struct drape_i_abc_samples {
 } drape_i_abc_samples;
 
 typedef struct drape_i_abc_property {
-    /* Set by whoever adds it; text lives as long as the archive. */
+    /* Set by the caller that adds it; text lives as long as the archive. */
     const char *name;
     const char *metadata; /* "key=value;key=value", keys ascending; "" for none */
     drape_i_abc_kind kind;
@@ -54,7 +54,7 @@ typedef struct drape_i_abc_property {
     drape_i_digest digest;   /* of the last one's bytes */
     drape_i_digest shaped;   /* the same with their number */
     int64_t sampled, points; /* frames that it has samples of; elements of a sample */
-    int64_t group;           /* where it stands in the file */
+    int64_t group;           /* its place in the file */
     drape_i_digest hash;
 } drape_i_abc_property;
 
@@ -111,8 +111,8 @@ void drape_i_abc_sample(drape_i_abc_archive *a, drape_i_abc_property *p, const u
 /* Everything of the frame is with the system when this succeeds, and what fails later cannot take it away. */
 drape_status drape_i_abc_end_frame(drape_context *ctx, drape_i_abc_archive *a, drape_i_stamp stamp);
 
-/* Writes what stands behind the samples and gives the file its name; metadata: of the archive. Where there is no room
- * for that, frames are given up until there is; then the status is DRAPE_ERROR_IO, and the message says how many were
+/* Writes what follows the samples and gives the file its name; metadata: of the archive. Where there is no room
+ * for that, frames are dropped until there is; then the status is DRAPE_ERROR_IO, and the message says how many were
  * kept. */
 drape_status drape_i_abc_finish(drape_context *ctx, drape_i_abc_archive *a, const char *metadata);
 

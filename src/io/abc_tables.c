@@ -1,8 +1,9 @@
 /* abc_tables.c: groups, headers and hashes of an Alembic archive, from the leaves to the root.
  *
  * A group is a count and so many places; a piece of data is its size and its bytes. Whatever a group names is written
- * before it, so every place is known. The group of a property holds its samples; that of a compound its properties
- * and their headers; that of an object its compound, its children and their headers with two hashes. */
+ * before it, so every place is known. The group of a property holds its samples, and that of a compound its
+ * properties and their headers. That of an object holds its compound, its children and their headers with two hashes.
+ */
 #include "io/abc_tables.h"
 
 #include <float.h>
@@ -180,9 +181,8 @@ static uint32_t width_of(const drape_i_abc_archive *a, const drape_i_abc_propert
     return most < 256 ? 0 : most < 65536 ? 1 : 2;
 }
 
-/* Bits 0-1: kind, bit 0 also for arrays of one element; 2-3: width; 4-7: number; 8: another list of times than 0; 9:
- * changes are not in all frames; 10: all samples are of one size; 11: all are the same; 12-19: extent; 20-27:
- * metadata.
+/* Bits 0-1: kind, bit 0 also for arrays of one element; 2-3: width; 4-7: number; 8: not list 0 of the times; 9:
+ * changes not in all frames. Bits 10: all samples have one size; 11: all are equal; 12-19: extent; 20-27: metadata.
  */
 static uint32_t describe(const drape_i_abc_archive *a, const drape_i_abc_property *p, uint32_t listed) {
     const drape_i_abc_samples *s = &p->samples;

@@ -1,4 +1,4 @@
-/* abc_tables.h: what stands behind the samples of an Alembic archive: groups, headers and hashes. */
+/* abc_tables.h: what follows the samples of an Alembic archive: groups, headers and hashes. */
 #ifndef DRAPE_IO_ABC_TABLES_H
 #define DRAPE_IO_ABC_TABLES_H
 
@@ -6,7 +6,7 @@
 
 /* What is kept of a frame, before the samples of its properties. */
 typedef struct drape_i_abc_record {
-    int64_t end; /* bytes of the file behind the frame */
+    int64_t end; /* size of the file after the frame */
     drape_i_stamp stamp;
 } drape_i_abc_record;
 
@@ -19,7 +19,7 @@ drape_status drape_i_abc_read_samples(drape_context *ctx, drape_i_abc_archive *a
 void drape_i_abc_put(drape_i_abc_archive *a, const void *data, int64_t bytes);
 void drape_i_abc_put_u64(drape_i_abc_archive *a, uint64_t value);
 
-/* Writes everything behind the samples of a->frames frames, at least 1; *root: where the archive's group is. */
+/* Writes everything after the samples of a->frames frames, at least 1; *root: where the archive's group is. */
 drape_status drape_i_abc_write_tables(drape_context *ctx, drape_i_abc_archive *a, const char *metadata,
                                       int64_t *root);
 

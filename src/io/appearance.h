@@ -20,9 +20,9 @@ typedef struct drape_i_image {
     int32_t width, height;     /* pixels */
 } drape_i_image;
 
-/* Whether these bytes are a PNG or JPEG file that other programs will show: the chunks of a PNG file with their
- * checksums, the segments of a JPEG file up to its pixels; both up to their end marks. DRAPE_ERROR_FORMAT with the
- * message "name: what". */
+/* Whether these bytes are a PNG or JPEG file that other programs will show. Checks the chunks of a PNG file with
+ * their checksums, or the segments of a JPEG file up to its pixels, and the end mark of both. DRAPE_ERROR_FORMAT with
+ * the message "name: what". */
 drape_status drape_i_image_check(drape_context *ctx, const char *name, const void *data, int64_t size,
                                  drape_i_image *out);
 

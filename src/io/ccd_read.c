@@ -59,7 +59,7 @@ static bool is_packed(const char *data, int64_t size) {
     return size >= 2 && (unsigned char)data[0] == 0x1f && (unsigned char)data[1] == 0x8b;
 }
 
-/* The next bytes of the stream into the memory behind the first *size; true at the end of the stream. */
+/* The next bytes of the stream into the memory after the first *size; true at the end of the stream. */
 static int unpack_some(z_stream *z, char *to, int64_t room) {
     z->next_out = (Bytef *)to;
     z->avail_out = (uInt)room;
@@ -110,7 +110,7 @@ static drape_i_word trimmed(const char *begin, const char *end) {
     return (drape_i_word){begin, end - begin};
 }
 
-/* Cuts the next line that is not empty into columns; false at the end. Columns behind the last are counted only. */
+/* Cuts the next line that is not empty into columns; false at the end. Columns after the last are only counted. */
 static bool next_line(reader *r) {
     while (r->at < r->end) {
         const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
@@ -206,7 +206,7 @@ static drape_status take_time(const reader *r, drape_i_word w, double *out) {
 
 /* ---- What the pairs are ---- */
 
-/* "vf" or "ee" behind the digits that a name begins with, as in 326vf_pairs.csv. */
+/* "vf" or "ee" after the digits at the start of a name, as in 326vf_pairs.csv. */
 static bool named_after_digits(const char *path, const char *letters) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     while (drape_i_is_digit(*name)) name++;

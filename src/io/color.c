@@ -39,7 +39,7 @@ static int digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The digits behind the "#": three, each of which stands for two alike, or six. */
+/* The digits after the "#": six, or three, each of which is doubled. */
 static bool parse_digits(const char *text, uint8_t color[3]) {
     size_t length = strlen(text), per = length / 3;
     if (length != 3 && length != 6) return false;

@@ -1,9 +1,9 @@
-/* doctor.c: drape_check: who is examined, and what the readers report on the way.
+/* doctor.c: drape_check: what is examined, and what the readers report.
  *
- * A mesh file is examined as a piece of the default material. Of a scene, the readers tell every piece as it is
- * placed and every problem of the file; where nothing of that is an error, the simulation is created to see whether
- * it can be, and with an explicit integrator the first step is taken; what its run will come to is looked at before.
- * What readers log as a warning becomes a finding too. */
+ * A mesh file is examined as a piece of the default material. For a scene, the readers report every piece with its
+ * position and every problem of the file. If there is no error, the checks of the run follow. Then the simulation is
+ * created, and with an explicit integrator the first step is taken. What readers log as a warning becomes a finding
+ * too. */
 #include "io/doctor.h"
 #include "base/text.h"
 #include "io/mesh.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- findings: counted and told ---- */
+/* ---- findings: counted and reported ---- */
 
 enum { MESSAGE_SIZE = 1000, EXAMPLES = 5 };
 
@@ -75,7 +75,7 @@ void drape_i_found_all(drape_i_doctor *d, const drape_i_defect *defect) {
 typedef struct examination {
     drape_i_doctor d;
     const char *name;                       /* of what is checked */
-    const char *mesh;                       /* whose problems are at hand, in a scene; or NULL */
+    const char *mesh;                       /* whose problems are being reported, in a scene; or NULL */
     drape_i_defect lines, numbers, repeats; /* of it */
     drape_i_defect noted;
     drape_status status; /* DRAPE_ERROR_MEMORY: an examination found none */
@@ -148,7 +148,7 @@ static const char *take_place(const char *message, const char *name, int32_t *li
     return *rest == ' ' ? rest + 1 : rest;
 }
 
-/* Failures are logged too, but they come back as a status, or are told to the listeners. */
+/* Failures are logged too, but they come back as a status, or go to the listeners. */
 static void on_log(void *user, drape_log_level level, const char *message) {
     examination *h = user;
     drape_i_doctor quiet = h->d;
@@ -230,7 +230,7 @@ static void find_residual(examination *h, const drape_scene *scene, drape_sim *s
     h->d.summary->at_rest = found.residual < least && !scene->velocity;
 }
 
-/* What nobody above saw: whoever refuses a scene has the last word. */
+/* What no check above has found: creating the simulation decides. */
 static drape_status try_to_build(examination *h, const char *name, const drape_scene *loaded) {
     drape_sim *sim;
     drape_i_defect kind = {DRAPE_SEVERITY_ERROR, "refused", NULL, 0};
@@ -259,7 +259,7 @@ static drape_status check_scene(examination *h, const char *name) {
     drape_status status = drape_i_scene_load(h->d.ctx, name, &how, &listener, &loaded);
     const drape_scene *scene = drape_loaded_scene_data(loaded);
     if (h->mesh) end_mesh(h);
-    if (status && status != DRAPE_ERROR_MEMORY && s->errors > 0) return DRAPE_OK; /* it was told */
+    if (status && status != DRAPE_ERROR_MEMORY && s->errors > 0) return DRAPE_OK; /* it was reported */
     if (!status && scene) {
         s->frames = scene->frames, s->steps_per_frame = scene->steps_per_frame, s->step = scene->step;
         s->controlled = scene->integration.ode.control == DRAPE_ODE_ERROR;
@@ -267,7 +267,7 @@ static drape_status check_scene(examination *h, const char *name) {
         if (s->errors == 0) status = drape_i_examine_run(&h->d, scene);
         if (s->errors == 0 && !status) status = drape_i_examine_contact(&h->d, loaded);
         if (s->errors == 0 && !status) status = try_to_build(h, name, scene);
-        drape_i_found_all(&h->d, &h->noted), h->noted.seen = 0; /* vibrations come behind all findings */
+        drape_i_found_all(&h->d, &h->noted), h->noted.seen = 0; /* vibrations come after all findings */
         if (s->errors == 0 && !status) status = drape_i_examine_vibrations(&h->d, scene);
     }
     drape_loaded_scene_destroy(loaded);

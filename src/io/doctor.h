@@ -14,7 +14,7 @@ typedef struct drape_i_doctor {
     bool incomplete;     /* faces of it could not be read: vertices may lack triangles for that reason alone */
 } drape_i_doctor;
 
-/* A kind of finding in one piece, of which the first few are told one by one and the others as a number. */
+/* A kind of finding in one piece, of which the first few are reported one by one and the others as a number. */
 typedef struct drape_i_defect {
     drape_severity severity;
     const char *code, *advice;
@@ -34,7 +34,7 @@ typedef struct drape_i_about {
 /* Notes one more; about may be NULL. The message gets the mesh file in front where a scene names it. */
 void drape_i_found(drape_i_doctor *d, drape_i_defect *defect, const drape_i_about *about, const char *format, ...)
     DRAPE_PRINTF(4, 5);
-/* When all of a kind are noted: says how many were not told one by one. */
+/* When all of a kind are noted: says how many were not reported one by one. */
 void drape_i_found_all(drape_i_doctor *d, const drape_i_defect *defect);
 
 /* ---- the examinations of a piece ---- */

@@ -2,8 +2,8 @@
  * colliders that jump, pins that lead into them.
  *
  * Planes, spheres and capsules are tested vertex by vertex, exactly. For the others the exact search of crossings
- * decides: where nothing crosses a closed mesh, each connected part of the cloth is inside or outside as a whole, and
- * one vertex of it tells which, by the solid angle under which it sees the mesh. */
+ * decides. If nothing crosses a closed mesh, each connected part of the cloth is inside or outside as a whole. One
+ * vertex tells which, by the solid angle of the mesh as seen from it. */
 #include "base/vec3.h"
 #include "contact/collider.h"
 #include "drape/crossings.h"
@@ -81,14 +81,15 @@ static drape_severity at_start(const patient *p) {
     return p->scene->contact && p->scene->contact->allow_crossings ? DRAPE_SEVERITY_WARNING : DRAPE_SEVERITY_ERROR;
 }
 
-static void set_place(patient *p, int32_t collider) {
-    const drape_i_node *node = p->loaded->collider_node[collider];
+static void set_node(patient *p, const drape_i_node *node) {
     p->d->place = (drape_finding){.file = node->file,
                                   .line = node->line,
                                   .column = node->line ? node->column : 0,
                                   .source = node->line ? node->line_text : NULL};
     p->d->mesh = NULL;
 }
+
+static void set_place(patient *p, int32_t collider) { set_node(p, p->loaded->collider_node[collider]); }
 
 /* ---- inside ---- */
 
@@ -255,6 +256,8 @@ static void look_at_thickness(patient *p) {
                              *b = piece->rest + 3 * (int64_t)corner[(k + 1) % 3];
                 shortest = fmin(shortest, vec3_length(vec3_sub(vec3_at(a), vec3_at(b))));
             }
+        const drape_i_node *own = p->loaded->piece_node[i], *thickness = drape_i_node_find(own, "thickness");
+        set_node(p, thickness ? thickness : own);
         p->d->place.piece = piece->name;
         if (piece->thickness > shortest)
             drape_i_found(p->d, &kind, NULL, "the cloth '%s' is %.4g m thick, but its shortest edge is %.4g m long",

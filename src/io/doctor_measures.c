@@ -1,5 +1,5 @@
-/* doctor_measures.c: what a piece measures: triangles that are too thin to be cloth, material space that is none,
- * sizes that are no metres; and numbers of a material that no fabric has. And how fast the piece swings. */
+/* doctor_measures.c: measurements of a piece: triangles too thin for cloth, material space without area, sizes that
+ * cannot be metres, and numbers of a material that no fabric has. And how fast the piece swings. */
 #include "base/elementary.h"
 #include "base/vec3.h"
 #include "cloth/rest.h"
@@ -49,7 +49,7 @@ static double smallest_angle(const vec3 x[3], double *longest2, double *twice_ar
     return drape_i_atan2(*twice_area, cosine) * DEGREES;
 }
 
-/* Whether a cloth can be made of it is asked of whoever makes the cloth. */
+/* The code that makes the cloth decides whether it can be made. */
 static void look_at_triangle(shape *s, int32_t t) {
     const double least_area = 1e-12, least_angle = 1; /* of the longest edge's square; degrees */
     const vec3 x[3] = {corner(s->p, t, 0), corner(s->p, t, 1), corner(s->p, t, 2)};
@@ -165,11 +165,11 @@ void drape_i_examine_shape(drape_i_doctor *d, const drape_piece *p) {
  *
  * Numbers that no fabric has, and how fast the cloth can swing.
  *
- * With the conditions of Baraff and Witkin at rest an element's stiffness is, for stretch along u, k_u A g g' with g
+ * With the conditions of Baraff and Witkin at rest, an element's stiffness for stretch along u is k_u A g g'. g is
  * the derivative of w_u in its three vertices, |g|^2 = sum du_i^2; for shear |g|^2 = sum (du_i^2 + dv_i^2). Its mass
- * is rho A / 3 per vertex. The largest eigenvalue of the whole is no larger than that of the worst element (Irons and
- * Treharne, "A bound theorem in eigenvalues and its practical applications", 1971), and that of an element no larger
- * than the sum over its conditions:
+ * is rho A / 3 per vertex. The largest eigenvalue of the whole is at most that of the worst element (Irons and
+ * Treharne, "A bound theorem in eigenvalues and its practical applications", 1971). That of an element is at most the
+ * sum over its conditions:
  *
  *     omega^2 <= 3 / rho (k_u sum du_i^2 + k_v sum dv_i^2 + k_s sum (du_i^2 + dv_i^2)) */
 

@@ -1,9 +1,9 @@
-/* doctor_run.c: what a run of a scene will come to, as far as the scene tells: pins that pull the cloth farther apart
- * than it is long, wind that no weather has, steps so long that they take the motion away.
+/* doctor_run.c: problems of a run that the scene already shows: pins that pull the cloth farther apart than it is
+ * long, unrealistic wind, steps too long for the motion.
  *
  * How long the cloth is between two pins is the length of the shortest path along edges of the mesh, in material
- * space, by Dijkstra's algorithm. Such a path is longer than a straight line, by 41 % at most on a grid: what is
- * found here is true, and a cloth that is pulled a little too far may go unseen. */
+ * space, by Dijkstra's algorithm. Such a path is longer than a straight line, by 41 % at most on a grid. So every
+ * finding is true, but cloth that is pulled only a little too far may go unnoticed. */
 #include "base/vec3.h"
 #include "io/doctor.h"
 #include "sim/sim.h"
@@ -22,7 +22,7 @@ typedef struct paths {
     int32_t *to;           /* the neighbours of vertex v: from first[v] to first[v + 1] */
     double *length;        /* m */
     double *distance;      /* m, from the source */
-    int32_t *heap, *place; /* a binary heap of vertices by distance, and where each stands in it; -1: nowhere */
+    int32_t *heap, *place; /* a binary heap of vertices by distance, and the place of each in it; -1: none */
     int32_t waiting;       /* in the heap */
 } paths;
 
@@ -63,7 +63,8 @@ static drape_status paths_create(drape_context *ctx, const drape_piece *p, paths
             g->to[from] = b, g->to[back] = a;
             g->length[from] = g->length[back] = length;
         }
-    memmove(g->first + 1, g->first, (size_t)p->vertices * sizeof *g->first); /* each stands at the next one's begin */
+    memmove(g->first + 1, g->first,
+            (size_t)p->vertices * sizeof *g->first); /* each is at the beginning of the next */
     g->first[0] = 0;
     return DRAPE_OK;
 }
@@ -213,7 +214,7 @@ static double longest_side(const drape_scene *s) {
     return side;
 }
 
-/* The share of its energy that a swing loses to the steps: cloth as long as the largest piece, hung up by one end,
+/* The fraction of its energy that a swing loses to the steps. Cloth as long as the largest piece, hung by one end,
  * swings like a rod, whose angular frequency is sqrt(3 g / (2 length)). */
 static drape_status swing_loss(drape_i_doctor *d, const drape_scene *s, double *period, double *loss) {
     const double pi = 3.14159265358979323846;

@@ -1,6 +1,6 @@
-/* format_tools.h: what the writers of mesh formats are built from: numbers as bytes, text of others inside HTML and
- * JSON, normals and texture coordinates, and the two ways to keep frames: one file per frame (a sequence), or all of
- * them on the disk until the last one is known (a recording). */
+/* format_tools.h: what the writers of mesh formats are built from: numbers as bytes, foreign text inside HTML and
+ * JSON, normals and texture coordinates. There are two ways to keep frames: one file per frame (a sequence), or all
+ * frames on the disk until the last one is known (a recording). */
 #ifndef DRAPE_IO_FORMAT_TOOLS_H
 #define DRAPE_IO_FORMAT_TOOLS_H
 
@@ -26,7 +26,7 @@ void drape_i_put_u32(drape_i_binary *b, uint32_t value);
 void drape_i_put_f32(drape_i_binary *b, double value); /* rounded to the nearest */
 void drape_i_binary_end(drape_i_binary *b); /* hands over what is left; needed before the file is committed */
 
-/* The number that stands there. */
+/* The number stored there. */
 uint32_t drape_i_get_u32(const unsigned char *bytes, bool big_endian);
 float drape_i_get_f32(const unsigned char *bytes, bool big_endian);
 
@@ -41,7 +41,7 @@ size_t drape_i_letter_bytes(const unsigned char *s);
 
 /* As text of an element, < > & " ' as entities. Bytes that are no UTF-8 become U+FFFD. */
 void drape_i_html_text(drape_i_file *file, const char *words);
-/* As a string of JSON with its quotes, which may stand in a script element: < > & are written \u003c and so on. */
+/* As a string of JSON with its quotes, which may be inside a script element: < > & are written \u003c and so on. */
 void drape_i_html_json(drape_i_file *file, const char *words);
 
 /* ---- mesh_names.c: names for formats that want identifiers ---- */
@@ -120,8 +120,9 @@ drape_status drape_i_sequence_close(drape_context *ctx, void *state);
  * Their frames wait on the disk, 12 bytes per vertex each, in a file without a name beside the final one. At the end
  * that one is written in one go, from any frame in any order. Memory: two frames.
  *
- * A record, in the machine's own bytes: float32 positions of the cloth; for formats that keep them float32 positions
- * of the meshes beside it and float32 values of the attributes, in their order; the frame's number and time. */
+ * A record, in the machine's own byte order, has float32 positions of the cloth, and the frame's number and time at
+ * the end. Between them, for formats that keep these, float32 positions of the meshes beside the cloth and float32
+ * values of the attributes, in their order. */
 
 /* When a frame is. */
 typedef struct drape_i_stamp {

@@ -1,8 +1,8 @@
 /* gif.c: films that every program shows (GIF89a, CompuServe 1990).
  *
- * One palette of 255 colors for all frames, and one number for "as in the frame before": of each frame only the box
- * of what changed is stored, and in it only the pixels that did. A pattern of 8 x 8 offsets makes two colors look
- * like those between them; it stays in its place, so that what does not move does not flicker.
+ * All frames share one palette of 255 colors, and one number for "as in the previous frame". Of each frame only the
+ * box around the changes is stored, and in it only the pixels that changed. A pattern of 8 x 8 offsets makes two
+ * colors look like those between them; it stays in its place, so that what does not move does not flicker.
  *
  * Pixels are packed by LZW: a code stands for a string that occurred before and one pixel more; 9 bits each at first
  * and up to 12, then the table is cleared. Strings are found by hashing the code of all but the last pixel and that
@@ -76,7 +76,7 @@ static void clear_table(lzw *z) {
     z->bits = 9;
 }
 
-/* Where the string stands in the table, or would. */
+/* The place of the string in the table, or where it would be. */
 static int32_t slot_of(const lzw *z, int32_t key) {
     int32_t slot = (int32_t)(((uint32_t)key * UINT32_C(2654435761)) >> 19);
     while (z->key[slot] >= 0 && z->key[slot] != key) slot = (slot + 1) % SLOTS;
@@ -118,7 +118,7 @@ static void pack_pixels(drape_gif *g, const gif_box *box) {
         for (int32_t x = box->x0; x <= box->x1; x++) {
             int32_t pixel = stored(g, box, x, y), key = prefix < 0 ? -1 : prefix << 8 | pixel;
             int32_t slot = prefix < 0 ? -1 : slot_of(z, key);
-            if (slot >= 0 && z->key[slot] == key) { /* the string goes on */
+            if (slot >= 0 && z->key[slot] == key) { /* the string continues */
                 prefix = z->code[slot];
                 continue;
             }

@@ -138,7 +138,7 @@ static drape_status set_up(drape_context *ctx, drape_i_glb *g, const drape_i_ani
     return status;
 }
 
-/* Whether so many frames fit, as far as is known of meshes beside the cloth. */
+/* Whether this number of frames fits, as far as is known of meshes beside the cloth. */
 static drape_status check_size(drape_context *ctx, const drape_i_glb *g, const char *path, int64_t frames) {
     static const int64_t FAR_TOO_MANY = 1000000; /* their squares still fit */
     int64_t accessors = 2 * frames * g->pieces + drape_i_glb_objects_size(g, frames).accessors;
@@ -167,8 +167,8 @@ static drape_status open_glb(drape_context *ctx, const char *path, const drape_i
 
 /* ---- frames ---- */
 
-/* The size is looked at before the frame is taken, not at the end of a long run; with the first one, which brings the
- * meshes beside the cloth, that of all that are to come. */
+/* The size is checked before the frame is taken, not at the end of a long run. The first frame brings the meshes
+ * beside the cloth, so with it the size of all frames to come is checked. */
 static drape_status write_frame(drape_context *ctx, void *state, const drape_i_frame *frame) {
     drape_i_glb *g = state;
     drape_i_recording *r = g->recording;

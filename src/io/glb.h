@@ -10,7 +10,7 @@
 typedef struct drape_i_glb_piece {
     const drape_piece_range *range;
     int32_t vertices;
-    const int32_t *source; /* the cloth's vertex that each stands for */
+    const int32_t *source; /* the vertex of the cloth for each */
     const int32_t *corner; /* 3 per triangle, into these vertices */
     bool textured;
     const int32_t *uv_source; /* into texture.uv; NULL without */
@@ -38,7 +38,7 @@ typedef struct drape_i_glb_object {
  * Behind these come the accessors and views of the meshes beside the cloth (glb_objects.c), then one view per image
  * (glb_materials.c).
  *
- * Positions and normals of the frames behind the first are differences from it: morph targets. */
+ * Positions and normals of the frames after the first are differences from it: morph targets. */
 typedef struct drape_i_glb {
     drape_i_recording *recording;
     int64_t expected; /* frames; 0: not known */
@@ -93,7 +93,7 @@ typedef struct drape_i_glb_object_sizes {
 drape_i_glb_object_sizes drape_i_glb_objects_size(const drape_i_glb *g, int64_t frames);
 
 drape_status drape_i_glb_put_objects(drape_context *ctx, drape_i_glb *g, drape_i_binary *out);
-/* Their parts of the JSON, each behind that of the cloth. accessor, view: the first ones that are theirs. */
+/* Their parts of the JSON, each after that of the cloth. accessor, view: the first ones that are theirs. */
 void drape_i_glb_object_nodes(const drape_i_glb *g, drape_i_file *file);
 void drape_i_glb_object_meshes(const drape_i_glb *g, int64_t accessor, drape_i_file *file);
 void drape_i_glb_object_samplers(const drape_i_glb *g, int64_t times, int64_t accessor, drape_i_file *file);

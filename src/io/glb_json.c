@@ -29,7 +29,7 @@ static void number(writing *w) {
     w->first_object = w->first_vectors + 2 * w->frames * w->g->pieces;
 }
 
-/* The positions of a piece in a frame; its normals are the one behind. */
+/* The positions of a piece in a frame; its normals are the next one. */
 static int64_t vectors_of(const writing *w, int64_t frame, int32_t piece) {
     return w->first_vectors + 2 * (frame * w->g->pieces + piece);
 }

@@ -1,9 +1,9 @@
 /* glb_materials.c: materials of a GLB file, and the images that lie on them.
  *
- * First a material for pieces that say nothing of how they look, then one for such objects, where there are any; then
- * one per piece that does, and one per object. Factors are amounts of light, and an image, which is sRGB, is
- * multiplied by them (glTF 2.0, section 3.9.2). An image is a view of its own; a piece with one has a texture and a
- * sampler, since on some pieces the image repeats.
+ * First a material for pieces without an appearance, then one for such objects, if there are any. Then one per piece
+ * with an appearance, and one per object. Factors are amounts of light, and an image, which is sRGB, is multiplied by
+ * them (glTF 2.0, section 3.9.2). An image is a view of its own; a piece with one has a texture and a sampler, since
+ * on some pieces the image repeats.
  */
 #include "io/glb.h"
 

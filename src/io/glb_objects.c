@@ -74,8 +74,8 @@ static void turn(const double p[3], float out[3]) {
     out[2] = -(float)p[1];
 }
 
-/* Vertex v of an object in a frame whose positions are in the recording's `extra`: around its middle where it moves
- * as a whole; less the first frame's where it is a target. */
+/* Vertex v of an object in a frame whose positions are in the recording's `extra`. If the object moves as a whole,
+ * relative to its middle; if it is a target, minus the position in the first frame. */
 static void vertex(const drape_i_glb *g, const drape_i_glb_object *o, int64_t frame, int64_t v, float out[3]) {
     double p[3];
     for (int32_t k = 0; k < 3; k++) {

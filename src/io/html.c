@@ -40,15 +40,14 @@ extern const size_t drape_i_renderer_js_size;
  *   z(i) = 2 r, or -2 r - 1 for r < 0   with r taken as signed: small numbers have a zero high byte
  *
  * as a record of 12 + 6 vertices bytes: s of x, y, z, little-endian; the low bytes of z of all x, all y, all z; the
- * high bytes. Cloth may leave the first frame's box as far and as fast as it likes; but a vertex that within one
- * frame moves by more than 32767 quanta, half the box, against the mean of all lags behind and catches up in the
- * next. The encoder knows what the decoder knows, so nothing adds up. (Second differences in time were tried: no
- * better.)
+ * high bytes. Cloth may leave the first frame's box as far and as fast as it likes. But a vertex that moves by more
+ * than 32767 quanta, half the box, relative to the mean within one frame lags behind, and catches up in the next. The
+ * encoder knows what the decoder knows, so nothing adds up. (Second differences in time were tried: no better.)
  *
  * The quantum is as fine as 16 bits allow for the first frame: its box's diagonal / 65534, 22 um for a sheet of 1 m x
- * 1 m. That is far less than a pixel; what shows first is what derives from edges, which a quantum turns and
- * stretches by quantum/length: at 100 x 100 vertices by 0.002, an eighth of a degree of shading and 0.2 % of stretch
- * at most. */
+ * 1 m. That is far less than a pixel. What shows first are quantities derived from edges, which a quantum turns and
+ * stretches by quantum/length. At 100 x 100 vertices that is 0.002: an eighth of a degree of shading and 0.2 % of
+ * stretch at most. */
 
 typedef struct motion {
     const drape_cloth *cloth;
@@ -143,11 +142,11 @@ static void motion_frame(motion *m, const double *x) {
 
 /* ---- objects: meshes beside the cloth ----
  *
- * Of all of them together: the triangles, three 32-bit words each, which count the vertices of their own mesh; the
- * positions of the first frame, three float32 each, relative to the origin. Then frame by frame and mesh by mesh a
- * byte and what it says: 0, seven float32: the mesh of the first frame is turned by a quaternion (the last four: x,
- * y, z, w) and moved by the first three; 1: positions, as above. Little-endian. They wait in a file of their own
- * until the motion of the cloth is complete. */
+ * For all of them together: the triangles, three 32-bit words each, which count the vertices of their own mesh. Then
+ * the positions of the first frame, three float32 each, relative to the origin. Then, frame by frame and mesh by
+ * mesh, a byte and what it says. 0: seven float32; the mesh of the first frame is rotated by a quaternion (the last
+ * four: x, y, z, w) and moved by the first three. 1: positions, as above. Little-endian. They wait in a file of their
+ * own until the motion of the cloth is complete. */
 
 typedef struct objects {
     const drape_frame *shape; /* the meshes without positions; NULL: no frame yet */
@@ -333,8 +332,8 @@ static void write_info(page *p) {
     end_block(p);
 }
 
-/* Column c of triangle t: 0: first corner less that of the triangle before; 1, 2: the other corners less the first;
- * 3..6: du[1], du[2], dv[1], dv[2] as float32, where the three du, and the three dv, add up to zero. */
+/* Column c of triangle t. 0: the first corner minus that of the previous triangle. 1, 2: the other corners minus the
+ * first. 3..6: du[1], du[2], dv[1], dv[2] as float32; the three du, and the three dv, add up to zero. */
 typedef struct mesh_column {
     const drape_cloth *cloth;
     int32_t column;
@@ -365,8 +364,8 @@ static drape_status write_mesh(drape_context *ctx, page *p) {
 
 /* ---- images ---- */
 
-/* Of each piece with an image the texture coordinates, two float32 each (0..1 over the image, from its lower left
- * corner); and with seams three numbers per triangle, which of them its corners have. */
+/* For each piece with an image, the texture coordinates, two float32 each (0..1 over the image, from its lower left
+ * corner). If it has seams, also three numbers per triangle: which of the coordinates its corners have. */
 static void pack_uv(page *p, int32_t piece) {
     drape_i_texture t = drape_i_texture_of(p->pieces, piece);
     if (!t.image) return;

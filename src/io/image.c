@@ -1,6 +1,7 @@
-/* image.c: whether bytes are a PNG or JPEG file. The pixels are for other programs; here the file is only followed
- * from chunk to chunk (PNG: W3C, "Portable Network Graphics", third edition) or from segment to segment (JPEG: ITU-T
- * T.81, annex B), so that what is cut off, huge or something else is told before a file is made of it. */
+/* image.c: whether bytes are a PNG or JPEG file. The pixels are left to other programs. Here the file is only
+ * followed from chunk to chunk (PNG: W3C, "Portable Network Graphics", third edition) or from segment to segment
+ * (JPEG: ITU-T T.81, annex B). So a file that is truncated, huge or something else is reported before an output is
+ * made of it. */
 #include "io/appearance.h"
 
 #include <string.h>

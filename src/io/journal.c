@@ -21,13 +21,13 @@
 
 /* ---- The log ----
  *
- * The frames of a run that may be cut off, one behind the other in a file that only grows.
+ * The frames of a run that may be interrupted, one after the other in a file that only grows.
  *
  *   char    magic[8] = "DRAPEFRM"
  *   uint32  version = 2, byte order = 0x01020304
  *   uint64  scene                     which one, as in checkpoints
  *   int64   vertices, interval        frames from one checkpoint to the next
- *   uint64  checksum                  of what stands before it
+ *   uint64  checksum                  of everything before it
  *
  * and for each frame, the first of them number 0
  *
@@ -143,7 +143,7 @@ static drape_status refuse_link(drape_context *ctx, const frame_log *log) {
                         log->path);
 }
 
-/* A log that is there. O_NONBLOCK: a FIFO would wait for somebody at its other end. */
+/* A log that is there. O_NONBLOCK: a FIFO would wait for its other end. */
 static drape_status open_file(drape_context *ctx, const char *path, frame_log *log) {
     struct stat info;
     log->path = path;

@@ -14,11 +14,11 @@
  * Ears are cut off, always the one with the shortest diagonal, which keeps triangles fat.
  *
  * Corners are seen along the normal of Newell's formula, the coordinate in which it is largest left out. A corner is
- * an ear where it is convex and no other corner lies in its triangle or on its rim; corners at the very place of one
- * of its own do not count, so that holes that hang on a double edge pass. A cut changes this only for the
- * corner before and the one after (G. H. Meisters, "Polygons have ears", The American Mathematical Monthly 82,
- * 1975), so that all takes O(corners^2). With no ear left (the polygon crosses itself, or all lies on a line) the
- * shortest diagonal is cut, ear or not. */
+ * an ear if it is convex and no other corner lies in its triangle or on its boundary. Corners at exactly the place of
+ * one of its own do not count, so that holes connected by a double edge pass. A cut changes this only for the corner
+ * before and the one after (G. H. Meisters, "Polygons have ears", The American Mathematical Monthly 82, 1975), so
+ * that all takes O(corners^2). With no ear left (the polygon crosses itself, or all lies on a line) the shortest
+ * diagonal is cut, ear or not. */
 
 static void newell_normal(const drape_i_polygon *p, double normal[3]) {
     for (int32_t k = 0; k < 3; k++) {

@@ -1,4 +1,4 @@
-/* mesh.h: triangles as they stand in a file, before they are cloth. */
+/* mesh.h: triangles as in a file, before they are cloth. */
 #ifndef DRAPE_IO_MESH_H
 #define DRAPE_IO_MESH_H
 
@@ -29,7 +29,7 @@ typedef struct drape_i_mesh {
     int32_t first_unreferenced; /* the lowest of them; -1: there is none */
 } drape_i_mesh;
 
-/* Who hears of every problem of a file, where else reading stops at the first. What cannot be read is then left out
+/* Gets every problem of a file, where reading would otherwise stop at the first. What cannot be read is then left out
  * of the mesh: a face as a whole, a triangle with a vertex twice; the numbers of a vertex become NaN. */
 typedef struct drape_i_mesh_listener {
     /* line: from 1, 0 in a binary file; code: a word of docs/doctor.md; what: without name and line */
@@ -40,12 +40,12 @@ typedef struct drape_i_mesh_listener {
 /* Reads a mesh file: PLY where it begins as one or its name ends in .ply, else Wavefront OBJ. What is understood is
  * said in ply_read.c and obj_read.c. All memory is the arena's, also what was taken before a failure; *out is then
  * empty. Messages are "path:line: what", or "path: face 12: what" in binary files. What is odd but no error goes to
- * the log. DRAPE_ERROR_FORMAT also where there is no face at all. With a listener (or NULL) it goes on where it can;
+ * the log. DRAPE_ERROR_FORMAT also where there is no face at all. With a listener (or NULL) it continues if it can;
  * where it cannot it fails without telling the listener. */
 drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const char *path,
                                const drape_i_mesh_listener *listener, drape_i_mesh *out);
 
-/* The same of a file in memory of one format; name stands in messages. The data need not end in a zero. */
+/* The same of a file in memory of one format; name is for messages. The data need not end in a zero. */
 drape_status drape_i_obj_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
                                int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
 drape_status drape_i_ply_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
@@ -92,9 +92,9 @@ int32_t drape_i_mesh_add_face(drape_i_mesh *mesh, drape_i_mesh_face *face, int64
 
 /* A group's name that held over the triangles [first, end). */
 typedef struct drape_i_group_run {
-    const char *name; /* of `length` bytes, without a zero behind */
+    const char *name; /* of `length` bytes, without a final zero */
     int64_t length;
-    int64_t order; /* place among all runs: the groups stand as their names first come */
+    int64_t order; /* place among all runs: groups are in the order in which their names first appear */
     int32_t first, end;
 } drape_i_group_run;
 
@@ -106,7 +106,7 @@ drape_status drape_i_groups_build(drape_context *ctx, drape_i_arena *arena, drap
 /* What is known only when all is read: vertices of no triangle, and uv that is not complete, which goes with a
  * warning. */
 drape_status drape_i_mesh_finish(drape_context *ctx, drape_i_arena *scratch, const char *name, drape_i_mesh *mesh);
-/* The message of the context without what stands before it. */
+/* The message of the context without its beginning. */
 const char *drape_i_mesh_what(drape_context *ctx, const char *name, int64_t line);
 
 #endif

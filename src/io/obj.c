@@ -1,8 +1,9 @@
 /* obj.c: a sequence of Wavefront OBJ files, one per frame.
  *
- * Positions and texture coordinates in m with 17 digits, so that reading them gives the same numbers; normals with 6;
- * z is up; corners count from 1; one object per piece, then one per mesh beside the cloth. Attributes are left out.
- * Where something has a color or an image, one file of materials (.mtl) is for all frames, and all objects have one.
+ * Positions and texture coordinates are in m with 17 digits, so that reading them gives the same numbers; normals
+ * have 6. z is up, and corners count from 1. There is one object per piece, then one per mesh beside the cloth.
+ * Attributes are left out. Where something has a color or an image, one file of materials (.mtl) is for all frames,
+ * and all objects have one.
  */
 #include "base/text.h"
 #include "io/appearance.h"
@@ -87,7 +88,7 @@ static void use_mesh_material(const obj_mesh *m, int32_t mesh, FILE *to) {
     else write_material_name("usemtl", mesh_name(&m->frame->meshes[mesh]), drape_cloth_pieces(m->cloth) + mesh, to);
 }
 
-/* Meshes beside the cloth: an object each, behind its pieces, without normals. */
+/* Meshes beside the cloth: an object each, after its pieces, without normals. */
 static void write_others(const obj_mesh *m, FILE *to) {
     int64_t first = drape_cloth_vertices(m->cloth);
     for (int32_t i = 0; i < m->frame->mesh_count; i++) {

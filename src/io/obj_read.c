@@ -8,14 +8,14 @@
  *
  * After "Object Files", Appendix B1 of the Advanced Visualizer manual, Wavefront Technologies, 1991. Indices count
  * from 1, or back from the last one read so far where negative; one ahead of its vertex is fine, so long as the file
- * has it. A # begins a comment; a backslash at the end of a line continues it; blank space, blank lines, CRLF, CR
+ * has it. A # begins a comment, and a backslash at the end of a line continues it. Blank space, blank lines, CRLF, CR
  * alone, a byte order mark and a last line without an end are all fine. Normals, materials, smoothing groups, lines
  * and points are passed over; so are words that are not known here, with a warning. Polygons are cut as in mesh.c.
  *
  * The file is gone through three times: counting, for vertices, for faces. So memory is taken once and no number of
  * the file decides how much: each vertex, corner and name was seen before. Names on one g line are limited, since
- * each may list all faces that follow, and corners of one face, since cutting takes their square: both keep the whole
- * linear in the size of the file. The decimal point of strtod is the locale's, so the thread's locale is "C"
+ * each may list all faces that follow. Corners of one face are limited, since cutting takes their square. Both keep
+ * the time linear in the size of the file. The decimal point of strtod is the locale's, so the thread's locale is "C"
  * meanwhile. */
 #include "base/text.h"
 #include "io/mesh.h"
@@ -41,15 +41,15 @@ typedef struct reader {
     drape_context *ctx;
     const char *name;
     const drape_i_mesh_listener *listener; /* or NULL */
-    const char *code;                      /* of the problem at hand, for the listener; NULL: "bad-line" */
+    const char *code;                      /* of the current problem, for the listener; NULL: "bad-line" */
     const char *data, *at, *end;
-    int64_t line;  /* where the statement at hand begins */
+    int64_t line;  /* where the current statement begins */
     int64_t lines; /* ends of lines passed so far */
 
     counts total; /* in the file */
     counts now;   /* read so far */
     drape_i_mesh *mesh;
-    drape_i_mesh_face *face; /* the one at hand */
+    drape_i_mesh_face *face; /* the current one */
     drape_i_group_run *run;
 
     word object, group[MAX_NAMES]; /* names that hold now; an empty object is none */
@@ -71,7 +71,7 @@ static drape_status fail(const reader *r, const char *format, ...) {
     return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT, "%s:%lld: %s", r->name, (long long)r->line, what);
 }
 
-/* The problem of a statement is the listener's, where there is one, and reading goes on. */
+/* The listener, if any, gets the problem of a statement, and reading continues. */
 static drape_status go_on(reader *r, drape_status status) {
     if (status != DRAPE_ERROR_FORMAT || !r->listener) return status;
     r->listener->problem(r->listener->user, r->line, r->code ? r->code : "bad-line",
@@ -82,7 +82,7 @@ static drape_status go_on(reader *r, drape_status status) {
 
 /* ---- Statements and words ---- */
 
-/* Length of a backslash and the end of line behind it, 0 where there is none. */
+/* Length of a backslash and the end of line after it, 0 if there is none. */
 static int64_t continuation(const reader *r) {
     int64_t left = r->end - r->at;
     if (left < 2 || r->at[0] != '\\') return 0;

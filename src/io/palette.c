@@ -1,5 +1,5 @@
-/* palette.c: colors by repeated cuts: of all boxes of colors the one with the largest squared error is cut in two,
- * at its mean and across the channel in which its colors differ most, until there are enough boxes; each gives its
+/* palette.c: colors by repeated cuts. Of all boxes of colors, the one with the largest squared error is cut in two,
+ * at its mean and across the channel in which its colors differ most. When there are enough boxes, each gives its
  * mean. Greens weigh more than reds, and those more than blues, about as eyes see differences. */
 #include "io/palette.h"
 

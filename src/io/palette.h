@@ -5,7 +5,7 @@
 #include "base/context.h"
 
 enum {
-    DRAPE_I_PALETTE_BITS = 6, /* of a channel that colors are told apart by */
+    DRAPE_I_PALETTE_BITS = 6, /* of a channel that distinguish colors */
     DRAPE_I_PALETTE_BINS = 1 << (3 * DRAPE_I_PALETTE_BITS)
 };
 
@@ -17,7 +17,7 @@ typedef struct drape_i_color_bin {
 
 typedef struct drape_i_palette {
     drape_i_color_bin *bin; /* DRAPE_I_PALETTE_BINS */
-    int16_t *nearest;       /* of each bin: the color next to it, -1: not asked for yet */
+    int16_t *nearest;       /* of each bin: the color next to it, -1: not computed yet */
     uint8_t color[256][3];
     int32_t colors;
 } drape_i_palette;

@@ -7,8 +7,8 @@
  * Other properties and elements are passed over. In ascii files an element is a line; blank lines are fine. Polygons
  * are cut as in mesh.c.
  *
- * The file is gone through three times: counting, vertices, faces. Before it goes through an element, its count is
- * held against the bytes that are left, so that no number of the file decides how much memory or time is taken. */
+ * The file is gone through three times: counting, vertices, faces. Before an element is read, its count is compared
+ * with the bytes that are left. So no number in the file decides how much memory or time is taken. */
 #include "base/text.h"
 #include "io/mesh.h"
 #include "io/ply_header.h"
@@ -31,11 +31,11 @@ typedef struct reader {
     drape_i_ply_header *header;
     int64_t line; /* of an ascii file, where `at` is */
 
-    const drape_i_ply_element *element; /* the one at hand, its row, what its properties are */
+    const drape_i_ply_element *element; /* the current one, its row, the roles of its properties */
     int64_t row;
     role roles[DRAPE_I_PLY_MOST];
 
-    double number[NUMBERS]; /* of the row at hand, by role */
+    double number[NUMBERS]; /* of the current row, by role */
     int32_t corners, uv_numbers;
     double corner[DRAPE_I_POLYGON_MOST], corner_uv[MOST_UV];
 

@@ -76,7 +76,7 @@ static uint8_t predict(int filter, const uint8_t *row, const uint8_t *above, int
     }
 }
 
-/* The row behind the best filter. */
+/* The row after the best filter. */
 static const uint8_t *filter_row(png *p, const uint8_t *row, const uint8_t *above) {
     int best = 0;
     int64_t least = INT64_MAX;

@@ -1,10 +1,10 @@
 /* point_cache.c: point caches, PC2 and MDD, written and read. A cache moves the vertices of a mesh that it does not
- * hold: beside sheet.pc2 or sheet.mdd stands sheet_rest.obj, with the vertices in the same order, as they stand in
- * the first frame (which need not be the rest shape).
+ * hold. Beside sheet.pc2 or sheet.mdd there is sheet_rest.obj, with the vertices in the same order and at the
+ * positions of the first frame (which need not be the rest shape).
  *
- * PC2, Point Cache 2, as Blender's Mesh Cache modifier reads it, little-endian: "POINTCACHE2\0", int32 version 1,
- * int32 vertices, float32 first frame 0, float32 frames per sample 1, int32 samples; then float32 xyz of every
- * vertex, sample by sample. The number of samples is put in at the end.
+ * PC2, Point Cache 2, as Blender's Mesh Cache modifier reads it, is little-endian. The head is "POINTCACHE2\0", int32
+ * version 1, int32 vertices, float32 first frame 0, float32 frames per sample 1, int32 samples. Then follows float32
+ * xyz of every vertex, sample by sample. The number of samples is put in at the end.
  *
  * MDD, the motion format of LightWave, big-endian: int32 frames, int32 vertices, float32 seconds of every frame, then
  * float32 xyz of every vertex, frame by frame. The times stand before the first frame, so all frames wait until their
@@ -127,7 +127,7 @@ static drape_status patch_samples(drape_context *ctx, pc2_writer *c) {
     return DRAPE_OK;
 }
 
-/* Where a sample failed, those before it are whole; the file is cut behind them. */
+/* If a sample failed, those before it are complete; the file is truncated after them. */
 static drape_status finish_pc2(drape_context *ctx, pc2_writer *c) {
     int64_t size = PC2_HEAD + 12 * (int64_t)drape_cloth_vertices(c->cloth) * c->samples;
     drape_status status = c->status ? drape_i_file_cut(ctx, &c->file, size) : DRAPE_OK;

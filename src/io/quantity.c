@@ -1,7 +1,7 @@
 /* quantity.c: a number, then a product of units with powers: "5 kN/m", "1e-5 N m", "9.81 m/s^2", "150 g/m2".
  *
- * A unit is a prefix (or none) and a symbol, and may have a power. Behind a slash, powers count negatively until the
- * end; a space, a dot or a star multiplies. The product must have the dimension that is asked for. */
+ * A unit is a prefix (or none) and a symbol, and may have a power. After a slash, powers count negatively until the
+ * end; a space, a dot or a star multiplies. The product must have the required dimension. */
 #include "io/quantity.h"
 
 #include <ctype.h>
@@ -76,7 +76,7 @@ static const struct unit *find_unit(const char *symbol, size_t length, double *s
 
 enum { MOST_POWER = 9, MOST_QUOTED = 40 };
 
-/* The power behind a symbol: "^2", "2", "-1", a raised 2 or 3 in UTF-8, or none. Moves *at behind it. */
+/* The power after a symbol: "^2", "2", "-1", a raised 2 or 3 in UTF-8, or none. Moves *at past it. */
 static bool read_power(const char **at, int *power) {
     bool caret = **at == '^';
     *power = strncmp(*at, "\xc2\xb2", 2) == 0 ? 2 : strncmp(*at, "\xc2\xb3", 2) == 0 ? 3 : 1;
@@ -89,7 +89,7 @@ static bool read_power(const char **at, int *power) {
     return value != 0 && value >= -MOST_POWER && value <= MOST_POWER;
 }
 
-/* One symbol with its power: "m^2", "m2", "s-1". Moves *at behind it. */
+/* One symbol with its power: "m^2", "m2", "s-1". Moves *at past it. */
 static bool read_factor(const char **at, int sign, double *scale, int power[BASES], char *why, size_t why_size) {
     const char *symbol = *at;
     while (isalpha((unsigned char)**at)) (*at)++;
@@ -101,9 +101,8 @@ static bool read_factor(const char **at, int sign, double *scale, int power[BASE
         return false;
     }
     if (!u) {
-        snprintf(why, why_size, "\"%.*s\" is not a unit%s",
-                 length && length < MOST_QUOTED ? (int)length : MOST_QUOTED, symbol,
-                 length > 1 ? " known here; join units with a space, * or /" : "; see docs/scenes.md for the units");
+        snprintf(why, why_size, "unknown unit \"%.*s\"", length && length < MOST_QUOTED ? (int)length : MOST_QUOTED,
+                 symbol);
         return false;
     }
     int exponent;
@@ -116,9 +115,10 @@ static bool read_factor(const char **at, int sign, double *scale, int power[BASE
     return true;
 }
 
+/* All factors; where that fails, `why` says what is wrong, but not what was expected. */
 static bool read_unit(const char *text, double *scale, int power[BASES], char *why, size_t why_size) {
     int sign = 1;
-    bool open = false; /* behind a star, a dot or a slash: a unit must follow */
+    bool open = false; /* after a star, a dot or a slash: a unit must follow */
     for (const char *at = text; *at || open;) {
         if (*at == ' ') {
             at++;
@@ -170,12 +170,16 @@ bool drape_i_quantity_parse(const char *text, drape_i_dimension dimension, doubl
     } else if (*end) {
         double scale = 1;
         int power[BASES] = {0};
-        if (!read_unit(end, &scale, power, why, why_size)) return false;
         const struct dimension *d = &dimensions[dimension];
+        const char *expected = *d->unit ? d->unit : "a plain number";
+        if (!read_unit(end, &scale, power, why, why_size)) {
+            size_t length = strlen(why);
+            snprintf(why + length, why_size - length, "; expected %s", expected);
+            return false;
+        }
         for (int i = 0; i < BASES; i++)
             if (power[i] != d->power[i]) {
-                snprintf(why, why_size, "the unit \"%.40s\" does not fit; expected %s", end,
-                         *d->unit ? d->unit : "a plain number");
+                snprintf(why, why_size, "the unit \"%.40s\" does not fit; expected %s", end, expected);
                 return false;
             }
         value *= scale;

@@ -1,8 +1,8 @@
 /* raster.c: which triangle each sample of a pixel sees.
  *
  * The picture is cut into tiles of SIDE x SIDE samples. Every triangle goes on the lists of the tiles that its box
- * meets, in order; then each tile, by itself and on any thread, draws its list into a depth buffer on its stack and
- * hands its pixels to shade.c. A sample belongs to the triangle that is nearest there, of equals the first.
+ * meets, in order. Then each tile, by itself and on any thread, draws its list into a depth buffer on its stack and
+ * passes its pixels to shade.c. A sample belongs to the triangle that is nearest there, of equals the first.
  *
  * Along the line from a to b the sign of dx (y - a.y) - dy (x - a.x) says on which side a sample is. It is evaluated
  * from the end that comes first by its coordinates, so that both triangles of an edge get the same number, and no

@@ -1,5 +1,5 @@
 /* reader.c: sequences of frames that were written before, in any format that can be read: one mesh file per frame, a
- * point cache, or the log of a run that was cut off. */
+ * point cache, or the log of an interrupted run. */
 #include "io/reader.h"
 #include "base/arena.h"
 #include "base/text.h"
@@ -112,11 +112,12 @@ static drape_status check_numbers(const drape_reader *r) {
             return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT, "%s and %s have the same number", f[i - 1].path,
                                 f[i].path);
         if (f[i].number - f[i - 1].number != f[1].number - f[0].number)
-            return drape_i_fail(r->ctx, DRAPE_ERROR_FORMAT,
-                                "%s: there are frames %lld and %lld but none between them, although the first are "
-                                "numbered %lld, %lld; add the missing file, or renumber the files",
-                                r->path, (long long)f[i - 1].number, (long long)f[i].number, (long long)f[0].number,
-                                (long long)f[1].number);
+            return drape_i_fail(
+                r->ctx, DRAPE_ERROR_FORMAT,
+                "%s: frame %lld is followed by %lld, but the first frames are numbered %lld and %lld; "
+                "add the missing file, or renumber the files",
+                r->path, (long long)f[i - 1].number, (long long)f[i].number, (long long)f[0].number,
+                (long long)f[1].number);
     }
     return DRAPE_OK;
 }

@@ -1,4 +1,4 @@
-/* reader.h: opening sequences of frames that somebody else named. */
+/* reader.h: opening sequences of frames by name. */
 #ifndef DRAPE_IO_READER_H
 #define DRAPE_IO_READER_H
 
@@ -7,7 +7,7 @@
 /* Asked about every file before it is opened: those of a sequence, a cache, the mesh beside it. */
 typedef struct drape_i_reader_gate {
     bool (*allows)(void *user, const char *path);
-    const char *why_not; /* goes behind the name of a file that it does not let through */
+    const char *why_not; /* follows the name of a file that it refuses */
     void *user;
 } drape_i_reader_gate;
 

@@ -19,7 +19,7 @@ enum { MOST_PIXELS = 16384, LEAST_MAP = 512, MOST_MAP = 4096, BANDS = 16 };
 static const double OUTLIER = 8;      /* frames in which the cloth is so much larger than usual are not followed */
 static const double PAD = 0.004;      /* of the size of everything, around it; */
 static const double LEAST_PAD = 1e-6; /* m, and where that is nothing */
-static const double GAP = 0.05;       /* of the size: from what is lowest down to a floor that nobody asked for */
+static const double GAP = 0.05;       /* of the size: from the lowest point to the default floor */
 
 /* What is seen in a frame. */
 typedef struct seen_frame {

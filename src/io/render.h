@@ -37,8 +37,8 @@ typedef struct drape_i_camera {
     double near;               /* m: what is nearer is not seen */
 } drape_i_camera;
 
-/* What has to be known of points so that a camera of a given direction sees them all: how far they reach beyond each
- * of the planes through the origin that are parallel to a side of what it sees. */
+/* What must be known of points so that a camera of a given direction sees them all. The planes through the origin
+ * parallel to a side of the view are given; this is how far the points reach beyond each. */
 typedef struct drape_i_reach {
     double beyond[4]; /* right, left, top, bottom */
 } drape_i_reach;

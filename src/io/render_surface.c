@@ -1,8 +1,9 @@
 /* render_surface.c: cloth and meshes of a frame as one list of triangles with normals.
  *
- * Normals are means over the triangles of a vertex with Max's weights, cross(a, b) / (|a|^2 |b|^2) for edges a and b:
- * exact for vertices on a sphere, and even on grids of any diagonals (N. Max, Weights for computing vertex normals
- * from facet normals, 1999). Cloth is smooth; of other meshes only triangles that meet at less than CREASE are. */
+ * Normals are means over the triangles of a vertex with Max's weights, cross(a, b) / (|a|^2 |b|^2) for edges a and b.
+ * They are exact for vertices on a sphere, and even on grids of any diagonals (N. Max, Weights for computing vertex
+ * normals from facet normals, 1999). Cloth is smooth; of other meshes only triangles that meet at less than CREASE
+ * are. */
 #include "io/render.h"
 
 #include <string.h>

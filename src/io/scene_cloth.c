@@ -62,7 +62,7 @@ static void place_piece(const reader_t *r, const placement *p, drape_piece *piec
     drape_i_place_points(r, p, piece->vertices, (double *)piece->rest);
 }
 
-/* Whether a number without a unit is a multiple of pi/12 to four digits, as nobody writes degrees. */
+/* Whether a number without a unit is a multiple of pi/12 to four digits, which degrees never are. */
 static bool looks_like_radians(const drape_i_node *n) {
     const double part = 0.26179938779914943654; /* pi/12 */
     char *end;
@@ -341,7 +341,7 @@ static void refuse_unreferenced(reader_t *r, const drape_i_node *node, const cha
     if (m->unreferenced > 0 && !r->listener)
         drape_i_problem_at(
             &r->problems, node, false,
-            "%s: %d of its vertices belong to no triangle, the first is number %d; delete the loose vertices", path,
+            "%s: %d of its vertices belong to no triangle (the first is number %d); delete the loose vertices", path,
             m->unreferenced, m->first_unreferenced + 1);
 }
 
@@ -390,7 +390,9 @@ static bool read_shape(reader_t *r, const drape_i_node *node, drape_piece *piece
     const drape_i_node *grid = drape_i_node_find(node, "grid"), *mesh = drape_i_node_find(node, "mesh");
     static const char *const mesh_only[] = {"unit", "up", "uv", "uv_scale", NULL};
     if (!grid == !mesh) {
-        drape_i_problem_at(&r->problems, node, false, "a piece needs `grid:` or `mesh:`%s", grid ? ", not both" : "");
+        drape_i_problem_at(&r->problems, node, false, "a piece needs %s",
+                           grid ? "`grid:` or `mesh:`, not both; leave one of them out"
+                                : "`grid:` or `mesh:`, such as grid: {width: 1 m}");
         return false;
     }
     for (int32_t i = 0; grid && mesh_only[i]; i++) {
@@ -406,6 +408,12 @@ static bool read_shape(reader_t *r, const drape_i_node *node, drape_piece *piece
 static void read_mass(reader_t *r, const drape_i_node *node, drape_piece *piece) {
     double mass;
     if (!drape_i_read_number(r, node, "mass", DRAPE_I_MASS, DRAPE_I_POSITIVE, &mass)) return;
+    if (r->out->scene.integration.mass == DRAPE_MASS_CONSISTENT) {
+        drape_i_problem_at(&r->problems, drape_i_node_find(node, "mass"), true,
+                           "mass: a consistent mass matrix is computed from the density; leave mass out, or use "
+                           "integrator: {mass: lumped}");
+        return;
+    }
     double *all = drape_i_scene_get(r, piece->vertices, sizeof *all);
     if (!all) return;
     for (int32_t i = 0; i < piece->vertices; i++) all[i] = mass;
@@ -499,10 +507,15 @@ void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
     }
     s->pieces = drape_i_scene_get(r, count, sizeof *s->pieces);
     r->shapes = drape_i_scene_get(r, count, sizeof *r->shapes);
+    const drape_i_node **nodes = drape_i_scene_get(r, count, sizeof *nodes);
     const char **names = drape_i_scene_get(r, count, sizeof *names);
-    if (!s->pieces || !r->shapes || !names) return;
+    if (!s->pieces || !r->shapes || !nodes || !names) return;
     s->piece_count = count;
-    for (const drape_i_node *n = list->first; n; n = n->next) read_piece(r, n, index++, names);
+    r->out->piece_node = nodes;
+    for (const drape_i_node *n = list->first; n; n = n->next, index++) {
+        nodes[index] = n;
+        read_piece(r, n, index, names);
+    }
     read_velocities(r, list);
     r->problems.code = "bad-start";
     drape_i_read_start(r, root);

@@ -262,8 +262,8 @@ void drape_i_turn_up(const reader_t *r, double v[3]) {
 /* ---- names of files ----
  *
  * Somebody else may have written the scene. It may read meshes in its own folder and below, and name outputs in the
- * present folder and below. The words of a name are looked at first; then, of a mesh that is there, where it really
- * lies, since a link in the folder may lead anywhere; of an output, where its folder lies. */
+ * present folder and below. The name itself is checked first. Then, for a mesh that exists, where it really lies,
+ * since a link in the folder may lead anywhere; for an output, where its folder lies. */
 
 bool drape_i_path_climbs(const char *path) {
     if (path[0] == '/') return true;

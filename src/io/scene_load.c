@@ -353,7 +353,7 @@ static void read_head(reader_t *r, const drape_i_node *root) {
     const char *name = NULL;
     if (!drape_i_node_find(root, "drape"))
         drape_i_problem_at(&r->problems, root, false,
-                           "the line `drape: 1` is missing; it gives the version of the format");
+                           "the line `drape: 1`, the version of the format, is missing; add it at the top");
     if (drape_i_read_whole(r, root, "drape", 1, INT32_MAX, &version) && version != 1)
         drape_i_problem_at(
             &r->problems, drape_i_node_find(root, "drape"), false,

@@ -36,8 +36,9 @@ static void read_bend(reader_t *r, const drape_i_node *node, drape_material *out
     if (!node) return;
     const int32_t count = node->kind == DRAPE_I_LIST ? drape_i_node_count(node) : 1;
     if (count != 1 && count != 3) {
-        drape_i_problem_at(&r->problems, node, false,
-                           "bend: one number, or three for warp, weft and twist, as in [12 uN m, 7 uN m, 9 uN m]");
+        drape_i_problem_at(
+            &r->problems, node, false,
+            "bend: expected one number, or three for warp, weft and twist, such as [12 uN m, 7 uN m, 9 uN m]");
         return;
     }
     out->bend_weft = out->bend_twist = 0;

@@ -1,5 +1,5 @@
-/* scene_pins.c: `pins:` and `loads:` of the pieces, and the vertices that they take: by name (edges and corners of a
- * grid), place, number, box, group of the mesh file, or the points that they are nearest to. */
+/* scene_pins.c: `pins` and `loads` of the pieces, and the vertices that they select. These are given by name (edges
+ * and corners of a grid), place, number, box, group of the mesh file, or nearest points. */
 #include "io/mesh.h"
 #include "io/scene_reader.h"
 
@@ -530,7 +530,8 @@ static void read_directions(reader_t *r, const drape_i_node *node, drape_pin *pi
     pin->directions = count;
     const double least = 1e-6;
     if (spanned(count, pin->direction) < least)
-        drape_i_problem_at(&r->problems, node, false, "directions: one of them lies along the others; leave it out");
+        drape_i_problem_at(&r->problems, node, false,
+                           "directions: one of them is a combination of the others; leave it out");
 }
 
 static void read_pin(reader_t *r, const drape_i_node *node, int32_t piece) {

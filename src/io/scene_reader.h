@@ -17,8 +17,8 @@ struct drape_loaded_scene {
     drape_context *ctx;
     drape_scene scene;
     drape_i_arena arena;
-    const drape_i_node **collider_node; /* where each collider stands, for findings about it */
-    const char **file;                  /* that were read */
+    const drape_i_node **piece_node, **collider_node; /* where each stands, for findings about it */
+    const char **file;                                /* that were read */
     int32_t files;
 };
 
@@ -41,7 +41,7 @@ typedef struct drape_i_image_read {
     struct drape_i_image_read *before;
 } drape_i_image_read;
 
-/* Who wants to see more of a scene than whether it is good: the doctor. */
+/* Gets more of a scene than whether it is good: used by the doctor. */
 typedef struct drape_i_scene_listener {
     void *user;
     /* After reading, in the order of the file; NULL with how many more there are than are kept. */
@@ -54,7 +54,7 @@ typedef struct drape_i_scene_listener {
 } drape_i_scene_listener;
 
 /* drape_scene_load with a listener, which may be NULL. With one, a mesh file's problems and vertices without a
- * triangle are only told, and *out may be a scene that no simulation takes. */
+ * triangle are only reported, and *out may be a scene that no simulation accepts. */
 drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
                                 const drape_i_scene_listener *listener, drape_loaded_scene **out);
 
@@ -85,7 +85,7 @@ typedef drape_i_scene_reader reader_t;
 
 #define DRAPE_I_SCENE_FRICTION 0.3 /* of pieces and colliders that give none: cotton on wood */
 
-/* ---- scene_fields.c: values of keys, each checked; problems are noted and reading goes on ---- */
+/* ---- scene_fields.c: values of keys, each checked; problems are noted and reading continues ---- */
 
 typedef struct drape_i_range {
     double low, high;
@@ -123,7 +123,7 @@ bool drape_i_node_vector(reader_t *r, const drape_i_node *node, drape_i_dimensio
 void drape_i_read_up(reader_t *r, const drape_i_node *map, bool *y_up);
 /* Positions, velocities and directions of a scene with `up: y` are turned so that z is up. */
 void drape_i_turn_up(const reader_t *r, double v[3]);
-/* The entry of a list (NULL at its end) that a word is probably meant for, or NULL. */
+/* The entry of a list (NULL at its end) that is most similar to a word, or NULL. */
 const char *drape_i_nearest(const char *word, const char *const *list);
 /* "a, b, c" of such a list, cut to size. */
 void drape_i_join(const char *const *list, char *out, size_t size);
@@ -154,8 +154,8 @@ typedef struct drape_i_placement {
 
 drape_i_placement drape_i_read_place(reader_t *r, const drape_i_node *piece); /* its key `place` */
 void drape_i_place_points(const reader_t *r, const drape_i_placement *p, int64_t count, double *points);
-/* Where a file is that a scene names: beside the scene file; its name may not climb out with "..", by a link, or
- * start at the root, unless the caller trusts the scene. NULL after a problem. */
+/* The path of a file that a scene names: relative to the scene file. Unless the caller trusts the scene, its name may
+ * not lead out of the folder with ".." or by a link, nor start at the root. NULL after a problem. */
 const char *drape_i_path_beside(reader_t *r, const drape_i_node *node);
 void drape_i_read_unit(reader_t *r, const drape_i_node *map, double *out); /* its key `unit` */
 /* From the file's axes to the scene's: one of the two has y up, the other z. */
@@ -184,7 +184,7 @@ typedef struct drape_i_frames_read {
     struct drape_i_frames_read *before;
 } drape_i_frames_read;
 
-/* Whether a node is a word, after a problem where it is not: "mesh: the name of ... is wanted". */
+/* Whether a node is a word, after a problem if it is not: "mesh: expected the name of ...". */
 bool drape_i_is_file_name(reader_t *r, const drape_i_node *node, const char *wanted);
 /* The defaults, and the keys unit and up of the map. */
 void drape_i_frame_source_begin(reader_t *r, const drape_i_node *map, drape_i_frame_source *out);

@@ -1,8 +1,8 @@
 /* shade.c: from what the samples of a pixel see to its color.
  *
- * Samples that see the same triangle, or none, are shaded together, in the middle between them; only the shadow of
- * the main light is looked up sample by sample, each with other points of the disc that makes it soft. All of this is
- * in linear light.
+ * Samples that see the same triangle, or none, are shaded together, at the point between them. Only the shadow of the
+ * main light is looked up sample by sample, each with other points of the disc that makes it soft. All of this is in
+ * linear light.
  *
  * Light: a main one from the left behind the camera, a fill light from the other side, and the sky above warm earth.
  * Cloth also shines at grazing angles, where its fibres stand up, and lets some light through. */

@@ -1,9 +1,9 @@
 /* sky_light.c: how much of the sky a place sees, from depth maps in directions all around. It makes folds and what is
  * beneath the cloth darker, where the main light alone would leave them flat.
  *
- * The directions are spread over the upper half of a sphere by the golden angle; each map holds what is nearest and
- * what is farthest, so it serves the opposite direction too. A side of normal n gets sum_i max(0, n.d_i) lit_i /
- * sum_i max(0, n.d_i). */
+ * The directions are spread over the upper half of a sphere by the golden angle. Each map holds the nearest and the
+ * farthest depth, so it serves the opposite direction too. A side of normal n gets sum_i max(0, n.d_i) lit_i / sum_i
+ * max(0, n.d_i). */
 #include "base/elementary.h"
 #include "base/parallel.h"
 #include "io/render.h"

@@ -1,12 +1,13 @@
 /* usda.c: a Universal Scene Description layer as text (USD 22 and later read it; the grammar is that of "Usda File
  * Format", openusd.org).
  *
- * An Xform "drape" with one Mesh per piece: triangles, points, extent and normals sampled at time codes that are the
- * numbers of the frames, texture coordinates as primvars:st, attributes of the frames as primvars:NAME; then one Mesh
- * per mesh beside the cloth, with points and extent. What has a color or an image has primvars:displayColor and a
- * UsdPreviewSurface among the Materials; images are files beside the layer. Metres, z up. Numbers with 9 digits, so
- * that reading them gives the same floats; normals with 5. Besides its samples an attribute has the first frame as
- * default, for readers that know no time; it stands behind them since three.js forgets the one that comes first.
+ * An Xform "drape" has one Mesh per piece: triangles, and points, extent and normals sampled at time codes that are
+ * the numbers of the frames. Texture coordinates are primvars:st, attributes of the frames primvars:NAME. Then
+ * follows one Mesh per mesh beside the cloth, with points and extent. What has a color or an image has
+ * primvars:displayColor and a UsdPreviewSurface among the Materials; images are files beside the layer. Metres, z up.
+ * Numbers with 9 digits, so that reading them gives the same floats; normals with 5. Besides its samples an attribute
+ * has the first frame as default, for readers that know no time; it stands behind them since three.js forgets the one
+ * that comes first.
  *
  * Samples of one attribute stand together, so the frames are read once for each of them and each piece. */
 #include "io/appearance.h"

@@ -42,7 +42,7 @@ static char *copy_text(drape_i_problems *list, const char *text, size_t length) 
     return copy;
 }
 
-/* Puts a problem where its place is, behind those of the same place. */
+/* Inserts a problem by its place, after those of the same place. */
 static void add_problem(drape_i_problems *list, const drape_i_problem *problem) {
     if (list->count++ >= MOST_PROBLEMS) return;
     drape_i_problem *p = drape_i_arena_get(list->ctx, list->arena, 1, sizeof *p), **link = &list->first;
@@ -260,7 +260,7 @@ static drape_i_node *read_node(reader *r, struct fy_event *event, int32_t depth)
     }
 }
 
-/* Some of libfyaml's words are for those who know YAML's grammar. */
+/* Some messages of libfyaml assume knowledge of YAML's grammar. */
 static const char *plain_words(const char *message) {
     static const struct {
         const char *theirs, *ours;
@@ -269,7 +269,7 @@ static const char *plain_words(const char *message) {
         {"did not find expected '-' indicator",
          "this line is not aligned with the ones above it; check its indentation"},
         {"did not find expected key", "this line is not aligned with the ones above it; check its indentation"},
-        {"tab character may not be used as indentation", "a tab; indent lines with spaces"},
+        {"tab character may not be used as indentation", "found a tab; indent lines with spaces"},
         {"missing comma in flow mapping", "a comma or a closing } is missing before this"},
         {"missing comma in flow sequence", "a comma or a closing ] is missing before this"},
         {"flow mapping without a closing brace", "a closing } is missing"},
@@ -285,8 +285,8 @@ static const char *plain_words(const char *message) {
          "a list with dashes must begin on the line below its key"},
         {"invalid nested block mapping on the same line", "two colons in one line; put text with a colon in quotes"},
         {"invalid indentation in mapping", "this line is not aligned with the ones above it; check its indentation"},
-        {"mismatched flow mapping end", "found }, expected ]"},
-        {"mismatched flow sequence end", "found ], expected }"},
+        {"mismatched flow mapping end", "found } where ] is expected; check which bracket is open"},
+        {"mismatched flow sequence end", "found ] where } is expected; check which bracket is open"},
     };
     for (size_t i = 0; message && i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].theirs, message) == 0) return words[i].ours;
@@ -326,16 +326,16 @@ static int32_t character_length(const unsigned char *text, int64_t left) {
     return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : length;
 }
 
-/* How many brackets are open behind this character; quotes are not looked at, so it is a guess, good for a limit far
+/* How many brackets are open after this character; quotes are not looked at, so it is a guess, good for a limit far
  * beyond what any scene has. */
 static int32_t open_brackets(int32_t before, char c) {
     if (c == '[' || c == '{') return before + 1;
     return before > 0 && (c == ']' || c == '}') ? before - 1 : before;
 }
 
-/* What libfyaml should not see: bytes that are no text, which it takes for an end or for nothing; many doubled quotes
- * in a line, whose memory its version 0.7.12 does not free; very many open brackets, of which each takes it some 350
- * bytes before the first one is told of; and very many words in a line, some 400 bytes each. */
+/* What libfyaml should not see. Bytes that are not text, which it takes for an end or for nothing. Many doubled
+ * quotes in a line, whose memory its version 0.7.12 does not free. Very many open brackets, each of which takes some
+ * 350 bytes before the first one is reported. And very many words in a line, some 400 bytes each. */
 static bool is_text(reader *r) {
     int32_t line = 1, column = 1, length, doubled = 0, brackets = 0, separators = 0;
     char what[100] = "";
@@ -360,7 +360,7 @@ static bool is_text(reader *r) {
     return !*what;
 }
 
-/* The first document's root; anything behind it is refused. */
+/* The root of the first document; anything after it is refused. */
 static drape_i_node *read_stream(reader *r) {
     drape_i_node *root = NULL;
     for (struct fy_event *event; (event = next_event(r));) {

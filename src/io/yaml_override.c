@@ -29,7 +29,7 @@ static void put(drape_i_node *parent, drape_i_node *old, drape_i_node *value, co
     *link = value;
 }
 
-/* Values of an assignment stand in no line of a file. */
+/* Values of an assignment have no line in a file. */
 static drape_i_node *parse_value(drape_i_problems *problems, const char *label, const char *text) {
     drape_i_node *root = drape_i_yaml_parse(problems, label, text, (int64_t)strlen(text)), *n = root;
     while (n) {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether a vertex is an own one is told by its number. */
+/* The number of a vertex shows whether this process owns it. */
 typedef struct range {
     PetscInt first, end;
 } range;

@@ -1,12 +1,12 @@
-/* multigrid.c: smoothed aggregation over all processes. Each makes drape's own hierarchy for its diagonal block; the
- * interpolations, side by side, are those of PETSc's multigrid (PCMG), which smooths, restricts and corrects over the
- * borders as anywhere else. PETSc makes the Galerkin products P'A P of the whole matrix.
+/* multigrid.c: smoothed aggregation over all processes. Each makes drape's own hierarchy for its diagonal block. The
+ * interpolations, side by side, are those of PETSc's multigrid (PCMG), which smooths, restricts and corrects across
+ * the borders as everywhere else. PETSc makes the Galerkin products P'A P of the whole matrix.
  *
- * What a vertex is coupled with on other processes is not in the diagonal block. Left out, it would look as if those
- * vertices were held, and interpolations would fade towards the borders; so these blocks are added to the vertex' own
- * diagonal block, as if all of them moved along (for strips at 16 subdomains that is 36 iterations against 53).
- * Copies are in the matrix, and held in all directions: nothing of them is in P, and no matrix of the own rows alone
- * is needed. The diagonal blocks are changed in place and put back.
+ * What a vertex is coupled with on other processes is not in the diagonal block. Without them it would look as if
+ * those vertices were held, and interpolations would fade towards the borders. So these blocks are added to the
+ * vertex' own diagonal block, as if all of them moved along (for strips at 16 subdomains that is 36 iterations
+ * against 53). Copies are in the matrix, and held in all directions: nothing of them is in P, and no matrix of the
+ * own rows alone is needed. The diagonal blocks are changed in place and put back.
  *
  * Smoothing is Chebyshev's polynomial of degree 2 over the diagonal blocks, which does not depend on the borders as
  * Gauss and Seidel's would. Processes whose hierarchy ends early hand their last level down unchanged, so the

@@ -1,7 +1,7 @@
 /* part.c: a scene divided over processes. The vertices are divided by their rest positions. A process
  * then keeps all triangles that touch its own vertices, and all that touch those: two rings of copies. So every
- * element that moves an own vertex is there with everything that its rest shape depends on, and the cloth code
- * assembles the own rows as it would in the whole cloth. Vertices keep their order. */
+ * element that moves an own vertex is there, with everything that its rest shape depends on. The cloth code assembles
+ * the own rows as it would in the whole cloth. Vertices keep their order. */
 #include "mpi/part.h"
 
 #include "sim/sim.h"
@@ -285,7 +285,7 @@ static drape_status copy_texts(const division *d, drape_scene *scene) {
     for (size_t i = 0; method && i < sizeof methods / sizeof *methods; i++)
         if (strcmp(method, methods[i]) == 0) scene->integration.ode.method = methods[i];
     if (scene->cloth.model && !(scene->cloth.model = copy_text(p, scene->cloth.model))) return DRAPE_ERROR_MEMORY;
-    scene->solve.method = "ppcg"; /* of a solver that is never asked */
+    scene->solve.method = "ppcg"; /* of a solver that is never used */
     scene->solve.precond = "block_diagonal";
     scene->solve.direct = NULL;
     scene->colliders = NULL;

@@ -1,11 +1,11 @@
 /* partition.c: who owns which rows, by recursive coordinate bisection (Berger and Bokhari 1987).
  *
- * A group of rows that is meant for several processes is cut across the longest side of its bounding box, so that
- * both sides have rows in proportion to their processes; then both are cut in the same way. All groups are cut
- * together, and each process looks at its own chunk of rows only. The coordinate of a cut is the exact quantile: its
- * 64 bits are found by eight histograms of eight bits each. Rows with that very coordinate are cut by their numbers.
- * Everything is decided from minima, maxima and counts of integers, so the same input is always divided in the same
- * way. Rows whose positions are all alike fall into consecutive blocks.
+ * A group of rows for several processes is cut across the longest side of its bounding box, so that both sides have
+ * rows in proportion to their processes. Then both are cut in the same way. All groups are cut together, and each
+ * process looks at its own chunk of rows only. The coordinate of a cut is the exact quantile: its 64 bits are found
+ * by eight histograms of eight bits each. Rows with that very coordinate are cut by their numbers. Everything is
+ * decided from minima, maxima and counts of integers, so the same input is always divided in the same way. Rows whose
+ * positions are all alike fall into consecutive blocks.
  *
  * Rows have the numbers of their file until they are divided. Then each process numbers its own ones in the same
  * order, behind those of the processes before it: PETSc's matrices want consecutive rows. */
@@ -23,7 +23,7 @@ typedef struct division {
     int64_t rows;           /* of this process' chunk */
     const double *position; /* 3 per row */
     int32_t *to;            /* of each row: its group, in the end its process */
-    int32_t *end;           /* of a group: the process behind its last; 0: there is no such group */
+    int32_t *end;           /* of a group: the process after its last; 0: there is no such group */
     int32_t *axis;
     int64_t *count; /* rows of the group, on all processes */
     int64_t *left;  /* rows that are still to be found for the left side */
@@ -109,7 +109,7 @@ static void bisect(division *d) {
         }
         for (int32_t shift = 64 - DIGITS; shift >= 0; shift -= DIGITS) find_digit(d, shift);
         move_right(d);
-        for (int32_t g = d->size - 1; g >= 0; g--) { /* from behind: new groups are not cut again */
+        for (int32_t g = d->size - 1; g >= 0; g--) { /* from the end: new groups are not cut again */
             const int32_t half = is_cut(d, g) ? middle(d, g) : 0;
             if (half == 0) continue;
             const int64_t left = d->count[g] * (half - g) / (d->end[g] - g);
@@ -138,7 +138,7 @@ static void number_rows(division *d, drape_i_owners *out) {
     for (int64_t i = 0; i < d->rows; i++) out->fresh[i] = (int32_t)next[d->to[i]]++;
 }
 
-/* Rows go to their owners. Who has lower numbers is heard first, so own rows ascend. */
+/* Rows go to their owners. Processes with lower numbers come first, so own rows ascend. */
 static void hand_over(division *d, int64_t from, int32_t *sorted, int32_t *four, drape_i_owners *out) {
     int32_t *give = four, *take = four + d->size, *give_at = take + d->size, *take_at = give_at + d->size;
     for (int64_t i = 0; i < d->rows; i++) give[d->to[i]]++;

@@ -30,7 +30,7 @@ static drape_status open_here(drape_i_shared_file *f) {
     struct stat info;
     f->descriptor = open(f->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (f->descriptor < 0 || fstat(f->descriptor, &info) != 0) return refuse(f, "open", errno);
-    if (!S_ISREG(info.st_mode)) return drape_i_fail(f->ctx, DRAPE_ERROR_IO, "%s: this is no regular file", f->path);
+    if (!S_ISREG(info.st_mode)) return drape_i_fail(f->ctx, DRAPE_ERROR_IO, "%s: not a regular file", f->path);
     f->size = info.st_size;
     return DRAPE_OK;
 }

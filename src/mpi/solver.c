@@ -378,7 +378,7 @@ static drape_status check_problem(drape_petsc_solver *s, const drape_problem *p,
                             s->part.vertices);
     if (p->couplings.count > 0 || p->op || p->near_kernel)
         return drape_i_fail(s->ctx, DRAPE_ERROR_ARGUMENT,
-                            "petsc: couplings, operators and vectors of the near-kernel are not there");
+                            "petsc: couplings, operators and vectors of the near-kernel are not supported");
     return DRAPE_OK;
 }
 

@@ -6,7 +6,7 @@
 
 /* ---- What the parts do together ---- */
 
-/* Added up on the first process and told the others: the same bits everywhere. */
+/* Added up on the first process and sent to the others: the same bits everywhere. */
 static void sum_all(void *user, double *value) {
     const drape_petsc_sim *s = user;
     double sum = 0;

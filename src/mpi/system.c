@@ -196,7 +196,7 @@ static drape_status check_filter(drape_petsc_system *s, int64_t *constrained) {
         const double *S = s->S + 9 * (int64_t)i;
         bool identity = true;
         if (!is_projection(S))
-            return drape_i_fail(s->ctx, DRAPE_ERROR_FORMAT, "%s: S of vertex %d is no orthogonal projection",
+            return drape_i_fail(s->ctx, DRAPE_ERROR_FORMAT, "%s: S of vertex %d is not an orthogonal projection",
                                 s->file.path, s->row[i]);
         for (int32_t m = 0; m < 9; m++) identity &= S[m] == (m % 4 == 0);
         *constrained += i < s->part.own_count && !identity;
@@ -377,7 +377,7 @@ static drape_status read_blocks(drape_petsc_system *s, const own_rows *r) {
             status = place_blocks(s, r, k, val + 9 * (r->start[k] - r->start[i]));
         DRAPE_FREE(s->ctx, val, room);
     }
-    for (int32_t c = count; c < s->part.vertices; c++) /* nobody looks at them, but they must be numbers */
+    for (int32_t c = count; c < s->part.vertices; c++) /* they are not used, but must be numbers */
         for (int32_t m = 0; m < 9; m += 4) s->A.val[9 * (s->rowptr[c + 1] - 1) + m] = 1;
     return status;
 }
@@ -415,7 +415,7 @@ static drape_status check_total(drape_petsc_system *s, int64_t mine) {
     int64_t all;
     MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, s->comm);
     if (all == s->head.nconstrained) return DRAPE_OK;
-    return drape_i_fail(s->ctx, DRAPE_ERROR_FORMAT, "%s: %lld vertices are said to be constrained, and %lld are",
+    return drape_i_fail(s->ctx, DRAPE_ERROR_FORMAT, "%s: %lld vertices are declared as constrained, but %lld are",
                         s->file.path, (long long)s->head.nconstrained, (long long)all);
 }
 

@@ -23,11 +23,10 @@
  *
  * has the first p - 1 of them taken out: order p. (Aitken and Neville's scheme with the harmonic sequence; Deuflhard
  * 1985.) It damps stiff components as implicit Euler does, which explicit beginnings would blow up. p (p + 1) / 2
- * solves. A multistep method of order k keeps its order when its few first states are wrong by O(h^k), for which
- * steps of order k - 1 would do; but then theirs is most of the error (three quarters of it in the survey's example
- * 1b by BDF2).
+ * solves. A multistep method of order k keeps its order if its first states are wrong by O(h^k), which steps of order
+ * k - 1 achieve. But then their error is most of the total (three quarters of it in the survey's example 1b by BDF2).
  *
- * Where an estimate of the error is wanted, it is the difference to the combination of order p - 1. */
+ * If an estimate of the error is needed, it is the difference to the combination of order p - 1. */
 
 static double share_of(int32_t m, int32_t order) {
     double w = 1;

@@ -1,7 +1,7 @@
 /* events.c: times at which functions of the solution change their sign, located on the dense output.
  *
- * The signs at the ends of a step decide whether there is an event in it. The bracket [a, b] with the old sign at a
- * and the new one (or zero) at b is then made shorter by the ITP method (Oliveira and Takahashi 2021), which never
+ * The signs at the ends of a step decide whether there is an event in it. The bracket [a, b] has the old sign at a
+ * and the new one (or zero) at b. It is then shortened by the ITP method (Oliveira and Takahashi 2021). This never
  * takes more than one evaluation beyond those of bisection, and superlinearly fewer where g is smooth:
  *
  *   interpolate   x_f, where the line through both ends is zero

@@ -21,8 +21,8 @@
  *   u(theta) = H(theta) + theta^2 (1 - theta)^2 h sum_i d_i k_i.
  *
  * The error of H is theta^2 (1 - theta)^2 h^4 y''''/24 + O(h^5), so h sum d_i k_i = h^4 y''''/24 + O(h^5) makes that
- * of u O(h^5). Tree by tree: sum d_i = sum d_i c_i = sum d_i c_i^2 = sum d_i a_ij c_j = 0 and, with the four trees of
- * order 4, sum d_i c_i^3 = 1/4, sum d_i c_i a_ij c_j = 1/8, sum d_i a_ij c_j^2 = 1/12, sum d_i a_ij a_jk c_k = 1/24.
+ * of u O(h^5). Tree by tree: sum d_i = sum d_i c_i = sum d_i c_i^2 = sum d_i a_ij c_j = 0. And for the four trees of
+ * order 4: sum d_i c_i^3 = 1/4, sum d_i c_i a_ij c_j = 1/8, sum d_i a_ij c_j^2 = 1/12, sum d_i a_ij a_jk c_k = 1/24.
  * u has the values and slopes of the steps at both ends: it is continuously differentiable over all steps.
  *
  * Cost: one sum of at most nine vectors for each time that is asked for. */

@@ -1,6 +1,5 @@
-/* krylov.c: DRAPE_ODE_MATRIX_FREE, Newton's corrections without a matrix. A s = r is solved by GMRES (Saad and
- * Schultz 1986), restarted, whose products with A = I - c J, or M - c D - c^2 K, are differences of f (Knoll and
- * Keyes 2004):
+/* krylov.c: DRAPE_ODE_MATRIX_FREE, Newton's corrections without a matrix. A s = r is solved by restarted GMRES (Saad
+ * and Schultz 1986). Its products with A = I - c J, or M - c D - c^2 K, are differences of f (Knoll and Keyes 2004):
  *
  *   A w = w   - c / e (f(t, y + e w) - f(t, y))                            first order
  *   A w = M w - c / e (f(t, x + e c w, v + e w) - f(t, x, v))              second order

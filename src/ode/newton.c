@@ -9,14 +9,15 @@
  *
  * (The survey writes (46) to (48) for all of Y, leaves the h out of (48), and begins to count at 1.)
  *
- * A correction s solves A s = -G to |A s + G| <= eta |G|. When to stop is judged by the corrections: they shrink by
- * a rate, so that after s an error of about rate / (1 - rate) |s| is left (Hairer and Wanner II, IV.8). The rate is
+ * A correction s solves A s = -G to |A s + G| <= eta |G|. The corrections tell when to stop. They shrink by a rate,
+ * so that after s an error of about rate / (1 - rate) |s| is left (Hairer and Wanner II, IV.8). The rate is
  * remembered from stage to stage, so a stage that is as easy as the last needs one evaluation of f, not two.
  *
  * A matrix that is kept (DRAPE_ODE_SIMPLIFIED) was made for c' and serves for c while they differ by less than 30 %.
- * Its corrections are then wrong by between 1 (where M is most of A) and c'/c or its square (where D or K is); taken
- * times 2 / (1 + c/c') they are right in the middle (Brown, Hindmarsh and Petzold 1994 on VODE and DASPK). Where
- * corrections shrink too slowly the next one gets a new matrix. Corrections without one are krylov.c's. */
+ * Its corrections are then wrong by a factor between 1 (where M is most of A) and c'/c or its square (where D or K
+ * is). Multiplied by 2 / (1 + c/c') they are right in the middle (Brown, Hindmarsh and Petzold 1994 on VODE and
+ * DASPK). Where corrections shrink too slowly the next one gets a new matrix. Corrections without one are krylov.c's.
+ */
 #include "ode/ode.h"
 
 #include <float.h>
@@ -24,7 +25,7 @@
 
 /* Of the rate: what is assumed where none was seen; least and most that is believed; how it fades unseen. */
 static const double RATE_UNSEEN = 0.5, RATE_LEAST = 1e-3, RATE_MOST = 0.9, RATE_FADES = 1.5;
-static const double DIVERGES = 2;         /* corrections that grow by this are given up, without a line search */
+static const double DIVERGES = 2; /* corrections that grow by this factor end the iteration, without a line search */
 static const double SHARE_OF_ERROR = 0.1; /* of the tolerance of the local error */
 enum { GUESS_KEPT = 3, MANY_CORRECTIONS = 4 };
 static const double SHARE_OF_SURPRISE = 0.3, LEAST_TOLERANCE = 0.003; /* see newton.tolerance */
@@ -196,8 +197,8 @@ static double largest_move(drape_ode *ode, const drape_i_ode_stage *stage) {
     return stage->c * drape_i_ode_most(ode, m->s, &where) / tolerance;
 }
 
-/* |s| over the tolerance: the largest change of x where newton.tolerance is set; under the control of the error, as
- * that is measured; else the root mean square over all of Y */
+/* |s| relative to the tolerance. If newton.tolerance is set, |s| is the largest change of x; under error control, the
+ * norm of the error; else the root mean square over all of Y */
 static double correction_norm(drape_ode *ode, const drape_i_ode_stage *stage) {
     const drape_ode_settings *o = &ode->settings;
     const drape_i_ode_newton_memory *m = &ode->newton;
@@ -312,8 +313,9 @@ static drape_status residual_as_correction(drape_ode *ode, const drape_i_ode_sta
     return DRAPE_OK;
 }
 
-/* Whether what was thought to be the last correction was. Without a matrix systems are solved loosely, and what is
- * left of a stiff system's residual may hide large errors of its slow parts: there the residual itself must be small.
+/* Whether what was thought to be the last correction was. Matrix-free systems are solved only roughly, and the
+ * remaining residual of a stiff system may hide large errors of its slow parts. So the residual itself must be small
+ * there.
  */
 static drape_status confirm(drape_ode *ode, const drape_i_ode_stage *stage, const iteration *it, bool *last,
                             drape_ode_reason *reason) {
@@ -400,7 +402,7 @@ static void prescribe(drape_ode *ode, const drape_i_ode_stage *stage) {
                           ode->newton.psi, ode->newton.Y);
 }
 
-/* Takes what does not converge as far as it came, where that is wanted. */
+/* Keeps the unconverged result, if the settings say so. */
 static bool is_forgiven(drape_ode *ode, drape_ode_reason reason) {
     bool newtons =
         reason == DRAPE_ODE_NEWTON_LIMIT || reason == DRAPE_ODE_NEWTON_DIVERGED || reason == DRAPE_ODE_SEARCH_FAILED;
@@ -413,9 +415,9 @@ static bool is_forgiven(drape_ode *ode, drape_ode_reason reason) {
     return true;
 }
 
-/* Extrapolation is the better guess for smooth motion, and enlarges what is rough: where there is a potential, it
- * tells which is better at hand, the extrapolation in Y or the state before. What was better is not asked again for a
- * few stages, nor is it any longer once Newton's iteration takes many corrections from an extrapolation. */
+/* Extrapolation is the better guess for smooth motion, but amplifies rough motion. If there is a potential, it
+ * decides between the extrapolation in Y and the previous state. What was better is not asked again for a few stages,
+ * nor is it any longer once Newton's iteration takes many corrections from an extrapolation. */
 static drape_status choose_guess(drape_ode *ode, const drape_i_ode_stage *stage, drape_ode_reason *reason) {
     drape_i_ode_newton_memory *m = &ode->newton;
     const drape_ode_newton *o = &ode->settings.newton;

@@ -2,7 +2,7 @@
  *
  * To add a method: a file that fills a drape_i_ode_method (or a Butcher table in one_step.c), one line in registry.c.
  *
- * The state is one vector of `length` numbers: y, or x and v one behind the other. Methods see the first order form
+ * The state is one vector of `length` numbers: y, or x followed by v. Methods see the first order form
  * Y' = F(t, Y) only; that (x, v) is solved as one system for v is the business of newton.c. */
 #ifndef DRAPE_ODE_ODE_H
 #define DRAPE_ODE_ODE_H
@@ -61,7 +61,7 @@ drape_status drape_i_ode_tableau_check(drape_context *ctx, const drape_ode_table
 typedef struct drape_i_ode_newton_memory {
     double *r, *s, *force, *product; /* size each: residual -G, correction, f, M times something */
     double *psi, *Y, *first;         /* length each: see drape_i_ode_stage; the guess, to begin again from */
-    double *extrapolated;            /* length: where the states before lead to; NULL: nobody asks */
+    double *extrapolated;            /* length: extrapolated from the past states; NULL: not used */
     double E;                        /* the incremental potential at Y, where E_known */
     bool E_known;
     int32_t guess_kept; /* stages for which the better guess is not asked for again */
@@ -107,7 +107,7 @@ typedef struct drape_i_ode_control_memory {
 } drape_i_ode_control_memory;
 
 /* One number that an interpolating polynomial goes by: the value or the slope at a place. Where both are known at one
- * place the slope comes right behind the value. */
+ * place the slope comes directly after the value. */
 typedef struct drape_i_ode_datum {
     double at; /* in steps, from the beginning of the step */
     bool slope;
@@ -161,7 +161,7 @@ struct drape_ode {
     drape_ode_counts counts;
     drape_i_ode_span span;
     drape_i_ode_watch *watch; /* NULL: no events */
-    drape_ode *shadow;        /* the same method on a test equation, to judge explicit steps; NULL: not asked for */
+    drape_ode *shadow;        /* the same method on a test equation, to judge explicit steps; NULL: not used */
     drape_i_ode_test shadow_test;
     double stiffest[2]; /* the eigenvalue that was last asked for */
 
@@ -257,8 +257,8 @@ void drape_i_ode_filter_error(drape_ode *ode);
 drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, drape_ode_reason *reason);
 /* The length of the next step from the error of this one; accepted or rejected. */
 double drape_i_ode_propose(drape_ode *ode, double h, double error, bool accepted);
-/* The root mean square, or the largest, of factor x over atol + rtol |x of Y| and v over atol_v + rtol |v of Y|;
- * where atol_v is infinite, of x alone. First order: x is y, and v is not looked at. */
+/* The root mean square, or the largest, of factor x over atol + rtol |x of Y| and v over atol_v + rtol |v of Y|. If
+ * atol_v is infinite, only x counts. First order: x is y, and v is not looked at. */
 typedef struct drape_i_ode_gauge {
     double rtol, atol, atol_v;
     bool largest;

@@ -7,7 +7,7 @@
 
 /* ---- Butcher tables, as in Hauth's (19) and table 1 ----
  *
- * Table 2 of the survey lost its columns in print; the right ones stand here. Bogacki and Shampine 1989 and Dormand
+ * Table 2 of the survey lost its columns in print; the right ones are here. Bogacki and Shampine 1989 and Dormand
  * and Prince 1980 are the usual pairs; both evaluate f last at the new state, where the next step begins. */
 
 const drape_ode_tableau drape_i_ode_explicit_euler = {
@@ -201,8 +201,8 @@ drape_status drape_i_ode_verlet_step(drape_ode *ode, double h, drape_ode_reason 
  *
  *   Y = Y_0 + h/2 F(t + h/2, Y),   Y_1 = 2 Y - Y_0.
  *
- * What is prescribed of x is so at the ends of steps: v between them is (x_1 - x_0)/h, and 2 v - v_0 would swing from
- * step to step, so that v at the end is taken to be the same. */
+ * Prescribed values of x hold at the ends of steps. v between them is (x_1 - x_0)/h, and 2 v - v_0 would oscillate
+ * from step to step. So v at the end is taken to be the same. */
 
 static drape_status implicit_euler_step(drape_ode *ode, double h, drape_ode_reason *reason) {
     drape_i_ode_stage whole = {.t = ode->t + h, .c = h};

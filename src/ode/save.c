@@ -4,8 +4,8 @@
  *   saved_head
  *   double past_step[room], past[count][length], slope[length] where it is known
  *
- * Little-endian, as it lies in memory. The matrix of DRAPE_ODE_SIMPLIFIED is not in it, nor is the slope that dense
- * output keeps while BDF begins: they are dropped by saving as by restoring, so that both go on alike. Everything
+ * Little-endian, as it lies in memory. It does not contain the matrix of DRAPE_ODE_SIMPLIFIED, nor the slope that
+ * dense output keeps while BDF begins. Both saving and restoring drop them, so that both continue alike. Everything
  * else is recomputed in every step. */
 #include "ode/ode.h"
 

@@ -10,10 +10,10 @@
  * down in it. Without one it is taken as it is. Where the change of E is lost in the rounding of its sums, the slope
  * decides, as below.
  *
- * DRAPE_ODE_SEARCH_SLOPE, where there is no potential: the slope g(a) = G(v + a s)'s starts below 0 when A is
- * positive definite, and s is short enough where g(a) <= 0.9 |g(0)|: the lowest place on the way has not been passed,
- * or not by far. Steps against stiff springs are cut as by a potential, while |G|, in which the stiff part is nearly
- * all, would forbid the soft ones every move that bends a stiff spring a little. */
+ * DRAPE_ODE_SEARCH_SLOPE, if there is no potential: the slope g(a) = G(v + a s)'s starts below 0 when A is positive
+ * definite. s is short enough if g(a) <= 0.9 |g(0)|: then the lowest point along s has not been passed, or not by
+ * far. Steps against stiff springs are cut as by a potential. |G|, which consists almost only of the stiff part,
+ * would not let the soft springs make any move that bends a stiff one a little. */
 #include "ode/ode.h"
 
 #include <float.h>
@@ -63,8 +63,8 @@ typedef struct merit {
     double G;        /* |G| */
 } merit;
 
-/* Whether a difference of E may be rounding of the sums that E is made of, among which are the stage's kinetic energy
- * and, with either sign, its changes by the forces. */
+/* Whether a difference of E may be rounding error of the sums that make up E. These include the stage's kinetic
+ * energy and, with either sign, its changes by the forces. */
 static bool is_rounding(drape_ode *ode, double difference, double E) {
     const drape_i_ode_newton_memory *m = &ode->newton;
     int64_t n = ode->size, skip = ode->length - n;
@@ -73,7 +73,7 @@ static bool is_rounding(drape_ode *ode, double difference, double E) {
     return fabs(difference) <= UNCLEAR * (fabs(E) + drape_i_ode_dot(ode, n, v, Mv));
 }
 
-/* The lowest place along s is behind by far, going by r. */
+/* Judging by r, the lowest place along s was passed by far. */
 static bool has_passed_lowest(drape_ode *ode, const merit *start) {
     return -drape_i_ode_dot(ode, ode->size, ode->newton.r, ode->newton.s) > -SLOPE * start->slope;
 }
@@ -129,8 +129,8 @@ static double allowed(drape_ode *ode, const drape_i_ode_stage *stage) {
     return share > 0 ? fmin(share, 1) : 0;
 }
 
-/* A share of s shorter than alpha, which led to E: where the parabola through E there and E and its slope at the
- * beginning is lowest, but between a tenth and a half of it. */
+/* A fraction of s shorter than alpha, which led to E. It minimises the parabola through E there and E and its slope
+ * at the beginning, limited to between a tenth and a half of alpha. */
 static double shorter(const merit *start, double alpha, double E) {
     double bend = E - start->E - alpha * start->slope;
     double lowest = start->by_potential && bend > 0 ? -0.5 * start->slope * alpha * alpha / bend : 0.5 * alpha;

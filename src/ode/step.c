@@ -239,7 +239,7 @@ static drape_status length_of_try(drape_ode *ode, double left, double *h, drape_
     return status;
 }
 
-/* Steps that fail or are too wrong are taken back and tried shorter. */
+/* Steps that fail or have too large an error are undone and repeated with a shorter length. */
 static drape_status controlled_step(drape_ode *ode, double limit, drape_ode_result *result) {
     drape_ode_reason reason;
     drape_status status = first_proposal(ode, limit, &reason);
@@ -250,7 +250,7 @@ static drape_status controlled_step(drape_ode *ode, double limit, drape_ode_resu
         status = length_of_try(ode, left, &h, &reason);
         if (!status && !reason) status = try_controlled(ode, h, &proposal, &error, &reason);
         if (status || reason == DRAPE_ODE_STEP_TOO_SMALL) break;
-        bool good = !reason && error <= 1, cut = h < ode->control.proposal; /* then the proposal still stands */
+        bool good = !reason && error <= 1, cut = h < ode->control.proposal; /* then the proposal is still valid */
         if (!good || !cut || proposal > ode->control.proposal) ode->control.proposal = proposal;
         if (good) {
             ode->text[0] = 0;

@@ -1,12 +1,12 @@
 /* assembly.c: see assembly.h for the idea.
  *
- * For element e of k nodes, slot[(e k + a) k + b] says which block of row nodes[a] stands in column nodes[b],
+ * For element e of k nodes, slot[(e k + a) k + b] says which block of row nodes[a] is in column nodes[b],
  * counted from the row's first. Memory: 4 k^2 bytes per element, and 4 bytes per element and part.
  *
- * Elements go window by window, a window being WINDOW rows and an element belonging to that of its lowest node; in a
- * window set by set, in a set in ascending order. Rows are cleared just before the first window that reaches them. So
- * the blocks that a window adds to stay in the cache from the clearing to the last of the sets, and each row sums its
- * elements in an order that depends on the mesh alone. */
+ * Elements go window by window: a window is WINDOW rows, and an element belongs to that of its lowest node. Within a
+ * window they go set by set, and within a set in ascending order. Rows are cleared just before the first window that
+ * reaches them. So the blocks that a window adds to stay in the cache from clearing to the last set. Each row sums
+ * its elements in an order that depends only on the mesh. */
 #include "sparse/assembly.h"
 
 #include "base/parallel.h"

@@ -1,9 +1,9 @@
 /* assembly.h: adds element matrices and vectors into block rows, threaded, without atomics.
  *
- * The rows are cut into parts. A part goes through all elements that touch one of its rows and adds to its own rows
- * only; an element on the border of two parts is computed by both. So no two threads write the same memory, no
- * element matrix is kept, and each row sums its elements in an order that the mesh alone decides (assembly.c): the
- * bits depend neither on the number of parts nor on who works on them. */
+ * The rows are cut into parts. A part goes through all elements that touch one of its rows, and adds only to its own
+ * rows. An element on the border of two parts is computed by both. So no two threads write the same memory, and no
+ * element matrix is stored. Each row sums its elements in an order that depends only on the mesh (assembly.c). The
+ * bits depend neither on the number of parts nor on the threads that work on them. */
 #ifndef DRAPE_SPARSE_ASSEMBLY_H
 #define DRAPE_SPARSE_ASSEMBLY_H
 
@@ -22,7 +22,7 @@ enum { DRAPE_I_ELEMENT_PAIRS = DRAPE_I_ELEMENT_NODES * (DRAPE_I_ELEMENT_NODES + 
 
 /* Results of eight elements of k nodes, lane by lane: blocks[pair][9][lane] for the node pairs a <= b in the
  * order (0,0) (0,1) .. (0,k-1) (1,1) ..; vectors[which][node][3][lane]. Block (b, a) is the transpose of (a, b),
- * unless the job calls the set unsymmetric: then it stands in lower[pair], the pair being (a, b); those of a = b stay
+ * unless the job calls the set unsymmetric. Then it is in lower[pair], the pair being (a, b); those of a = b stay
  * empty.
  */
 typedef struct drape_i_batch {

@@ -1,4 +1,4 @@
-/* bounds.h: whether the offsets and columns of block rows that somebody else filled stay inside of their arrays.
+/* bounds.h: whether the offsets and columns of block rows filled by the caller stay inside their arrays.
  *
  * drape_bsr3_check asks for more, that columns increase within a row, and goes column by column. This is
  * what a product needs so as not to read elsewhere. */
@@ -9,8 +9,8 @@
 #include "base/simd_level.h"
 #include "drape/sparse.h"
 
-/* Refuses negative rows, an array that is missing and a rowptr that does not start with 0: all that can be told
- * without going through the rows. who begins the message. */
+/* Refuses negative rows, an array that is missing and a rowptr that does not start with 0: all that can be checked
+ * without going through the rows. `who` begins the message. */
 drape_status drape_i_bounds_begin(drape_context *ctx, const char *who, const drape_bsr3 *A);
 
 /* Goes through all rows. */

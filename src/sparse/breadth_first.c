@@ -1,5 +1,5 @@
-/* breadth_first.c: a breadth-first search from a row at the rim (Cuthill and McKee 1969): each row comes soon after
- * its neighbours, and those of its levels that are far apart are not coupled. */
+/* breadth_first.c: a breadth-first search from a row at the boundary (Cuthill and McKee 1969). Each row comes soon
+ * after its neighbours, and rows of levels that are far apart are not coupled. */
 #include "sparse/breadth_first.h"
 
 enum { SEARCHES = 3 }; /* each from the row that the one before found last */

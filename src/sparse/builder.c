@@ -1,14 +1,14 @@
 /* builder.c: a matrix entry by entry: a list of rows, each a list of (column, value) pairs.
  *
- * A row holds its pairs in one array: a long part sorted by column, and behind it a short tail, sorted too:
+ * A row holds its pairs in one array: a long part sorted by column, followed by a short tail, also sorted:
  *
  *   pairs:  | columns increase ........ | columns increase | free |
  *           0                        sorted              count  capacity
  *
  * A column is looked up in both by bisection, so a repeated entry is summed at once, in the order of the calls.
- * A new one goes to the end of the sorted part where it belongs there (rows filled from left to right never have a
- * tail), else into the tail; a tail longer than the root of the sorted part is merged into it. An entry in a row
- * of k thus costs O(sqrt k) moves in the worst order, and a dense row of a million in random order takes a
+ * A new entry goes to the end of the sorted part if it belongs there (rows filled from left to right never have a
+ * tail), else into the tail. A tail longer than the square root of the sorted part is merged into it. So an entry in
+ * a row of k costs O(sqrt k) moves in the worst order. A dense row of a million entries in random order takes a
  * second or two instead of many minutes. Everything depends on the order of the calls alone.
  *
  * Memory: 32 bytes per row and at least 16 per entry; the first pair takes room for three. */
@@ -35,7 +35,7 @@ struct drape_builder {
 
 static const int64_t MAX_ROWS = INT64_C(3) * INT32_MAX;
 
-/* Capacities are 4 2^k - 1 pairs: with the byte that drape_i_alloc adds behind, whole cache lines. */
+/* Capacities are 4 2^k - 1 pairs: with the byte that drape_i_alloc appends, whole cache lines. */
 enum { FIRST_CAPACITY = 3, MIN_TAIL = 32 };
 
 drape_status drape_builder_create(drape_context *ctx, int64_t rows, drape_builder **out) {
@@ -96,7 +96,7 @@ static bool tail_is_long(const row *r) {
     return tail >= MIN_TAIL && tail * tail > r->sorted;
 }
 
-/* Merges from the back, the tail being copied behind itself first. */
+/* Merges from the back; the tail is first copied to the end. */
 static drape_status merge_tail(drape_context *ctx, row *r) {
     int64_t tail = r->count - r->sorted;
     drape_status status = reserve(ctx, r, r->count + tail);
@@ -180,7 +180,7 @@ static int64_t lowest_block(const cursor c[CURSORS], int64_t lowest) {
     return lowest;
 }
 
-/* Moves all cursors behind a block column; the nine values go to val, unless it is NULL. */
+/* Moves all cursors past a block column; the nine values go to val, unless it is NULL. */
 static void take_block(cursor c[CURSORS], int64_t block, double *val) {
     for (int k = 0; k < CURSORS; k++)
         for (; c[k].at < c[k].end && c[k].at->column / 3 == block; c[k].at++)

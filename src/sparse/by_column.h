@@ -1,4 +1,4 @@
-/* by_column.h: entries that stand in rows, sorted by their columns: a counting sort that threads share. */
+/* by_column.h: entries of rows, sorted by their columns: a parallel counting sort. */
 #ifndef DRAPE_SPARSE_BY_COLUMN_H
 #define DRAPE_SPARSE_BY_COLUMN_H
 
@@ -23,11 +23,11 @@ typedef struct drape_i_by_column {
 drape_status drape_i_by_column_count(drape_context *ctx, const drape_i_entries *entries, int64_t *first,
                                      drape_i_by_column *out);
 
-/* The entries, column by column, rows ascending: row[], and unless it is NULL entry[], counted from the first one of
- * all, or where `within` from the first one of the row. */
+/* The entries, column by column, rows ascending. row[] has the rows. entry[], unless NULL, has the numbers of the
+ * entries, counted from the first one of all, or if `within` from the first one of the row. */
 void drape_i_by_column_sort(drape_context *ctx, drape_i_by_column *b, bool within, int32_t *row, int32_t *entry);
 
-/* To give up between count and sort; a sort ends by itself. */
+/* To stop between count and sort; a sort frees its memory itself. */
 void drape_i_by_column_free(drape_context *ctx, drape_i_by_column *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* matrix.c: owning block rows, and the check of a view that somebody else filled. */
+/* matrix.c: owning block rows, and the check of a view filled by the caller. */
 #include "sparse/matrix.h"
 
 #include "base/parallel.h"
@@ -95,7 +95,7 @@ drape_status drape_i_matrix_on_pattern(drape_matrix *pattern, drape_matrix **out
     drape_context *ctx = pattern->ctx;
     drape_matrix *m;
     DRAPE_ASSERT(pattern->users > 0);
-    DRAPE_ASSERT(!pattern->pattern); /* else a chain, whose end nobody would free */
+    DRAPE_ASSERT(!pattern->pattern); /* else a chain, whose end would never be freed */
     DRAPE_ASSERT(pattern->rowptr[0] == 0 && pattern->rowptr[pattern->rows] == pattern->blocks);
     *out = NULL;
     if (!DRAPE_NEW(ctx, m, 1)) return DRAPE_ERROR_MEMORY;

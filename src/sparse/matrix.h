@@ -19,7 +19,7 @@ struct drape_matrix {
 /* What a function cannot do without is NULL: DRAPE_ERROR_ARGUMENT, "who: what is missing". ctx may be NULL, too. */
 drape_status drape_i_missing(drape_context *ctx, const char *who, const char *what);
 
-/* A matrix with room for so many blocks, everything zero; the caller fills rowptr and col. */
+/* A matrix with space for this number of blocks, all zero; the caller fills rowptr and col. */
 drape_status drape_i_matrix_alloc(drape_context *ctx, int32_t rows, int64_t blocks, drape_matrix **out);
 /* The same without values. */
 drape_status drape_i_pattern_alloc(drape_context *ctx, int32_t rows, int64_t blocks, drape_matrix **out);

@@ -6,16 +6,17 @@
  *   row column value          (one line an entry, counted from 1; a pattern has no value)
  *
  * After R. F. Boisvert, R. Pozo, K. A. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR
- * 5935, 1996. Files are read more freely than written there: words in any case, blank and comment lines anywhere,
- * CRLF, the exponent letter D of Fortran, entries in any order; repeated entries are summed in the order of the file.
- * They are read more strictly in other ways: square only, exactly the promised number of entries, nothing behind an
- * entry on its line, decimal numbers only (no inf, nan, hexadecimal), no entry above the diagonal of a symmetric file
- * nor on or above that of a skew-symmetric one, and no skew-symmetric patterns (the format has none).
+ * 5935, 1996. In some ways the reader is more tolerant than the format. It takes words in any case, blank and comment
+ * lines anywhere, CRLF, the exponent letter D of Fortran, and entries in any order. Repeated entries are summed in
+ * the order of the file. In other ways it is stricter. The matrix must be square, with exactly the promised number of
+ * entries and nothing after an entry on its line. Numbers must be decimal (no inf, nan, hexadecimal). A symmetric
+ * file has no entry above the diagonal, and a skew-symmetric one none on or above it. There are no skew-symmetric
+ * patterns (the format has none).
  *
  * No number of the file is trusted. A claim of more entries than lines of four bytes fit in the file is refused
- * outright. Rows take memory without standing in the file, so they are limited to ROWS_FREE plus one a byte of
- * the file: a matrix without an empty row always passes, and 100 bytes cost 2 MB at most. Entries take memory as
- * they are read, and at most a constant factor of the file's size.
+ * outright. Rows take memory without appearing in the file, so they are limited to ROWS_FREE plus one per byte of the
+ * file. A matrix without an empty row always passes, and 100 bytes cost 2 MB at most. Entries take memory as they are
+ * read, and at most a constant factor of the file's size.
  *
  * All nine values of a block are written, zeros too, so that reading gives the same pattern and the same bits: 17
  * significant digits name a double uniquely. Of a symmetric matrix the lower triangle is written: the blocks left

@@ -136,9 +136,9 @@ drape_status drape_matrix_from_elements(drape_context *ctx, int32_t rows, const 
 
 /* ---- Keys ---- */
 
-/* A hash of 64 bits over rowptr and col: the sum over k of (a_k + c_k)(b_k + d_k) modulo 2^64, a_k and b_k the words
- * of 32 bits two by two (the NH hash of Black and others 1999 with a Weyl sequence as its key). Sums do not depend on
- * their order, and the loop runs at the speed of memory. */
+/* A hash of 64 bits over rowptr and col: the sum over k of (a_k + c_k)(b_k + d_k) modulo 2^64. a_k and b_k are pairs
+ * of 32-bit words. This is the NH hash of Black and others (1999) with a Weyl sequence as its key. Sums do not depend
+ * on their order, and the loop runs at the speed of memory. */
 enum { KEY_GRAIN = 1 << 14 };
 
 typedef struct hashing {

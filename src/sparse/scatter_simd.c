@@ -1,9 +1,9 @@
 /* scatter_simd.c: adds the element matrices of a batch to block rows.
  *
- * A batch has a lane per element, so the nine numbers of one element's block are far from each other, while those of
- * the matrix that they are added to are together. The first eight of each block are transposed for all lanes at
- * once, after which they are added as vectors; the ninth is added by itself. Each number of the matrix gets the same
- * single addition as from a plain loop, so the bits do not depend on the width. */
+ * A batch has one lane per element. So the nine numbers of one element's block are far from each other, while those
+ * of the matrix are together. The first eight of each block are transposed for all lanes at once, after which they
+ * are added as vectors; the ninth is added by itself. Each number of the matrix gets the same single addition as from
+ * a plain loop, so the bits do not depend on the width. */
 #include "base/simd.h"
 #include "sparse/assembly.h"
 

@@ -9,10 +9,10 @@
  *   int32   col[nnzb]                 and four zero bytes where nnzb is odd
  *   double  val[9 nnzb], S[9 n], b[3 n], z[3 n], rest[3 n], cur[3 n]
  *
- * The size follows from n and nnzb, and a file of any other size is refused before anything is allocated, so memory
+ * The size follows from n and nnzb, and a file of any other size is refused before anything is allocated. So memory
  * never exceeds the file's size (twice with drape_system_read, which holds the bytes and the arrays for a moment).
- * Then everything is checked, by writer and reader alike: the pattern, with every diagonal block; every value
- * finite; h > 0; each S an orthogonal projection, S = S' = S S, to PROJECTION entry by entry; their number.
+ * Then writer and reader check everything: the pattern, with every diagonal block; every value finite; h > 0; and the
+ * number of S. Each S must be an orthogonal projection, S = S' = S S, to PROJECTION entry by entry.
  *
  * Arrays are copied as they lie in memory: little-endian hosts only. */
 #include "base/file.h"
@@ -120,11 +120,12 @@ static drape_status check_filter(const place *at, const drape_system *s) {
     int64_t constrained = 0;
     for (int32_t i = 0; i < s->A.rows; i++) {
         if (!is_projection(s->S + 9 * (int64_t)i))
-            return drape_i_fail(at->ctx, at->status, "%s: S of vertex %d is no orthogonal projection", at->name, i);
+            return drape_i_fail(at->ctx, at->status, "%s: S of vertex %d is not an orthogonal projection", at->name,
+                                i);
         constrained += !is_identity(s->S + 9 * (int64_t)i);
     }
     if (constrained != s->constrained)
-        return drape_i_fail(at->ctx, at->status, "%s: %lld vertices are said to be constrained, and %lld are",
+        return drape_i_fail(at->ctx, at->status, "%s: %lld vertices are declared as constrained, but %lld are",
                             at->name, (long long)s->constrained, (long long)constrained);
     return DRAPE_OK;
 }
@@ -242,7 +243,7 @@ static drape_status copy_arrays(const place *at, const char *from, int64_t block
     from = copy(s->z, from, 3 * n, sizeof(double));
     from = copy(s->rest, from, 3 * n, sizeof(double));
     copy(s->cur, from, 3 * n, sizeof(double));
-    return padding ? drape_i_fail(at->ctx, at->status, "%s: the padding behind col is not zero", at->name) : DRAPE_OK;
+    return padding ? drape_i_fail(at->ctx, at->status, "%s: the padding after col is not zero", at->name) : DRAPE_OK;
 }
 
 drape_status drape_system_parse(drape_context *ctx, const char *name, const void *data, int64_t size,

@@ -1,5 +1,5 @@
-/* DRAPE_ASSERT: where it is on a false condition aborts, where it is off the condition is not even evaluated; and the
- * library was built with it exactly where the build promises so. */
+/* DRAPE_ASSERT: if it is on, a false condition aborts; if it is off, the condition is not even evaluated. The library
+ * was built with it exactly where the build says so. */
 #include "base/file.h"
 #include "support/testing.h"
 

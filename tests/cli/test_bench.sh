@@ -88,7 +88,7 @@ alone_it_lists_them() {
         grep -qE "^  $name +[0-9]+ (min|h)  " "$scratch/out" || fail "no $name, or not how long it takes: $(cat "$scratch/out")"
     done
     [ "$(grep -c '\[--quick\]' "$scratch/out")" -eq 16 ] || fail "not all take --quick: $(cat "$scratch/out")"
-    refuses "which benchmark?" "$bench" --quick
+    refuses "no benchmark given" "$bench" --quick
 }
 
 quick_ones_are_quick() {
@@ -117,8 +117,8 @@ bad_command_lines_are_refused() {
     refuses --scenes-side "$bench" amg --scenes-side 3
     refuses --without "$bench" peers --without petsc,nobody
     refuses --without "$bench" amg --without petsc
-    refuses "kernels does not take it" "$bench" kernels --sizes 61
-    refuses "auto does not take it" "$bench" auto --tables sheet
+    refuses "kernels has no such option" "$bench" kernels --sizes 61
+    refuses "auto has no such option" "$bench" auto --tables sheet
     refuses "peers does not have all of these" "$bench" peers --tables sheet,cotton
 }
 
@@ -196,12 +196,12 @@ files_that_cannot_be_written_are_refused() {
     echo old >"$scratch/old"
     for option in --csv --json; do
         refuses "needs a value" "$bench" ccd $option
-        refuses "the name of a file is wanted" "$bench" ccd $option ""
+        refuses "expected the name of a file" "$bench" ccd $option ""
         refuses "is a folder" "$bench" ccd $option "$scratch/closed"
         refuses "No such file or directory" "$bench" ccd $option "$scratch/nowhere/results"
-        refuses "is not a plain file" "$bench" ccd $option /dev/null
+        refuses "is not a regular file" "$bench" ccd $option /dev/null
         refuses "Not a directory" "$bench" ccd $option "$scratch/old/results"
-        refuses "there is no benchmark" "$bench" frobnicate $option "$scratch/old"
+        refuses "unknown benchmark" "$bench" frobnicate $option "$scratch/old"
     done
     refuses "the same file" "$bench" ccd --csv "$scratch/both" --json "$scratch/both"
     [ "$(cat "$scratch/old")" = old ] || fail "was changed"
@@ -282,7 +282,7 @@ library() {
     [ "$rows" -eq "$2" ] || fail "$rows rows of $1, not $2: $(cat "$scratch/out")"
 }
 
-# Whoever is there solves the system, so that its energy error is small; who is not is named.
+# Every installed library solves the system with a small energy error; the others are named.
 tables_of_peers_are_whole() {
     needs_bench
     measure peers --quick --threads 1 --sizes 31 --tables sheet

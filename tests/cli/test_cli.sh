@@ -292,7 +292,7 @@ quiet_prints_nothing() {
     [ ! -s "$scratch/err" ]
 }
 
-# Where nobody names a file there is a page, and it is said first.
+# If no file is named, there is a page, and this is said first.
 a_run_leaves_something_to_look_at() {
     drape 0 run drooping --resolution 5 --frames 1
     head -n 1 "$scratch/out" | grep -q '^will write drooping\.html' || fail "$(cat "$scratch/out")"

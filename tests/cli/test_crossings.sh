@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A small part of scripts/crossings: no frame has a crossing; and the script goes on where it was, and tells what is bad.
+# A small part of scripts/crossings: no frame has a crossing; and the script can be resumed, and reports bad runs.
 # And of scripts/soak, which runs for longer and looks at memory.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"

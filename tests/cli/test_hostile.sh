@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Files, names and moments that somebody chose to do harm: what is not ours is neither read from nor written to, and no
+# Files, names and moments chosen to do harm: what is not ours is neither read from nor written to, and no
 # message promises what is not there.
 source "$(dirname "$0")/../support/shell.sh"
 program=$2

@@ -17,6 +17,20 @@ the_tutorial() {
     if command -v blender >/dev/null; then [ -s blender.png ]; fi
 }
 
+# In full, the commands make the pictures of the page, pixel by pixel. Where bits were changed, scripts/pictures tutorial makes
+# them again.
+the_pictures() {
+    mkdir "$scratch/full"
+    cd "$scratch/full"
+    python3 "$source_dir/tests/support/follow_page.py" "$source_dir/docs/tutorial.md" --full --without blender
+    mv tablecloth.png final.png
+    local name
+    for name in draft silk felt final; do
+        python3 "$source_dir/tests/support/same_picture.py" "$name.png" "$source_dir/docs/pictures/tutorial-$name.png" ||
+            fail "scripts/pictures tutorial makes the pictures again"
+    done
+}
+
 # What the page shows is compared.
 another_output_is_found() {
     mkdir "$scratch/other"
@@ -28,5 +42,6 @@ another_output_is_found() {
 }
 
 run_test the_tutorial the_tutorial "$@"
+run_test the_pictures the_pictures
 run_test another_output_is_found another_output_is_found
 finish_tests

@@ -2,8 +2,8 @@
  *
  * Both pieces are irregular and curved at rest. The first has uv turned against x and y and bends by `bend`, the
  * second has none and bends by `bend_hinge`; all stiffnesses differ. Every vertex is displaced by up to 30 % of an
- * edge, but no hinge is folded so far that the step of a difference could take it through itself, and no spring is so
- * near to a length at which its stiffness jumps. */
+ * edge. But no hinge is folded so far that a small difference could take it through itself, and no spring is close to
+ * a length at which its stiffness jumps. */
 #ifndef DRAPE_TESTS_CRUMPLED_H
 #define DRAPE_TESTS_CRUMPLED_H
 

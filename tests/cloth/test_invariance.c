@@ -255,7 +255,7 @@ static void test_energy_of_homogeneous_states_is_exact_on_any_mesh(void **state)
     check_homogeneous(test_mesh_irregular(20, 17, 2, 0.5, &r), 1);
 }
 
-/* Rolled up so that columns of cells become flat facets with the angle kappa a between them: only the n - 1 edges
+/* Rolled up so that columns of cells become flat facets with the angle kappa a between them. Only the n - 1 edges
  * along the axis bend, and weights 3 e^2/(A1+A2) with k = B/2.4 make 3/2.4 of B/2 kappa^2 area of it. */
 static void check_cylinder(int32_t n, double angle) {
     drape_context *ctx = test_context(1);
@@ -291,8 +291,8 @@ static double strip_energy(drape_cloth *cloth, const test_mesh *m, double kappa,
     return drape_cloth_energy(cloth, x);
 }
 
-/* A strip that may twist as it likes has the rigidity B: per cell the edge across bends by kappa + twist, the
- * diagonal by sqrt 2 twist, and 3 (kappa + twist)^2 + 12 twist^2 is least, 2.4 kappa^2, at twist = -kappa/5. */
+/* A strip that may twist freely has the rigidity B. Per cell the edge across bends by kappa + twist, the diagonal by
+ * sqrt 2 twist. 3 (kappa + twist)^2 + 12 twist^2 is least, 2.4 kappa^2, at twist = -kappa/5. */
 static void test_narrow_strip(void **state) {
     (void)state;
     enum { CELLS = 200 };

@@ -1,5 +1,5 @@
-/* Damping and wind whose geometry is taken at other positions than those at which the elastic forces are: forces and
- * Jacobians against differences, the potential that they have, and the power that they take. */
+/* Damping and wind whose geometry is taken at other positions than the elastic forces. Compares forces and Jacobians
+ * with differences, and checks their potential and the power that they take. */
 #include "cloth/crumpled.h"
 #include "cloth/force.h"
 

@@ -1,5 +1,5 @@
-/* Forces of a program's own in the list of an assembler: the same springs as the built-in ones, derivatives of
- * elements of one to four nodes and of functions over all positions, bits, refusals, memory. */
+/* A program's own forces in the list of an assembler. They are the same springs as the built-in ones. Also tests
+ * derivatives of elements of one to four nodes and of functions over all positions, bits, refusals and memory. */
 #include "cloth/force.h"
 #include "sparse/counting_allocator.h"
 #include "support/dense.h"
@@ -111,8 +111,8 @@ static void springs_are_the_built_in_ones(void **state) {
 
 /* ---- derivatives: any number of nodes, any symmetry, either form ---- */
 
-/* With y = sum w_a x_a and u = sum w_a v_a of an element's nodes, the energy |y|^4/4 + t |y|^2/2; then a force -u
- * |y|^2 and, where unsymmetric, w_a B y with an unsymmetric B. */
+/* Let y = sum w_a x_a and u = sum w_a v_a over an element's nodes. The energy is |y|^4/4 + t |y|^2/2. Then there is a
+ * force -u |y|^2 and, if unsymmetric, w_a B y with an unsymmetric B. */
 typedef struct quartic {
     int32_t nodes;
     bool damped, unsymmetric;

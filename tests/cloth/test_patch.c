@@ -95,8 +95,9 @@ static void test_fit_is_exact_for_quadratic_functions(void **state) {
         }
 }
 
-/* Cylinders in several directions and saddles: the energy is that of the area in which the curvature is determined,
- * and so between that of the interior vertices and that of all. On a grid there are no forces but near the border. */
+/* Cylinders in several directions and saddles. The energy is that of the area in which the curvature is determined,
+ * so it lies between that of the interior vertices and that of all. On a grid there are no forces but near the
+ * border. */
 static void test_constant_curvature(void **state) {
     (void)state;
     static const double k[][3] = {{1, 0, 0}, {0, 1, 0}, {0.25, 0.75, 0.4330127018922193}, {1, -1, 0}, {0, 0, 1}};

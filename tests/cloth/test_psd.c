@@ -1,4 +1,4 @@
-/* The positive semidefinite Jacobians: every element matrix is the full one with the negative eigenvalues clamped, in
+/* The positive semidefinite Jacobians. Every element matrix is the full one with the negative eigenvalues clamped, in
  * the reduced coordinates that the kernels' heads name (K = J' H J, J of full row rank). */
 #include "cloth/crumpled.h"
 

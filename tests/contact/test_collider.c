@@ -1,5 +1,5 @@
-/* Colliders: their surfaces are closed, face outward and enclose the right volume; their motion is exact at keys and
- * straight between them; what is wrong with one is said with its name and numbers. */
+/* Colliders: their surfaces are closed, face outward and enclose the right volume. Their motion is exact at keys and
+ * straight between them. Messages about a wrong one have its name and numbers. */
 #include "contact/collider.h"
 #include "support/testing.h"
 

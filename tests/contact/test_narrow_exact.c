@@ -3,11 +3,11 @@
  *   test.contact.narrow_exact [PAIRS]     pairs of each kind and recipe; default 1000
  *
  * The exact answer comes from another method than the one under test. A triangle of difference vectors r1, r2, r3
- * (linear in time) contains the origin where f = det(r1, r2, r3) is zero and c1 = N.(r2 x r3), c2 = N.(r3 x r1),
- * c3 = N.(r1 x r2), with N their sum, are not negative. These are polynomials of degree 3 and 4 in Bernstein form,
- * whose coefficients are integers. Halving the step decides: coefficients of f of one sign, or those of one c below
- * zero, exclude an interval; a change of sign of f where all coefficients of the c are above zero proves a contact in
- * it. */
+ * (linear in time) contains the origin where f = det(r1, r2, r3) is zero and c1, c2, c3 are not negative. Here c1 =
+ * N.(r2 x r3), c2 = N.(r3 x r1), c3 = N.(r1 x r2), with N their sum. These are polynomials of degree 3 and 4 in
+ * Bernstein form, whose coefficients are integers. Halving the step decides. Coefficients of f of one sign, or those
+ * of one c below zero, exclude an interval. A change of sign of f where all coefficients of the c are above zero
+ * proves a contact in it. */
 #include "support/moving_pairs.h"
 
 #include <math.h>
@@ -292,7 +292,7 @@ static void test_none_is_missed(void **state) {
 
 /* ---- With a separation ---- */
 
-/* The least double whose square is not below the square of the distance of two points of the parts at time t, which
+/* The least double whose square is not below the squared distance of two points of the parts at time t. The distance
  * is exact for these weights of a triangle of differences. */
 static double separation_for(const moving_pair *p, double t, int triangle, const double weight[3]) {
     mpq_t w[3], e, sum, x, y, at[2];

@@ -1,5 +1,5 @@
-/* The tree of boxes against a search through all pairs: on meshes that are smooth, crumpled, random, degenerate, huge
- * and tiny; and what it promises about repeats, threads, memory and bad input. */
+/* The tree of boxes against a search through all pairs, on meshes that are smooth, crumpled, random, degenerate, huge
+ * and tiny. Also what it promises about repeats, threads, memory and bad input. */
 #include "contact/tree.h"
 #include "support/meshes.h"
 #include "support/testing.h"
@@ -342,8 +342,8 @@ static void assert_rest_apart(const pair_set *all, const pair_set *kept, const m
     }
 }
 
-/* Every pair of `all` that `kept` lacks is apart by more than both margins whenever its vertices move together: the
- * differences between their vertices, at the start and at the end, have zero outside of their hull. */
+/* Every pair of `all` that `kept` lacks is apart by more than both margins whenever its vertices move together. The
+ * hull of the differences between their vertices, at the start and at the end, does not contain zero. */
 static void assert_rest_apart_together(const pair_set *all, const pair_set *kept, const motion *a, const motion *b,
                                        int32_t na) {
     const cloud zero = {.count = 1};
@@ -457,8 +457,8 @@ static void finds_what_a_search_through_all_pairs_finds(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* Motions that a mesh has as a whole, by far more than an edge: it flies, turns about an axis, is sheared and
- * stretched; `rough`: and each vertex moves by so much of its own. */
+/* Motions of a mesh as a whole, by far more than an edge: it flies, turns about an axis, is sheared and stretched.
+ * `own`: and each vertex moves by so much of its own. */
 static void move_as_a_whole(test_random *r, motion *m, double way, double angle, double shear, double rough) {
     double R[9], drift[3], n[3];
     test_random_rotation(r, R);
@@ -636,7 +636,7 @@ static int64_t count_pairs(drape_context *ctx, drape_contact_tree *tree, uint32_
            drape_contact_pairs_list(pairs, DRAPE_CONTACT_VERTEX_TRIANGLE).count;
 }
 
-/* A sheet that flies three cells along itself sweeps over its own neighbours, but does not meet them; its boxes meet
+/* A sheet that flies three cells along itself sweeps over its own neighbours, but does not meet them. Its boxes meet
  * as few others as those of a sheet at rest, with a drift and without. Two sheets of which one flies through the
  * other do meet. */
 static void a_sheet_that_flies_has_no_pairs(void **state) {

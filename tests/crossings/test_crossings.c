@@ -330,8 +330,8 @@ static void shuffle(test_random *r, int32_t count, int32_t *order) {
     }
 }
 
-/* The same mesh with other numbers of vertices and triangles, corners in another order, axes exchanged or mirrored,
- * and scaled by a power of two: all that keeps exact signs, up to a common one. */
+/* The same mesh with renumbered vertices and triangles, corners in another order, axes exchanged or mirrored, and
+ * scaled by a power of two. All of these keep exact signs, up to a common one. */
 static small_mesh renumber(test_random *r, const small_mesh *m) {
     small_mesh out = *m;
     int32_t vertex[MOST], triangle[MOST], axis[3];
@@ -437,8 +437,8 @@ static void place(sheet *s, int32_t vertex, double x, double y, double z) {
     s->x[3 * vertex] = x, s->x[3 * vertex + 1] = y, s->x[3 * vertex + 2] = z;
 }
 
-/* A sheet of n x n unit squares in the plane z = 0, and one across it that is 2 squares high, so that its middle row
- * of vertices can lie in that plane or off it. */
+/* A sheet of n x n unit squares in the plane z = 0, and one across it that is 2 squares high. Its middle row of
+ * vertices can lie in that plane or off it. */
 static void cross_sheets(sheet *flat, sheet *upright, int32_t n, double start, double y, double height) {
     *flat = make_sheet(n, n);
     *upright = make_sheet(n, 1);
@@ -449,8 +449,8 @@ static void cross_sheets(sheet *flat, sheet *upright, int32_t n, double start, d
     }
 }
 
-/* A sheet that cuts another one along a line y = const: each of its n + 1 upright edges and n diagonals crosses one
- * triangle; of the flat one, n + 1 upright (in y) edges and n diagonals cross it. */
+/* A sheet that cuts another one along a line y = const. Each of its n + 1 upright edges and n diagonals crosses one
+ * triangle. Of the flat one, n + 1 edges along y and n diagonals cross it. */
 static void sheets_through_each_other(void **state) {
     drape_context *ctx = *state;
     sheet flat, upright;
@@ -462,8 +462,8 @@ static void sheets_through_each_other(void **state) {
     assert_int_equal(got.others.edges, N + N + N + N);
     assert_int_equal(got.others.touches, 0);
     assert_int_equal(got.self.edges + got.self.triangles + got.self.touches, 0);
-    /* Each of these points is where the line of intersection passes from one triangle to another: there are as many
-     * pairs of triangles as pieces between them, which are one fewer than points. */
+    /* At each of these points the line of intersection passes from one triangle to another. There are as many pairs
+     * of triangles as pieces between the points, one fewer than points. */
     assert_int_equal(got.others.triangles, 4 * N - 1);
     free_sheet(&upright);
     /* The same by the cloth's own triangles: one mesh of both. */

@@ -124,8 +124,8 @@ static void nearly_coplanar(void **state) {
     assert_true(seen[0] > 1000 && seen[2] > 1000);
 }
 
-/* Points of an oblique plane that are exactly on it: whole numbers, so that differences are exact, and multiples of
- * tiny ones added to large ones, so that they are not. */
+/* Points that are exactly on an oblique plane: whole numbers, whose differences are exact, and multiples of tiny
+ * numbers added to large ones, whose differences are not. */
 static void coplanar(void **state) {
     (void)state;
     test_random r = {2};

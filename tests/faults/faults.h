@@ -1,6 +1,6 @@
 /* faults.h: memory and files that fail when told to, for a program that is linked with faults_memory.c and
- * faults_files.c (see tests/CMakeLists.txt). The libraries and the commands are as they are: malloc and its like are
- * taken the place of, for every library of the process; what opens, writes, flushes and renames files is wrapped by
+ * faults_files.c (see tests/CMakeLists.txt). The libraries and the commands are unchanged. malloc and its relatives
+ * are replaced for every library of the process. Functions that open, write, flush and rename files are wrapped by
  * the linker. */
 #ifndef DRAPE_TESTS_FAULTS_H
 #define DRAPE_TESTS_FAULTS_H

@@ -1,8 +1,8 @@
-/* Every command that reads or writes files, again and again: first its first request for memory fails, then its
- * second, and so on until none does; likewise its requests to the file system, for once and from then on. Whatever
- * fails: no crash, no block of memory left, no temporary file left, and a file under its final name is one that a run
- * without faults of so many frames leaves, or what was there before. The exit code tells: 2 only where nothing was
- * written, 0 only where all was. */
+/* Runs every command that reads or writes files again and again. First its first request for memory fails, then its
+ * second, and so on until none does. Its requests to the file system fail likewise, once or from then on. Whatever
+ * fails, there is no crash, and no block of memory and no temporary file is left. A file under its final name is what
+ * a run of so many frames without faults leaves, or what was there before. The exit code tells: 2 only where nothing
+ * was written, 0 only where all was. */
 #define _GNU_SOURCE
 #include "faults.h"
 

@@ -1,6 +1,6 @@
-/* Any bytes as a checkpoint, of the linearised step and of integrators with a past: as they are; with the checksums,
- * the scene and the size that they should have; and cut or filled up to the length that they should have as well.
- * Refused with a message and nothing changed, or taken, and then the state is those bytes and can be stepped on from.
+/* Any bytes as a checkpoint, of the linearised step and of integrators with past states. They are tried as they are,
+ * with the right checksums, scene and size, and also cut or filled up to the right length. Refused with a message and
+ * nothing changed, or taken, and then the state is those bytes and can be stepped on from.
  */
 #include "drape/io.h"
 #include "fuzz.h"

@@ -1,6 +1,6 @@
-/* Any bytes as the log of a run's frames, as they are and with the checksums that they should have: refused with a
- * message that names the file, or frames that are those bytes. No input takes more memory than its size and a block
- * of an arena.
+/* Any bytes as the log of a run's frames, as they are and with the right checksums. They are refused with a message
+ * that names the file, or give frames that are those bytes. No input takes more memory than its size and a block of
+ * an arena.
  */
 #define _GNU_SOURCE
 #include "base/file.h"

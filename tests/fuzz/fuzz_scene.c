@@ -1,6 +1,7 @@
-/* Any bytes as a scene, and those behind a line "---set" as overrides, one a line: refused with a message that begins
- * with a place, or a scene that can be simulated. No input leaves memory behind. Grids are kept small, and no mesh
- * file is read. A long thin irregular grid takes a second, under sanitizers some: run with -timeout=60. */
+/* Any bytes as a scene, and those after a line "---set" as overrides, one per line. They are refused with a message
+ * that begins with a place, or give a scene that can be simulated. No input leaves memory behind. Grids are kept
+ * small, and no mesh file is read. A long thin irregular grid takes a second, under sanitizers some: run with
+ * -timeout=60. */
 #include "drape/io.h"
 #include "fuzz.h"
 

@@ -214,7 +214,7 @@ configure() {
     cmake -S "$folder" -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/solve-only"
 }
 
-# As after -DDRAPE_PROGRAM=OFF: the solvers are found, and who wants more is told.
+# As after -DDRAPE_PROGRAM=OFF: the solvers are found, and a request for more gets a message.
 solvers_alone_by_cmake() {
     installed
     cp -r "$prefix" "$scratch/solve-only"

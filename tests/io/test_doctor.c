@@ -1,5 +1,5 @@
-/* The doctor: each flaw alone is found with its numbers, and nothing else; on random meshes its counts are those of a
- * recount by brute force; what it calls an error is what readers and cloth refuse, no more and no less. */
+/* The doctor: each flaw alone is found with its numbers, and nothing else. On random meshes its counts are those of a
+ * brute-force recount. Its errors are exactly what readers and cloth refuse. */
 #include "drape/io.h"
 #include "io/doctor.h"
 #include "io/mesh.h"
@@ -353,8 +353,8 @@ static void errors_are_what_cloth_refuses(void **state) {
 
 /* ---- damaged files ---- */
 
-/* Changed at random, a file is read to its end or refused; and the reader that stops at the first problem refuses it
- * just where the doctor found one in its lines. */
+/* Changed at random, a file is read to its end or refused. The reader that stops at the first problem refuses it
+ * exactly if the doctor found one in its lines. */
 static void damage(drape_context *ctx, const char *name, const char *text, test_random *r) {
     char copy[1000], path[100];
     size_t size = strlen(text);

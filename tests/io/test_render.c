@@ -1,5 +1,5 @@
 /* Pictures: the same bytes on any number of threads, what is in front and what is in the shadow, a camera that sees
- * everything, colors, sizes, memory that runs out; and the files, read again by decoders of the test's own. */
+ * everything, colors, sizes, lack of memory. The files are read again by the test's own decoders. */
 #include "drape/io.h"
 #include "sparse/counting_allocator.h"
 #include "support/folder.h"

@@ -1,13 +1,9 @@
 #!/usr/bin/env bash
 # Scenes that are wrong in one way each: what the program says, where, and that it writes nothing.
 #
-# Beside NAME.yaml stands NAME.expected: all that `drape check` and `drape run` say to it, with their exit codes. To make
-# one, read what
-#
-#   cd tests/io/wrong_scenes && ../../../build/drape check NAME.yaml
-#
-# says as somebody who does not know the program: what is wrong, where, and what to write instead? Then copy it. For the names
-# of a table, which `drape list TABLE` prints, it may say {TABLE}: what is added to a table changes no file here.
+# Beside NAME.yaml stands NAME.expected: all that `drape check` and `drape run` say to it. `tests/io/wrong_scenes/renew` writes
+# these files again, after a message was reworded or a scene was added. Read the difference as somebody who does not know the
+# program: what is wrong, where, and what to write instead? {TABLE} stands for the names that `drape list TABLE` prints.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 program=$2
@@ -60,18 +56,15 @@ wrong() {
     [ "$(ls -AR)" = "$before" ] || fail "wrote something"
 }
 
-# The first thing that is wrong is the same for both commands: same place, same words. The texts tell: they are what the
-# commands say.
-same_words() {
-    local file count=0 place
+# Every message of `run` has a place, and `check` has an error at the same place. The texts tell: they are what the commands say.
+same_place() {
+    local file place
     cd "$scenes"
     for file in *.yaml; do
         place=$(sed -n "s/^drape: \($file:[0-9]*:[0-9]*:\) .*/\1/p" "${file%.yaml}.expected" | head -n 1)
-        [ -n "$place" ] || continue
+        [ -n "$place" ] || fail "$file: the message of \`run\` has no line and column"
         grep -qF "$place error: " "${file%.yaml}.expected" || fail "$file: \`check\` has no error at $place"
-        count=$((count + 1))
     done
-    [ "$count" -ge 90 ] || fail "only $count with a place"
 }
 
 every_file_has_its_text() {
@@ -85,44 +78,46 @@ empty_file() {
     cd "$scratch"
     : >empty.yaml
     drape run empty.yaml -o out.obj
-    grep -qx 'drape: empty.yaml:1:1: the file is empty; `drape scenes --show NAME` prints a scene to start from' "$scratch/err" || fail "$(cat "$scratch/err")"
+    grep -q '^drape: empty.yaml:1:1: .*empty' "$scratch/err" || fail "$(cat "$scratch/err")"
 }
 
 missing_file() {
     cd "$scratch"
     drape run none.yaml -o out.obj
-    grep -qx 'drape: none.yaml: cannot open: No such file or directory' "$scratch/err" || fail "$(cat "$scratch/err")"
+    grep -q '^drape: none.yaml: cannot open' "$scratch/err" || fail "$(cat "$scratch/err")"
     drape check none.yaml
     grep -q 'none.yaml: cannot open' "$scratch/err" || fail "$(cat "$scratch/err")"
 }
 
-# Lines of the file are not the place of what --set brings in.
+# The place of a value from --set is the assignment, not a line of the file. `check` says the same as `run`. Each case has words of
+# the message; the rest may be reworded.
 wrong_overrides() {
     cd "$scratch"
     printf 'drape: 1\ncloth:\n  - {name: flag, grid: {width: 1 m, resolution: 5}}\n' >good.yaml
-    local wanted
-    while IFS='|' read -r assignment wanted; do
+    local said words
+    while IFS='|' read -r assignment words; do
         drape run good.yaml -o out.obj --set "$assignment"
-        [ "$(cat "$scratch/err")" = "drape: --set $assignment: $wanted" ] || fail "$(cat "$scratch/err")"
+        said=$(cat "$scratch/err")
+        [[ $said == "drape: --set $assignment: "*"$words"* ]] || fail "$said"
         drape check good.yaml --set "$assignment"
-        grep -F -- "--set $assignment: " "$scratch/out" | grep -qF -- "$wanted [" || fail "$(cat "$scratch/out")"
+        grep -F -- "${said#drape: --set "$assignment: "} [" "$scratch/out" | grep -qF -- "--set $assignment: " || fail "$(cat "$scratch/out")"
         grep -q '^1 error; ' "$scratch/out" || fail "$(cat "$scratch/out")"
     done <<'CASES'
-time|expected path=value, such as time.step=1ms
-=3|expected path=value, such as time.step=1ms
-time.step=|expected path=value, such as time.step=1ms
-time.step=fast|step: "fast" is not a number; write it as 1.5 or 1.5 s
-time.step=1 kg|step: the unit "kg" does not fit; expected s
-tim.step=1|unknown key "tim"; did you mean "time"?
-drape.x=1|there is no "drape"
-cloth.sail.grid.width=1|there is no "sail"; known: flag
-cloth.1=x|there is no "1"; known: flag
-cloth.-1=x|there is no "-1"; known: flag
-cloth.99999999999999999999.grid.width=1|there is no "99999999999999999999"; known: flag
-cloth.flag.grid.resolution=1|resolution is 1; it must be a whole number from 2 to 8192
-cloth.flag.grid={widht: 2}|unknown key "widht"; did you mean "width"?
-cloth.flag.pins=[{where: top}]|there is no place "top" on a grid; known: left-edge, right-edge, bottom-edge, top-edge, all-edges, corners, bottom-left, bottom-right, top-left, top-right, center, cut-edges, all
-time..step=1|unknown key ""; known keys: step, accuracy, fps, duration, frames
+time|path=value
+=3|path=value
+time.step=|path=value
+time.step=fast|"fast"
+time.step=1 kg|expected s
+tim.step=1|"time"
+drape.x=1|"drape"
+cloth.sail.grid.width=1|known: flag
+cloth.1=x|known: flag
+cloth.-1=x|known: flag
+cloth.99999999999999999999.grid.width=1|known: flag
+cloth.flag.grid.resolution=1|from 2 to 8192
+cloth.flag.grid={widht: 2}|"width"
+cloth.flag.pins=[{where: top}]|top-edge
+time..step=1|known keys: step
 CASES
 }
 
@@ -130,7 +125,7 @@ for file in "$scenes"/*.yaml; do
     name=$(basename "$file" .yaml)
     run_test "$name" wrong "$name.yaml"
 done
-run_test same_words same_words
+run_test same_place same_place
 run_test every_file_has_its_text every_file_has_its_text
 run_test empty_file empty_file
 run_test missing_file missing_file

@@ -1,6 +1,6 @@
-/* What is done with the levels of a hierarchy (linear/amg/): products, sweeps, transfers, the coarsest solve and the
- * cycle, against plain computations in double; and that bits depend on neither threads, vector width nor history. How
- * levels are set up has tests of its own, test_amg_parts.c. */
+/* Operations on the levels of a hierarchy (linear/amg/): products, sweeps, transfers, the coarsest solve and the
+ * cycle, against plain computations in double. Bits depend on neither threads, vector width nor history. How levels
+ * are set up has tests of its own, test_amg_parts.c. */
 #include "linear/amg/kernels.h"
 #include "linear/constraints.h"
 #include "support/amg_levels.h"

@@ -1,8 +1,8 @@
 /* The parts that a hierarchy of smoothed aggregation (linear/amg/) is set up from, one by one, on every level,
  * against plain computations in double. What is done with a level afterwards has tests of its own, test_amg_levels.c.
  *
- * Levels are in scaled unknowns (level.h), so numbers are about 1; where an error is that of single precision, it
- * grows with |W|, which is large where a block was nearly singular. */
+ * Levels are in scaled unknowns (level.h), so numbers are about 1. An error of single precision grows with |W|, which
+ * is large where a block was nearly singular. */
 #include "linear/amg/kernels.h"
 #include "support/amg_levels.h"
 #include "support/dense.h"
@@ -630,8 +630,9 @@ static double foreign(const smoothing *s, int32_t j, int32_t I, double *out) {
     return n * amg_largest(r * n, K) * amg_largest(n * n, inverse);
 }
 
-/* What entry k of row i does to P_i, and to which of its blocks: strong connections to their aggregate's, and so does
- * any within row i's own aggregate; weak ones to row i's own. Returns how large the numbers are on the way. */
+/* What entry k of row i does to P_i, and to which of its blocks. Strong connections, and any within row i's own
+ * aggregate, go to their aggregate's block; weak ones to row i's own. Returns how large the numbers are on the way.
+ */
 static double smoothing_at(const smoothing *s, int32_t i, int64_t k, int64_t *at, double *AQ) {
     const drape_i_level *l = s->l;
     const int32_t r = l->A.r, n = l->P.c, j = s->whole->col[k], I = l->aggregate[i], J = l->aggregate[j];

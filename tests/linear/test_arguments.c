@@ -1,6 +1,6 @@
-/* What a caller may get wrong at the door of drape/sparse.h and drape/solve.h: handles, arrays and outputs that are
- * NULL, names that do not exist, numbers that are not finite, half a matrix. Each gets a status or a reason with a
- * message that says what and where, and never a crash. */
+/* What a caller may get wrong in drape/sparse.h and drape/solve.h: handles, arrays and outputs that are NULL, unknown
+ * names, numbers that are not finite, half a matrix. Each gets a status or a reason with a message that says what and
+ * where, and never a crash. */
 #include "drape/solve.h"
 #include "support/random_systems.h"
 #include "support/sheets.h"

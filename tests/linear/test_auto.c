@@ -1,5 +1,5 @@
-/* The solver's own choice: what it takes for which system, what it learns from solves, that it costs no more than the
- * best of what it chooses from, and what it does where a preconditioner fails. */
+/* The automatic choice of the solver: what it chooses for which system, and what it learns from solves. It costs no
+ * more than the best of its candidates, and falls back if a preconditioner fails. */
 #include "drape/io.h"
 #include "linear/choice.h"
 #include "linear/matrix_estimate.h"

@@ -1,5 +1,5 @@
-/* Constraints from several sources: the merged directions span those of the sources, z is the least-squares answer,
- * the order does not matter, contradictions are found with their size, and one source alone passes through untouched.
+/* Constraints from several sources. The merged directions span those of the sources, z is the least-squares solution,
+ * and the order does not matter. Contradictions are reported with their size, and a single source passes unchanged.
  */
 #include "drape/solve.h"
 #include "sparse/counting_allocator.h"

@@ -700,8 +700,8 @@ static int32_t solve_in_units(drape_context *ctx, const drape_solve_settings *se
     return result.iterations;
 }
 
-/* The largest exponent for which every square and product is a number: p'Ap grows with the third power of the unit
- * where there is no preconditioner, and the square of BiCGStab's A A r with the sixth or so. */
+/* The largest exponent for which every square and product is finite. p'Ap grows with the third power of the unit if
+ * there is no preconditioner, and the square of BiCGStab's A A r with about the sixth. */
 static int largest_exponent(const drape_solve_settings *settings) {
     if (strcmp(settings->precond, "none") != 0 && pair_is_blockwise(settings)) return 400;
     return pair_is_symmetric(settings) ? 300 : 200;

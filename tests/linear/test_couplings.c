@@ -1,5 +1,5 @@
-/* Couplings beside the matrix: every method with every preconditioner that it takes gives the answer of the merged
- * matrix, in the same bits for any number of threads and any vector width, and a warm solver allocates nothing. */
+/* Couplings beside the matrix. Every method with every preconditioner that it supports gives the solution of the
+ * merged matrix, in the same bits for any threads and vector width. A warm solver allocates nothing. */
 #include "linear/precond.h"
 #include "sparse/counting_allocator.h"
 #include "support/dense.h"
@@ -473,9 +473,9 @@ static void prefiltering(void **state) {
 
 enum { SIDE = 201, FOLDED = 20000 };
 
-/* A sheet folded along its middle line, held at one edge, with springs between vertices that lie on each other, from
- * a vertex to a triangle, or blocks that tie the vertices: A_ii, or I as stiff as that. Mixed: the blocks A_ii on one
- * half of the fold, springs on the other. */
+/* A sheet folded along its middle line and held at one edge. It has springs between vertices that lie on each other,
+ * springs from a vertex to a triangle, or blocks that tie the vertices: A_ii, or I as stiff as that. Mixed: the
+ * blocks A_ii on one half of the fold, springs on the other. */
 typedef struct folded {
     sheet s;
     drape_couplings view;
@@ -701,8 +701,8 @@ static void levels_allocate_nothing(void **state) {
     assert_int_equal(memory.live, 0);
 }
 
-/* The same with ties, half of the list: without couplings, with as many as there will be, then with other vertices
- * tied, the same ones in other strengths, fewer, and none. */
+/* The same with ties for half of the list: without couplings, with as many as there will be, then with others tied,
+ * the same with other strengths, fewer, and none. */
 static void ties_allocate_nothing(void **state) {
     (void)state;
     enum { COUNT = 300, ROUNDS = 9 };

@@ -1,5 +1,5 @@
-/* What a program with a simulator of its own asks of the solvers: A as a function, several right-hand sides, a word
- * on how far it is, a way to stop it, and a log of what was chosen. */
+/* What a program with its own simulator needs of the solvers: A as a function, several right-hand sides, progress, a
+ * way to stop, and a log of what was chosen. */
 #include "drape/solve.h"
 #include "sparse/counting_allocator.h"
 #include "support/pairs.h"

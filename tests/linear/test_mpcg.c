@@ -1,6 +1,6 @@
-/* What is particular to MPCG and its kin: it is PCG on U'A U with P~^-1 = U'P^-1 U (Ascher and Boxerman 2003, section
- * 3), so are filtered CG and, with the preconditioner of the prefiltered matrix, PCG and PPCG; what the older forms
- * of MPCG compare with; the direct form of Chen (2009, eq. 45). */
+/* What is particular to MPCG and related methods. It is PCG on U'A U with P~^-1 = U'P^-1 U (Ascher and Boxerman 2003,
+ * section 3). So are filtered CG and, with the preconditioner of the prefiltered matrix, PCG and PPCG. Also what the
+ * older forms of MPCG compare with, and the direct form of Chen (2009, eq. 45). */
 #include "support/dense.h"
 #include "support/pairs.h"
 #include "support/random_systems.h"
@@ -359,8 +359,8 @@ static int32_t iterations_at_scale(drape_context *ctx, const drape_solve_setting
     return result.iterations;
 }
 
-/* (Sb)'P (Sb) grows with the third power of the unit of force, r'P^-1 r with the first: what the corrected form does
- * not know of (test_contract.c) makes the printed one quick or slow. */
+/* (Sb)'P (Sb) grows with the third power of the unit of force, r'P^-1 r with the first. So the unit, which does not
+ * matter to the corrected form (test_contract.c), makes the printed one quick or slow. */
 static void printed_form_depends_on_units(void **state) {
     (void)state;
     drape_context *ctx = test_context(1);
@@ -378,8 +378,8 @@ static void printed_form_depends_on_units(void **state) {
 
 /* ---- Chen's direct form ---- */
 
-/* A step with masses m, stiffness K and damping D = 0.3 K: K in the system's matrix is replaced by
- * A = M + h D + h^2 K, b becomes h (f - h K v). K is kept dense. */
+/* A step with masses m, stiffness K and damping D = 0.3 K. K in the system's matrix is replaced by A = M + h D + h^2
+ * K, and b becomes h (f - h K v). K is kept dense. */
 typedef struct cloth_step {
     double h, *K, *mass;
 } cloth_step;

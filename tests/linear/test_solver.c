@@ -97,8 +97,8 @@ static void other_right_side(random_system *s, test_random *r) {
     for (int32_t i = 0; i < 3 * s->rows; i++) s->b[i] = test_random_between(r, -1, 1);
 }
 
-/* What is kept gives the bits of what is made again, and less is moved for it: setting up costs something with all
- * but "none" and a direct solver, which counts its factor alone. */
+/* What is kept gives the same bits as recomputing it, and moves fewer bytes. Setting up costs something with all
+ * preconditioners except "none", and with a direct solver, which counts only its factor. */
 static void check_same_matrix(drape_context *ctx, const drape_solve_settings *settings) {
     test_random r = {4};
     random_system s = small_system(ctx, 30, 6);

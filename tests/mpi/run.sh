@@ -111,7 +111,7 @@ END
     rejects 2 'the integrator rk4 does not run' 2 run drooping --integrator rk4 -o x.pc2
     rejects 2 'mass: consistent' 2 run drooping --set integrator.mass=consistent -o x.pc2
     rejects 2 'solver.method bicgstab' 2 run drooping --set solver.method=bicgstab -o x.pc2
-    rejects 2 'point cache only' 2 run drooping --resolution 11 -o x.html
+    rejects 2 'point cache' 2 run drooping --resolution 11 -o x.html
     rejects 2 'unknown scene' 2 run no-such-scene -o x.pc2
     rejects 2 'processes for 4 vertices' 6 run drooping --resolution 2 -o x.pc2
     rejects 2 '-ksp_typo' 2 run drooping --resolution 11 -o x.pc2 -ksp_typo cg

@@ -83,7 +83,7 @@ bad_input_is_refused() {
     rejects 2 'cannot open it' 2 solve missing.sys -o x.bin
     rejects 2 'but' 2 solve cut.sys -o x.bin
     rejects 2 'less than a header' 3 solve short.sys -o x.bin
-    rejects 2 'which file?' 2 solve
+    rejects 2 'no file given' 2 solve
     rejects 2 'unknown option --bogus' 2 solve sheet.sys --bogus
     rejects 2 'between 0 and 1' 2 solve sheet.sys --tol 2
     rejects 2 '-pc_typo' 2 solve sheet.sys -o x.bin -pc_typo gamg

@@ -1,5 +1,5 @@
-/* chain.h: a nonlinear second order system with everything that drape_ode_system can have: a chain of masses in the
- * plane, hung on a nail at the origin by springs with rest length and damping, under gravity. */
+/* chain.h: a nonlinear second order system with everything that drape_ode_system can have. It is a chain of masses in
+ * the plane, hung from the origin by springs with rest length and damping, under gravity. */
 #ifndef DRAPE_TESTS_ODE_CHAIN_H
 #define DRAPE_TESTS_ODE_CHAIN_H
 

@@ -129,8 +129,8 @@ static int64_t chain_steps(drape_context *ctx, double k, double atol_v, bool lar
     return steps;
 }
 
-/* A tolerance of v that is so large that v never counts is as none, but for the mean over twice as many numbers; the
- * largest number of an error is above the mean, and at most sqrt n times it. */
+/* A tolerance of v that is so large that v never counts is like none, except that the mean goes over twice as many
+ * numbers. The largest number of an error is above the mean, and at most sqrt n times it. */
 static void velocities_need_not_be_judged(void **state) {
     drape_context *ctx = test_context(1);
     double x[5][CHAIN_SIZE];
@@ -183,8 +183,8 @@ static void exact_past(drape_ode *ode, const ode_example *e, int32_t count, doub
     }
 }
 
-/* From an exact past the error of a step is its local error, and the estimate must be near it: with a past long
- * enough, and at the beginning with the slope of the start in its place. */
+/* From exact past states the error of a step is its local error, and the estimate must be near it. This holds with
+ * enough past states, and at the beginning with the slope of the start instead. */
 static void estimates_are_near_the_error(void **state) {
     static const char *const methods[] = {"implicit-euler", "bdf2", "bdf3", "bdf4", "implicit-midpoint", "rk4"};
     drape_context *ctx = test_context(1);

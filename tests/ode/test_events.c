@@ -1,5 +1,5 @@
 /* Events: their times against exact ones, with tight tolerances and in their order in h; the order in which they are
- * reported; terminal ones, and how runs go on; what is not found, not reported or refused. */
+ * reported. Also terminal ones, and how runs continue; what is not found, not reported or refused. */
 #include "ode/chain.h"
 #include "ode_examples.h"
 

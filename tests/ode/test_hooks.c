@@ -1,5 +1,5 @@
-/* What a system can do between and inside steps: change the state (project), know what it filters, have a potential
- * at times, see psi_x; and what is told of stages that were kept unconverged. */
+/* What a system can do between and inside steps: change the state (project), filter, have a potential at times, see
+ * psi_x. Also what is reported of stages that were kept unconverged. */
 #include "ode/chain.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Dense output: every method at random times inside of its steps has its order, on every example; steps keep their
- * bits; ends are the states; controlled steps, their halves, own tables, restarts and projections. */
+/* Dense output. Every method has its order at random times inside its steps, on every example. Steps keep their bits,
+ * and ends are the states. Also controlled steps, their halves, own tables, restarts and projections. */
 #include "ode/chain.h"
 #include "ode/ode.h"
 #include "ode_examples.h"

@@ -1,5 +1,6 @@
-/* Newton's method without a matrix: the same solutions as with the exact Jacobian, on every example by every implicit
- * method, on stiff and nonlinear systems and with constraints; 10,000 unknowns in bounded memory; the preconditioner.
+/* Newton's method without a matrix. It gives the same solutions as with the exact Jacobian, on every example by every
+ * implicit method, on stiff and nonlinear systems and with constraints. Also 10,000 unknowns in bounded memory, and
+ * the preconditioner.
  */
 #include "ode/chain.h"
 #include "ode_examples.h"

@@ -127,8 +127,8 @@ static double random_steps_error(drape_context *ctx, const ode_example *e, uint6
     return worst;
 }
 
-/* The error is largest where the solution changes fastest, and there steps may be long or short by chance, which
- * changes it by a factor of up to 16^2: so it is the geometric mean over several sequences. */
+/* The error is largest where the solution changes fastest, and steps there may be long or short by chance, which
+ * changes it by a factor of up to 16^2. So it is the geometric mean over several sequences. */
 static double mean_random_error(drape_context *ctx, const ode_example *e, int32_t n) {
     double sum = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)

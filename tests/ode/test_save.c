@@ -1,5 +1,5 @@
-/* An integrator that was saved and one that was restored go on with the same bits: every method, every control, every
- * kind of Newton's iteration, wherever in its past it is. Bytes that are wrong are refused. */
+/* An integrator that was saved and one that was restored continue with the same bits. This covers every method, every
+ * control, every kind of Newton's iteration, and any number of past states. Bytes that are wrong are refused. */
 #include "ode/chain.h"
 
 #include <stdlib.h>

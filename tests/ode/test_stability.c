@@ -1,5 +1,5 @@
 /* Stability, measured by stepping, against closed forms: R(z), the companion matrix, the limits of explicit methods,
- * A-stability, the sectors of BDF; and what a run does with a step beyond the limit. */
+ * A-stability, the sectors of BDF. Also what a run does with a step beyond the limit. */
 #include "support/testing.h"
 
 #include "ode_examples.h"
@@ -121,8 +121,8 @@ static void bdf_matches_table_3(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* Every zero of the companion polynomial within the radius, one on it: by deflating nothing, but by counting the
- * turns of the polynomial around circles just inside and outside (the argument principle). */
+/* Every zero of the companion polynomial is within the radius, and one is on it. This counts the turns of the
+ * polynomial around circles just inside and outside (the argument principle), without deflation. */
 static int32_t zeros_within(int32_t k, const number *factor, double radius) {
     enum { POINTS = 4096 };
     double turns = 0;

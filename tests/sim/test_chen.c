@@ -50,8 +50,8 @@ static void test_centre(void **state) {
 
 /* ---- it stays smooth ---- */
 
-/* All diagonals run from lower left to upper right, warp and weft are alike: both reflections at a diagonal of the
- * sheet map the mesh to itself, and with them the turn by 180 degrees. */
+/* All diagonals run from lower left to upper right, and warp and weft are equal. So both reflections at a diagonal of
+ * the sheet map the mesh to itself, and with them the rotation by 180 degrees. */
 static double asymmetry(const double *x, bool main_diagonal) {
     double most = 0;
     for (int32_t j = 0; j < SIDE; j++)

@@ -1,7 +1,7 @@
 /* Cloth on rims: a tablecloth that is jerked off a table, and a heavy strip that hangs over a beam.
  *
- * Friction holds it by a few newtons; friction from loads that only a fast
- * approach foresees, or at vertices that the pull presses on the rim, held it by more than a hundred, and tore it. */
+ * Friction holds it by a few newtons. Friction from loads that only a fast approach predicts, or at vertices that the
+ * pull presses on the rim, held it by more than a hundred, and tore it. */
 #include "drape/io.h"
 #include "drape/sim.h"
 #include "support/testing.h"

@@ -3,8 +3,8 @@
  *
  * Both run with many tolerances; the work for an error is the least number of evaluations among the runs that reached
  * it. The error is that of the positions at the end, relative to how far they moved; the reference is by
- * dormand-prince with tight tolerances. CVODE gets its corrections solved tightly with a Jacobian that is new every
- * time, which is the best that it can get, from the same solver as BDF2 here; only its evaluations are compared. */
+ * dormand-prince with tight tolerances. CVODE gets the best possible corrections: solved tightly, with a new Jacobian
+ * every time, by the same solver as BDF2 here. Only its evaluations are compared. */
 #include "support/testing.h"
 
 #include "drape/io.h"

@@ -1,6 +1,6 @@
-/* What the part of the damping's Jacobian that is not symmetric is good for: the linearised step (src/sim/step.c),
- * with it and without, against the step of backward Euler that it stands for, M (v1 - v0) = h f(x0 + h v1, v1),
- * solved by Newton's method with the exact Jacobian. docs/notes/validation.md has the tables.
+/* What the unsymmetric part of the damping's Jacobian is good for. The linearised step (src/sim/step.c), with and
+ * without it, is compared with the step of backward Euler, M (v1 - v0) = h f(x0 + h v1, v1). That is solved by
+ * Newton's method with the exact Jacobian. docs/notes/validation.md has the tables.
  *
  * The cloth is a square of cotton, held at one edge and let go horizontally, on its way down at up to 3.4 m/s. */
 #include "drape/io.h"
@@ -203,8 +203,8 @@ static void one_step(rig *r, double h, double error[2]) {
     for (int k = 0; k < 2; k++) error[k] = step_error(r, v[k], want);
 }
 
-/* It is nearer with the part than without, and much nearer where the damping time is not small against the step and
- * the step short enough to be linearised: 2 ms, in which a vertex goes up to a ninth of an edge. */
+/* The step is nearer with the part than without. It is much nearer if the damping time is not small against the step,
+ * and the step short enough to be linearised. That is 2 ms, in which a vertex moves up to a ninth of an edge. */
 static void test_one_step(void **state) {
     const double damping[] = {2e-4, 1e-3, 3e-3, 1e-2}, steps[] = {1e-3, 2e-3, 5e-3, 1e-2, 2e-2};
     for (size_t i = 0; i < sizeof damping / sizeof *damping; i++) {

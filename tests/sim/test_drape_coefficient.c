@@ -4,8 +4,8 @@
  *
  * The support is a pin: what lies on it stays there. The specimen is made of square cells along warp and weft, whose
  * diagonals alternate: edges along the threads let it bend without stretching (rings would lock). On such a mesh the
- * hinges make more of `bend` than on the strips that it is scaled for; so the mesh is rolled up first, and `bend`
- * divided by what it makes of a rigidity of 1: then the specimen has the fabric's. */
+ * hinges make more of `bend` than on the strips that it is scaled for. So the mesh is rolled up first, and `bend`
+ * divided by the result for a rigidity of 1. Then the specimen has the fabric's. */
 #include "support/dense.h"
 #include "support/strips.h"
 

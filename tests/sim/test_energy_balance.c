@@ -1,5 +1,5 @@
-/* Where energy comes from and goes to: the balance closes in every scene that ships, each share is what it should be
- * where that is known, the integrator's vanishes with the step, and checkpoints keep the sums. */
+/* Where energy comes from and goes to. The balance closes in every built-in scene, and each share is right where it
+ * is known. The integrator's share vanishes with the step, and checkpoints keep the sums. */
 #include "support/strips.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The contract of integrators on cloth: every one of the table, on every model and two scenes, runs, or stops for the
- * reason that theory gives; the bits do not depend on threads and vector width. */
+/* The contract of integrators on cloth. Every one of the table, on every model and two scenes, runs, or stops for the
+ * reason that theory gives. The bits do not depend on threads and vector width. */
 #include "drape/io.h"
 #include "support/testing.h"
 

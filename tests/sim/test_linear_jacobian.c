@@ -1,5 +1,5 @@
-/* Newton's method with Hauth's constant Jacobian of springs: it converges to what the true one converges to, and its
- * matrix, which is made once for each c, is the one that would be computed again. */
+/* Newton's method with Hauth's constant Jacobian of springs. It converges to the same solution as with the true one,
+ * and its matrix, made once for each c, is the one that would be computed again. */
 #include "drape/io.h"
 #include "sim/sim.h"
 #include "support/testing.h"

@@ -1,5 +1,5 @@
-/* The default integrator keeps the motion that the fabric keeps: a free sheet that spins, and one that swings from
- * two corners, compared with the same fabric stepped so finely that the integrator takes nothing. */
+/* The default integrator keeps the motion that the fabric keeps. A free sheet that spins, and one that swings from
+ * two corners, are compared with steps so fine that the integrator takes nothing. */
 #include "drape/io.h"
 #include "support/testing.h"
 

@@ -1,5 +1,5 @@
-/* Forces of a program's own in a simulation: springs move cloth as the built-in ones do, Newton's method converges
- * quadratically with their Jacobian, and everything else a step does knows of them. */
+/* A program's own forces in a simulation. Springs move cloth as the built-in ones do, Newton's method converges
+ * quadratically with their Jacobian, and all other parts of a step include them. */
 #include "drape/io.h"
 #include "sim/sim.h"
 #include "support/dense.h"

@@ -223,14 +223,14 @@ static elastica elastica_tip(double g) {
 }
 
 /* Where the strip is clamped: both ends of the first cell are held. The hinges on its far end bend the half cells on
- * either side of them, so the clamp is in the middle of the first cell, and L is measured from there.
+ * either side of them. So the clamp is in the middle of the first cell, and L is measured from there.
  *
- * Why cells are square and the strip is narrow: with a = k_x + k_xy, c = k_y + k_xy of the surface's curvatures, the
- * hinges of a square cell with diagonals all one way have an energy 3k/2 (a^2 + c^2 + 4 k_xy^2) an area. Where
- * k_y and k_xy are free that is least with k_xy = -k_x/5, the strip twists, and B = 2.4 k; where they are not it
- * is 3 k. The clamp lets none of it happen in a length of some widths, so a wide strip bends less than an elastica of
- * this B: by 2 % at a width of 0.1 L and 10 % at L, with 40 and 24 cells. (In cells of height to width r, 4/5 becomes
- * (r + 1/r)^2 / (r^2 + (r + 1/r)^2).) */
+ * Why cells are square and the strip is narrow: let a = k_x + k_xy, c = k_y + k_xy of the surface's curvatures. The
+ * hinges of a square cell with diagonals all one way have the energy 3k/2 (a^2 + c^2 + 4 k_xy^2) per area. Where k_y
+ * and k_xy are free that is least with k_xy = -k_x/5, the strip twists, and B = 2.4 k; where they are not it is 3 k.
+ * Near the clamp, over a length of some widths, none of this can happen. So a wide strip bends less than an elastica
+ * of this B: by 2 % at a width of 0.1 L and 10 % at L, with 40 and 24 cells. (In cells of height to width r, 4/5
+ * becomes (r + 1/r)^2 / (r^2 + (r + 1/r)^2).) */
 static void check_cantilever(drape_context *ctx, double load, int32_t n, int32_t rows) {
     const double L = 1, rho = 0.2, B = rho * G * L * L * L / load, cell = L / (n - 0.5);
     test_strip *s = test_strip_create(ctx, n, rows, n * cell, rows * cell);
@@ -259,10 +259,10 @@ static void test_cantilever(void **state) {
 
 /* ---- vibrations ---- */
 
-/* Only x is free, warp alone has stiffness, and masses are those of a rod: n cells of stiffness k w / dx and mass
- * rho w dx make a chain, one end held, whose modes sin(q i), q = (m - 1/2) pi / n, have
- * omega = 2 sin(q/2) sqrt(k / rho) / dx. It is linear, and backward Euler damps the norm sqrt(omega^2 a^2 + a'^2) of
- * a mode's amplitude a by exactly (1 + omega^2 h^2)^(-1/2) a step. */
+/* Only x is free, only warp has stiffness, and masses are those of a rod. n cells of stiffness k w / dx and mass rho
+ * w dx make a chain with one end held. Its modes sin(q i), q = (m - 1/2) pi / n, have omega = 2 sin(q/2) sqrt(k /
+ * rho) / dx. It is linear, and backward Euler damps the norm sqrt(omega^2 a^2 + a'^2) of a mode's amplitude a by
+ * exactly (1 + omega^2 h^2)^(-1/2) a step. */
 typedef struct rod {
     test_strip *strip;
     drape_sim *sim;
@@ -415,10 +415,10 @@ static void test_flap(void **state) {
 /* Part of the angular momentum about z that a sheet loses, spinning in its plane for a second; its linear momentum
  * must stay.
  *
- * Backward Euler that solves its equation loses omega^2 h a second. One linearised step adds more in a stiff sheet:
- * the step leaves it larger by (omega h)^2/2, which strains it, and h^2 K v has the torque h^2 omega sum x.f; with
- * moment of inertia I = rho/6 of 1 m x 1 m that is some k omega^2 h^3 / I a second. (k = 5000, omega = 2, h = 0.02:
- * 73 % in a second.) The sheet here is soft enough for the first part to be what is seen. */
+ * Backward Euler that solves its equation loses omega^2 h a second. One linearised step adds more in a stiff sheet.
+ * The step leaves it larger by (omega h)^2/2, which strains it, and h^2 K v has the torque h^2 omega sum x.f. With
+ * moment of inertia I = rho/6 of 1 m x 1 m that is about k omega^2 h^3 / I per second. (k = 5000, omega = 2, h =
+ * 0.02: 73 % in a second.) The sheet here is soft enough for the first part to be what is seen. */
 static double spin_loss(drape_context *ctx, double omega, double h) {
     const double drift = 0.5;
     test_strip *s = test_strip_create(ctx, 8, 8, 1, 1);

@@ -1,6 +1,6 @@
-/* Every implicit stage ends, and ends lower: on the scenes that ship, in short and long steps, no stage is left
- * unconverged, and each correction that is taken goes down in the incremental potential. With exact Jacobians and
- * tight solves the corrections shrink quadratically. */
+/* Every implicit stage ends, and ends lower. On the built-in scenes, in short and long steps, no stage is left
+ * unconverged, and each accepted correction goes down in the incremental potential. With exact Jacobians and tight
+ * solves the corrections shrink quadratically. */
 #include "drape/io.h"
 #include "ode/ode.h"
 #include "sim/sim.h"

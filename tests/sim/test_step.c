@@ -240,8 +240,8 @@ static void set_forces_acts_from_the_next_step(void **state) {
 
 /* ---- The response ---- */
 
-/* A stiff limit on a soft sheet: bdf2 restarts where the limit moved it by more than its error, and keeps its past
- * in steps in which the limit did nothing. */
+/* A stiff limit on a soft sheet. bdf2 restarts if the limit moved it by more than its error, and keeps its past
+ * states in steps in which the limit did nothing. */
 static void strain_limit_restarts_where_it_acts(void **state) {
     drape_context *ctx = *state;
     for (int32_t limited = 0; limited < 2; limited++) {

@@ -298,8 +298,8 @@ static void test_cantilevers_of_a_chessboard(void **state) {
     folder_remove(folder);
 }
 
-/* A strip cut out of a one-way grid at 45 degrees: n hypotenuses d along u, m layers of height d/2 along v, halves
- * of triangles at both ends; u is the strip's length or, with `across`, its width. */
+/* A strip cut out of a one-way grid at 45 degrees: n hypotenuses d along u, m layers of height d/2 along v, and
+ * halves of triangles at both ends. u is the strip's length or, with `across`, its width. */
 static void write_diagonal(const char *folder, int32_t n, int32_t m, double d, bool across) {
     FILE *file = strip_open(folder);
     for (int32_t j = 0; j <= m; j++)

@@ -1,5 +1,5 @@
-/* Damping by ratio: what is asked for is what a strip's vibration shows, on every mesh and at every small step; and
- * what an integrator adds is what is foretold of it. */
+/* Damping by ratio: a strip's vibration shows the requested ratio, on every mesh and at every small step. The damping
+ * that an integrator adds is as predicted. */
 #include "support/strips.h"
 
 #include <math.h>

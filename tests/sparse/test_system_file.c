@@ -183,8 +183,8 @@ static const change changes[] = {
     INTEGER(AT_NNZB, INT64_MIN, "do not fit"),
     INTEGER(AT_NNZB, INT64_MAX / 76 + 2, "do not fit"),
     INTEGER(AT_NNZB, 8, "3 vertices and 8 blocks take"),
-    INTEGER(AT_CONSTRAINED, 1, "sys: 1 vertices are said to be constrained, and 2 are"),
-    INTEGER(AT_CONSTRAINED, -2, "sys: -2 vertices are said to be constrained"),
+    INTEGER(AT_CONSTRAINED, 1, "sys: 1 vertices are declared as constrained, but 2 are"),
+    INTEGER(AT_CONSTRAINED, -2, "sys: -2 vertices are declared"),
     REAL(AT_H, 0.0, "sys: the time step h = 0 is not positive"),
     REAL(AT_H, -1.0, "sys: the time step h = -1 is not positive"),
     REAL(AT_H, NAN, "is not positive and finite"),
@@ -202,16 +202,16 @@ static const change changes[] = {
     COLUMN(1, INT32_MIN, "sys: row 0 has column -2147483648"),
     COLUMN(1, 0, "sys: row 0 has column 0 after 0; columns must increase"),
     COLUMN(4, 1, "sys: row 1 has column 1 after 1"),
-    {AT_PADDING, 1, {.i = 1}, "sys: the padding behind col is not zero"},
-    {AT_PADDING + 3, 1, {.i = 128}, "sys: the padding behind col is not zero"},
+    {AT_PADDING, 1, {.i = 1}, "sys: the padding"},
+    {AT_PADDING + 3, 1, {.i = 128}, "sys: the padding"},
     REAL(AT_VAL, NAN, "sys: the block of row 0, column 0 holds a value that is not finite"),
     REAL(AT_VAL + 72 * 4 + 64, -INFINITY, "sys: the block of row 1, column 2 holds a value that is not finite"),
     REAL(AT_S + 72, NAN, "sys: S of vertex 1 is not finite"),
-    REAL(AT_S + 72 * 2 + 64, 0.5, "sys: S of vertex 2 is no orthogonal projection"),
-    REAL(AT_S + 72 * 2 + 8, 1.0, "sys: S of vertex 2 is no orthogonal projection"),
-    REAL(AT_S + 72 * 2, 1e300, "sys: S of vertex 2 is no orthogonal projection"),
-    REAL(AT_S, 1e-8, "sys: S of vertex 0 is no orthogonal projection"),
-    REAL(AT_S + 72 * 2, 0.0, "2 vertices are said to be constrained, and 3 are"),
+    REAL(AT_S + 72 * 2 + 64, 0.5, "sys: S of vertex 2 is not an orthogonal"),
+    REAL(AT_S + 72 * 2 + 8, 1.0, "sys: S of vertex 2 is not an orthogonal"),
+    REAL(AT_S + 72 * 2, 1e300, "sys: S of vertex 2 is not an orthogonal"),
+    REAL(AT_S, 1e-8, "sys: S of vertex 0 is not an orthogonal"),
+    REAL(AT_S + 72 * 2, 0.0, "2 vertices are declared as constrained, but 3 are"),
     REAL(AT_B, NAN, "sys: b of vertex 0 is not finite"),
     REAL(AT_Z + 24 + 16, INFINITY, "sys: z of vertex 1 is not finite"),
     REAL(AT_REST + 48, NAN, "sys: rest of vertex 2 is not finite"),
@@ -244,7 +244,7 @@ static void projections(void **state) {
     sample_bytes(bytes);
     memcpy(bytes + AT_S, oblique, sizeof oblique);
     assert_int_equal(parse(ctx, bytes, SIZE, &system), DRAPE_ERROR_FORMAT);
-    assert_non_null(strstr(drape_message(ctx), "S of vertex 0 is no orthogonal projection"));
+    assert_non_null(strstr(drape_message(ctx), "S of vertex 0 is not an orthogonal"));
     memcpy(bytes + AT_S, rounded, sizeof rounded);
     ASSERT_OK(ctx, parse(ctx, bytes, SIZE, &system));
     drape_system_clear(ctx, &system);
@@ -343,7 +343,7 @@ static void writer_refusals(void **state) {
     expect_refusal(ctx, (bad = good, bad.A.col = NULL, &bad), "an array of the system is missing");
     expect_refusal(ctx, (bad = good, bad.rest = NULL, &bad), "an array of the system is missing");
     expect_refusal(ctx, (bad = good, bad.h = 0, &bad), "h = 0");
-    expect_refusal(ctx, (bad = good, bad.constrained = 3, &bad), "3 vertices are said to be constrained");
+    expect_refusal(ctx, (bad = good, bad.constrained = 3, &bad), "3 vertices are declared");
     s.rowptr[1] = 9;
     expect_refusal(ctx, &good, "row 0 goes from 0 to 9 of 7 blocks");
     s.rowptr[1] = 2;
@@ -354,7 +354,7 @@ static void writer_refusals(void **state) {
     expect_refusal(ctx, &good, "row 2, column 1");
     s.val[9 * 5] = 0;
     s.S[18] = 0.5;
-    expect_refusal(ctx, &good, "S of vertex 2 is no orthogonal projection");
+    expect_refusal(ctx, &good, "S of vertex 2 is not an orthogonal");
     s.S[18] = 1;
     assert_int_equal(drape_system_write(ctx, "/nonexistent/x", &good), DRAPE_ERROR_IO);
     assert_int_equal(drape_context_bytes(ctx), 0);

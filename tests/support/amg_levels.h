@@ -20,8 +20,8 @@ drape_i_amg_settings amg_settings(int32_t modes);
 amg_made amg_make(drape_context *ctx, const drape_bsr3 *A, const drape_constraints *set, const double *x,
                   const drape_i_amg_settings *want);
 void amg_unmake(amg_made *m);
-/* The near-kernel of a level shares its memory with what comes later: makes the values of the levels down to this one
- * again, so that level->kernel is there; those of coarser ones are lost, the rest is as it was. */
+/* The near-kernel of a level shares its memory with later data. This recomputes the values of the levels down to this
+ * one, so that level->kernel is there. Those of coarser levels are lost; the rest is unchanged. */
 void amg_restore_kernel(amg_made *m, int32_t level);
 
 /* Calls visit with random matrices and sheets, with and without constraints, isolated vertices, hubs, and random

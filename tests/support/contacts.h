@@ -46,8 +46,8 @@ void test_drop_scene(drape_context *ctx, test_drop *d);
 void test_drop_start(test_drop *d);
 void test_drop_destroy(test_drop *d);
 
-/* A step, after which nothing crosses: no edge and no face of the cloth a collider, nor the cloth itself where it
- * meets itself; and after which no vertex is inside of a sphere. */
+/* A step, after which nothing crosses: no edge or face of the cloth passes through a collider or, with self-contact,
+ * through the cloth. And no vertex is inside a sphere. */
 void test_drop_step(test_drop *d);
 /* A step of which nothing is asked but that it can be done. */
 void test_drop_step_unwatched(test_drop *d);

@@ -22,7 +22,7 @@ double dense_norm(int64_t count, const double *a);
 double dense_difference(int64_t count, const double *a, const double *b);
 
 /* Eigenvalues, ascending, and orthonormal eigenvectors (column j belongs to values[j]; may be NULL) of the symmetric
- * n x n matrix A, by Jacobi's rotations; only the symmetric part of A counts. */
+ * n x n matrix A, by Jacobi rotations. Only the symmetric part of A is used. */
 void dense_eigen(int32_t n, const double *A, double *values, double *vectors);
 
 /* A = L L' in place (L in the lower triangle); false: A is not positive definite. */

@@ -1,11 +1,12 @@
-"""follow_page.py PAGE [--full]: does what a page of the manual says, in the current folder, and compares what it shows.
+"""follow_page.py PAGE [--full] [--print] [--without PROGRAM]: does what a page of the manual says, in the current folder, and
+compares what it shows.
 
     <!-- file NAME -->      above a code block: the block is saved as NAME
     ```console              lines `$ COMMAND` are run; the lines below each are what it prints
 
 Numbers are not compared, since they may differ from version to version; everything else is. A line `...` stands for any
 number of lines. Without --full meshes are coarser and runs are shorter (QUICKER), to be quick. A command whose program
-is not installed is left out, and named at the end."""
+is not installed, or that is named behind --without, is left out, and named at the end. --print prints what commands print."""
 import re
 import shutil
 import subprocess
@@ -37,7 +38,7 @@ def parts(text):
 def masked(text):
     text = re.sub(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", "#", text)
     text = re.sub(r"  contacts #", "", text)
-    text = re.sub(r"; time steps (took|added) [^;]*", "", text)  # only where the balance is known
+    text = re.sub(r"; time steps( and contact)? (took|added) [^;]*", "", text)  # only where the balance is known
     return re.sub(" +", " ", text)
 
 
@@ -50,6 +51,7 @@ def compare(command, wanted, got):
 
 def main():
     page, full, left_out = sys.argv[1], "--full" in sys.argv, []
+    without = [b for a, b in zip(sys.argv, sys.argv[1:]) if a == "--without"]
     with open(page) as file:
         text = file.read()
     count = 0
@@ -58,7 +60,8 @@ def main():
             with open(what, "w") as file:
                 file.write(content if full else quicker(content))
             continue
-        if not shutil.which(what.split()[0]):
+        program = what.split()[0]
+        if not shutil.which(program) or program in without:
             left_out.append(what)
             continue
         if not full:
@@ -67,6 +70,8 @@ def main():
         run = subprocess.run(what, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if run.returncode not in ((0, 1, 2) if "error" in content else (0,)):
             sys.exit(f"{what}: exit code {run.returncode}\n{run.stdout}")
+        if "--print" in sys.argv:
+            print(run.stdout, end="", flush=True)
         compare(what, content, run.stdout)
         count += 1
     print(f"{count} commands" + "".join(f"; left out: {what}" for what in left_out))

@@ -12,12 +12,12 @@ typedef struct test_mesh {
     int32_t *triangle; /* 3 per triangle */
 } test_mesh;
 
-/* nx x ny cells of two right triangles each on [0, width] x [0, height] in the plane z = 0, all diagonals from a
- * cell's lower left to its upper right; vertex (i, j) has the number j (nx + 1) + i, uv = (x, y). */
+/* nx x ny cells of two right triangles each on [0, width] x [0, height] in the plane z = 0. All diagonals go from a
+ * cell's lower left to its upper right. Vertex (i, j) has the number j (nx + 1) + i, uv = (x, y). */
 test_mesh test_mesh_grid(int32_t nx, int32_t ny, double width, double height);
 
-/* The same rectangle with the inner vertices moved by up to a quarter of a cell each way, the outer ones along their
- * edge, diagonals either way, triangles in no order and with either winding. */
+/* The same rectangle with the inner vertices moved by up to a quarter of a cell each way, and the outer ones along
+ * their edge. Diagonals go either way; triangles are in no order and have either winding. */
 test_mesh test_mesh_irregular(int32_t nx, int32_t ny, double width, double height, test_random *r);
 
 void test_mesh_clear(test_mesh *mesh);

@@ -12,7 +12,7 @@ typedef struct moving_pair {
 } moving_pair;
 
 /* Every difference between a point of one part and a point of the other is a mean of difference vectors between their
- * vertices, and is in one of these triangles of three of them: one for vertex-face, two for edge-edge. */
+ * vertices. It lies in one of these triangles of three of them: one for vertex-face, two for edge-edge. */
 int moving_pair_triangles(drape_ccd_kind kind);
 /* The vertices whose difference (first minus second) is corner `corner` of triangle `triangle`. */
 void moving_pair_corner(drape_ccd_kind kind, int triangle, int corner, int vertex[2]);

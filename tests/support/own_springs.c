@@ -44,7 +44,7 @@ static void spring_force(void *user, const drape_force_point *at, int32_t i, con
 }
 
 /* Adds c n.w along the spring, w = v1 - v0, and its derivatives: n n' by v, and n (w - (n.w) n)'/l + (n.w)/l (I - n
- * n') by x, of which the first part is not symmetric. A direction n that is given does not depend on x. */
+ * n') by x. The first part of the latter is not symmetric. A direction n that is given does not depend on x. */
 static void damped_spring_force(void *user, const drape_force_point *at, int32_t i, const int32_t *end,
                                 drape_element_force *out) {
     const own_springs *s = user;

@@ -2,9 +2,9 @@
  * them.
  *
  * A is a sum of positive semidefinite elements g g' over random groups of vertices, scaled to a norm of at most one,
- * plus a multiple of I: its eigenvalues lie between 1/condition and 1. The reference solves the reduced system
- * U'A U x~ = U'(b - A (I-S) z), S = U U', dense and in long double; U comes from the directions themselves, not from
- * what the library makes of them. */
+ * plus a multiple of I. Its eigenvalues lie between 1/condition and 1. The reference solves the reduced system U'A U
+ * x~ = U'(b - A (I-S) z), S = U U', dense and in long double. U comes from the directions themselves, not from the
+ * library's projections. */
 #ifndef DRAPE_TESTS_RANDOM_SYSTEMS_H
 #define DRAPE_TESTS_RANDOM_SYSTEMS_H
 

@@ -1,5 +1,5 @@
-/* sheets.h: matrices like those of a cloth, made of springs: a crumpled grid of vertices with springs along edges,
- * diagonals and (weak ones) to the vertex after the next, plus a mass. */
+/* sheets.h: matrices like those of a cloth, made of springs. A crumpled grid of vertices has springs along edges,
+ * diagonals and (weak ones) to the second next vertex, plus a mass. */
 #ifndef DRAPE_TESTS_SHEETS_H
 #define DRAPE_TESTS_SHEETS_H
 

@@ -1,4 +1,4 @@
-/* page.js: a simulation to touch. The worker (worker.js) steps it; this shows its frames, and sends what one does.
+/* page.js: a simulation to touch. The worker (worker.js) steps it; this page shows its frames, and sends what the user does.
  *
  * For scripts: window.drape = {ready, state(), vertexAt(i), pixelOf(point), load(text), ...}; `ready` is a promise. Address options:
  * #scene=NAME&resolution=31&paused&dark|light&threads=N&cheap (coarse pictures) */
@@ -36,7 +36,7 @@ function stop(words) {
 }
 
 let toldUntil = 0;
-/* What went wrong stays until its time is over, or something else goes wrong. */
+/* An error message stays for a while, or until the next one. */
 function tell(words, wrong = false) {
   if (!wrong && !$("told").hidden && $("told").classList.contains("wrong")) return;
   $("told").textContent = words;
@@ -54,7 +54,7 @@ function unpack(id) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
 }
 
-/* With threads where the page is isolated and the files for them are beside it; else all that is needed is in the page. */
+/* With threads if the page is isolated and their files are beside it; otherwise all that is needed is in the page. */
 async function startWorker() {
   const script = new URL("drape-threads.js", location.href).href;
   const wanted = +(options.get("threads") ?? Math.min(4, Math.max(1, (navigator.hardwareConcurrency || 2) - 1)));
@@ -120,11 +120,11 @@ async function main() {
     for (let i = 0; i < points.length; i++) { low[i % 3] = Math.min(low[i % 3], points[i]); high[i % 3] = Math.max(high[i % 3], points[i]); }
     return Math.hypot(...sub(high, low));
   }
-  /* Hands act on the renderer of now. */
+  /* Mouse and fingers act on the current renderer. */
   const current = { turn: (...a) => renderer.turn(...a), move: (...a) => renderer.move(...a), zoom: (...a) => renderer.zoom(...a) };
   const light = () => renderer.setBounds(box, cloth.size);
 
-  /* went: it goes on from where it was, and so does the view. */
+  /* went: the simulation continues from its state, and the view stays. */
   function take(mesh, went) {
     const n = mesh.vertices, { neighbour, edges } = findEdges(mesh.corner, n), { thread, flip } = layOut(mesh, n, neighbour);
     const pieces = mesh.pieces.map((p, i) => ({ ...p, colour: p.color ?? PALETTE[i % PALETTE.length], shown: true }));
@@ -344,7 +344,7 @@ async function main() {
     return { ...hit, point: rayed.eye.map((e, k) => e + hit.far * rayed.along[k]) };
   }
 
-  /* A patch of some centimetres: a single vertex would draw the cloth out to a spike. */
+  /* A patch of some centimetres: a single vertex would pull the cloth into a spike. */
   function patchAt({ t, w }) {
     const corners = [0, 1, 2].map((k) => cloth.corner[3 * t + k]), { rest } = cloth;
     const middle = [0, 1, 2].map((k) => corners.reduce((sum, v, i) => sum + w[i] * rest[3 * v + k], 0));
@@ -398,7 +398,7 @@ async function main() {
     if (!renderer) return;
     hands.coast();
     renderer.look.theme = theme();
-    /* Frames that come slowly are led over into each other. */
+    /* Slow frames are interpolated. */
     const slow = state.gap > 26 && state.playing, between = slow ? clamp((now - state.arrived) / state.gap, 0, 1) : 1;
     renderer.draw(1 - state.newest, between);
     if (now - drawnPlots > 100) {
@@ -409,7 +409,7 @@ async function main() {
     adapt(now);
     if (state.playing || hands.coasting()) redraw();
   }
-  /* Where pictures take long, they become coarser: the motion matters more. */
+  /* If drawing takes long, the resolution is lowered: smooth motion matters more. */
   const pace = { since: 0, pictures: 0 };
   function adapt(now) {
     if (++pace.pictures < 20) return;
@@ -515,7 +515,7 @@ solver: {tolerance: 1e-3}
     send("file", { name, bytes }, [bytes.buffer]);
     return ownScene({ name: name.replace(/\.obj$/i, ""), about: "A mesh of yours, falling over a ball. Edit the scene to change that.", text: sceneOfMesh(name, bounds.low, bounds.high), step: 0 });
   }
-  /* Into the list, beside those that ship. */
+  /* Into the list, beside the built-in scenes. */
   function ownScene(scene) {
     const known = scenes.findIndex((s) => s.name === scene.name && s.own);
     if (known >= 0) scenes.splice(known, 1);
@@ -549,7 +549,7 @@ solver: {tolerance: 1e-3}
     if (line) mark(+line, +column);
     return answer;
   }
-  /* Puts the cursor where the mistake is, its line selected from there on. */
+  /* Puts the cursor at the mistake and selects the rest of its line. */
   function mark(line, column) {
     const lines = $("source").value.split("\n"), start = lines.slice(0, line - 1).reduce((sum, l) => sum + l.length + 1, 0);
     const from = start + Math.min(column - 1, lines[line - 1]?.length ?? 0), to = start + (lines[line - 1]?.length ?? 0);

@@ -1,8 +1,8 @@
 /* worker.js: runs the simulation beside the page, so that the page never waits for it.
  *
  * The page sends {type, ...}: begin, load, play, pause, wind, hold, release, compare, shown, file, save. It gets: ready (tables of
- * names), loaded (the mesh), refused (a message; what there was goes on), frame, told (a message), failed (the run stands still),
- * saved. Before this script stands createDrape of Emscripten, or the page says where to load it (with threads). */
+ * names), loaded (the mesh), refused (a message; the present scene continues), frame, told (a message), failed (the run has stopped),
+ * saved. Emscripten's createDrape precedes this script, or the page says where to load it (with threads). */
 "use strict";
 const NUMBERS = ["time", "steps", "iterations", "newton", "residual", "stretch", "assemble", "precondition", "solve", "contact", "update",
   "kinetic", "elastic", "weight", "taken", "history", "converged", "touching"];
@@ -44,7 +44,7 @@ async function begin({ script, wasm, threads }) {
   if (script) Object.assign(options, { mainScriptUrlOrBlob: script, locateFile: (name) => new URL(name, script).href });
   drape = await createDrape(options);
   if (number("live_begin", threads)) throw new Error("there is not enough memory to begin");
-  // "direct" wants the library of somebody else.
+  // "direct" needs another library.
   const methods = list("drape_method_name").filter((name) => name !== "direct"), preconds = list("drape_precond_name");
   say("ready", {
     version: text("drape_version"), threads,
@@ -95,7 +95,7 @@ function choose(c) {
   number("live_wind", ...(c.wind ?? [NaN, NaN, NaN]));
 }
 
-/* go: from the present state on; where that does not work, from the start. The choices of before hold where it is refused. */
+/* go: continue from the present state; if that fails, from the start. If the scene is refused, the previous choices remain. */
 let chosen = null;
 function load({ id, name, text: scene, choices, go }) {
   choose(choices);
@@ -120,7 +120,7 @@ function load({ id, name, text: scene, choices, go }) {
 
 /* ---- running ---- */
 
-/* False: it stands still. Cloth that is pulled further than it can follow slips out of the hand. */
+/* False: the run has stopped. Cloth that is pulled farther than it can follow is released. */
 function step() {
   if (!number("live_step")) {
     samples.push(numbers());
@@ -146,7 +146,7 @@ function keep() {
   if (film.length > KEPT * KEPT_FPS + 1) film.shift();
 }
 
-/* What the machine cannot do in time is not made up for: the clock goes slower then, and the page says so. */
+/* If the machine is too slow, the clock runs slower, and the page says so. */
 function tick() {
   timer = 0;
   if (!playing) return;
