@@ -9,9 +9,9 @@
  *   k = (2 kappa/G) (G - g_p)        secant law, between cloth and cloth that have a thickness; g_p = g at the end of
  *                                    the step as the pair moves now, but at most what it is, and at least 0
  *
- * Where much cloth hangs from one edge over a rim, that is too soft: the response had to hold it in every step, and
- * shook it. So below g = 0, with s = -g/(what is left to the surface there), an object pushes with kappa (G - g) (1 +
- * STIFFENING s), of which a step takes the tangent at its start.
+ * Where much cloth hangs from one edge over a rim, or a fold is pressed flat, that is too soft: the response had to
+ * hold it in every step, and shook it. So below g = 0, with s = -g/(what is left to the surface there), a spring
+ * pushes 1 + STIFFENING s times as strongly, of which a step takes the tangent at its start.
  *
  * kappa is below A's own rows, so the system is no worse conditioned; and it stops an approach at v_n within G. The
  * secant law is that of the barrier 2 kappa/(3 G) (G - g)^3, whose force is k (G - g) at g_p: it begins softly, and
@@ -126,13 +126,14 @@ static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, nearn
         square += s->w[i] * s->w[i];
     }
     double mass = 1 / drape_i_contact_inverse_mass(sim, s);
-    double kappa = SOFT * own / square, deep = near->gap < 0 && !near->secant ? -near->gap / near->below : 0;
+    double kappa = SOFT * own / square, deep = near->gap < 0 ? -near->gap / near->below : 0;
     double growth = 1 + STIFFENING * deep, push = G - near->gap, stop = 0.75 * mass * closing * closing / (G * G);
+    double secant = near->secant ? 2 * (G - fmax(fmin(near->gap, near->later), 0)) / G : 1;
     near->soft = deep > 0 ? kappa * (growth + push * STIFFENING / near->below) : kappa;
     s->k = fmax(near->soft, stop);
     s->stops = stop > near->soft;
     if (deep > 0 && near->soft >= stop) s->rest = near->gap + kappa * push * growth / near->soft;
-    if (near->secant) s->k *= 2 * (G - fmax(fmin(near->gap, near->later), 0)) / G;
+    s->k *= secant;
     s->c = near->leaves ? 0 : 2 * DAMPING * sqrt(s->k * mass);
 }
 
