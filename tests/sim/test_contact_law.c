@@ -122,6 +122,27 @@ static void test_force_follows_from_the_gap(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* Where the gap is used up, at the inner half of the thickness, forces grow faster: (1 + s) (1 + 2 s) times those at
+ * s = 0, s the share of that half. A step's spring is the tangent of it. */
+static void test_compressed_springs_stiffen(void **state) {
+    drape_context *ctx = test_context(1);
+    (void)state;
+    for (int law = 0; law < LAW_COUNT; law++) {
+        layers *used_up = make_layers(ctx, LAWS[law], THICKNESS - REST, 0);
+        double first = push_of(used_up), stiffness = 0;
+        free_layers(used_up);
+        for (double s = 0.1; s < 0.95; s += 0.2) {
+            layers *l = make_layers(ctx, LAWS[law], THICKNESS - (1 + s) * REST, 0);
+            ASSERT_NEAR(push_of(l), (1 + s) * (1 + 2 * s) * first, 1e-9 * first);
+            for (int32_t i = 0; i < l->sim->contact->springs; i++) stiffness += l->sim->contact->spring[i].k;
+            ASSERT_NEAR(stiffness, (3 + 4 * s) * first / REST, 1e-9 * first / REST);
+            stiffness = 0;
+            free_layers(l);
+        }
+    }
+    drape_context_destroy(ctx);
+}
+
 /* What comes near is as stiff as where it will be at the end of the step, and never stiffer than where it touches. */
 static void test_secant_is_taken_at_the_predicted_gap(void **state) {
     static const double closing[] = {0.1e-3, 0.2e-3, 0.6e-3}; /* m in a step; the last: deeper than the rest */
@@ -302,6 +323,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stiffness_follows_from_the_gap),
         cmocka_unit_test(test_force_follows_from_the_gap),
+        cmocka_unit_test(test_compressed_springs_stiffen),
         cmocka_unit_test(test_secant_is_taken_at_the_predicted_gap),
         cmocka_unit_test(test_newton_sees_the_derivative),
         cmocka_unit_test(test_folds_are_held_by_both_laws),
