@@ -3,8 +3,10 @@
  * A sheet of 1 m falls on a ball of 25 cm, flat or edge-on, and meets itself. Both programs get the same meshes, keep
  * layers and the ball 4 mm apart, and take 5 steps per frame of 40 ms. Fabrics differ: Blender's is the one it comes
  * with, ours is cotton. Ours runs three times: with `preview`, which takes one linearised step of the implicit Euler
- * method as Blender does, once with Blender's own tolerance of linear systems (0.01, and at most 100 iterations) and
- * once with a tenth of that; and with the default integrator.
+ * method as Blender does, with two tolerances of linear systems; and with the default integrator. Blender stops when
+ * the 2-norm of the residual is 0.01 of that of the right-hand side, or after 100 iterations. Our tolerance is in the
+ * preconditioned norm: 0.003 leaves 0.008 to 0.009 in the 2-norm, on the average of these runs. With 0.01, which
+ * leaves 0.02 to 0.07, `preview` tears the sheet that falls edge-on.
  *
  * Frames of both are rounded to 32-bit floats, and the same exact test counts what crosses in them: cloth and cloth,
  * and cloth and the ball's mesh. blender.py is Blender's side; files in a temporary folder go between. */
@@ -35,9 +37,8 @@ enum { CASES = sizeof cases / sizeof *cases };
 static const struct {
     const char *name, *integrator;
     double tolerance;
-} ours_as[] = {{"preview, 0.01", DRAPE_PREVIEW, 1e-2},
-               {"preview, 0.001", DRAPE_PREVIEW, 1e-3},
-               {"default", NULL, 1e-3}};
+} ours_as[] = {
+    {"preview, 0.003", DRAPE_PREVIEW, 3e-3}, {"preview, 0.001", DRAPE_PREVIEW, 1e-3}, {"default", NULL, 1e-3}};
 enum { OURS = sizeof ours_as / sizeof *ours_as };
 
 /* ---- The scene ---- */
