@@ -30,7 +30,7 @@ FIELDS_ARE_HASHED(drape_ode_tableau, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 32);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 192); /* but for the appearance */
 FIELDS_ARE_HASHED(drape_collider_key, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 848);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 872);
 
 static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
 

@@ -36,7 +36,7 @@ static void list_vectors(drape_sim *sim, const drape_integration *s, vector out[
 }
 
 static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
-    drape_status status = drape_i_check_reserved(ctx, "drape_scene", s->reserved, 5);
+    drape_status status = drape_i_check_reserved(ctx, "drape_scene", s->reserved, 2);
     if (!status) status = drape_i_check_reserved(ctx, "drape_integration", s->integration.reserved, 6);
     if (status) return status;
     double most = s->integration.max_stretch;
