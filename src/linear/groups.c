@@ -600,6 +600,78 @@ void drape_i_groups_filter(const drape_i_groups *G, bool complement, double *v) 
     drape_i_loop(G->ctx, G->count, GROUP_GRAIN, filter_chunk, &(operand){G, complement, v});
 }
 
+typedef struct accelerating {
+    const drape_i_groups *G;
+    const double *mass;
+    double *a, *force;
+} accelerating;
+
+/* B = Q'M^-1 Q in place of the rows C, which are as many numbers at least; l = Q'a. How many. */
+static int32_t form_normal(const accelerating *what, const drape_i_group *g, const double *a, double *B, double *l) {
+    const drape_i_groups *G = what->G;
+    const int32_t n = 3 * g->size;
+    const double *H = G->H + g->H;
+    const uint8_t *pivot = G->pivot + 3 * (int64_t)g->first;
+    int32_t column[DRAPE_I_GROUP_UNKNOWNS], count = 0;
+    for (int32_t j = 0; j < n; j++)
+        if (pivot[j]) column[count++] = j;
+    for (int32_t p = 0; p < count; p++) {
+        l[p] = 0;
+        for (int32_t i = 0; i < n; i++) l[p] += H[(int64_t)n * i + column[p]] * a[i];
+        for (int32_t q = 0; q <= p; q++) {
+            double sum = 0;
+            for (int32_t i = 0; i < n; i++)
+                sum += H[(int64_t)n * i + column[p]] * H[(int64_t)n * i + column[q]] /
+                       what->mass[G->member[g->first + i / 3]];
+            B[(int64_t)count * p + q] = sum;
+        }
+    }
+    return count;
+}
+
+/* Cholesky: B l = l. */
+static void solve_normal(int32_t n, double *B, double *l) {
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j <= i; j++) {
+            double sum = B[(int64_t)n * i + j];
+            for (int32_t k = 0; k < j; k++) sum -= B[(int64_t)n * i + k] * B[(int64_t)n * j + k];
+            B[(int64_t)n * i + j] = i == j ? sqrt(sum) : sum / B[(int64_t)n * j + j];
+        }
+        for (int32_t k = 0; k < i; k++) l[i] -= B[(int64_t)n * i + k] * l[k];
+        l[i] /= B[(int64_t)n * i + i];
+    }
+    for (int32_t i = n - 1; i >= 0; i--) {
+        for (int32_t k = i + 1; k < n; k++) l[i] -= B[(int64_t)n * k + i] * l[k];
+        l[i] /= B[(int64_t)n * i + i];
+    }
+}
+
+static void accelerate_chunk(void *data, int64_t begin, int64_t end) {
+    const accelerating *what = data;
+    const drape_i_groups *G = what->G;
+    for (int64_t k = begin; k < end; k++) {
+        const drape_i_group *g = &G->group[k];
+        const int32_t n = 3 * g->size;
+        const double *H = G->H + g->H;
+        const uint8_t *pivot = G->pivot + 3 * (int64_t)g->first;
+        double a[DRAPE_I_GROUP_UNKNOWNS], l[DRAPE_I_GROUP_UNKNOWNS], force[DRAPE_I_GROUP_UNKNOWNS] = {0};
+        gather(G, g, what->a, a);
+        solve_normal(form_normal(what, g, a, G->C + g->C, l), G->C + g->C, l);
+        for (int32_t j = 0, p = 0; j < n; j++) {
+            if (!pivot[j]) continue;
+            for (int32_t i = 0; i < n; i++) force[i] += H[(int64_t)n * i + j] * l[p];
+            p++;
+        }
+        for (int32_t i = 0; i < n; i++) a[i] -= force[i] / what->mass[G->member[g->first + i / 3]];
+        scatter(G, g, a, what->a);
+        scatter(G, g, force, what->force);
+    }
+}
+
+void drape_i_groups_accelerate(const drape_i_groups *G, const double *mass, double *a, double *force) {
+    drape_i_loop(G->ctx, G->count, GROUP_GRAIN, accelerate_chunk, &(accelerating){G, mass, a, force});
+}
+
 void drape_i_groups_prescribe(const drape_i_groups *G, double *v) {
     if (!G->moving) return;
     for (int32_t k = 0; k < G->count; k++) {

@@ -16,6 +16,7 @@
  * that it had when it was torn loose. When it has rubbed without sliding for some steps it sticks again. A vertex
  * that arrives sticks where the impulse that stops it along n allows for one that stops it altogether. */
 #include "sim/contact.h"
+#include "sim/stitches.h"
 #include "sim/hold.h"
 
 #include "base/timer.h"
@@ -359,7 +360,7 @@ static drape_status ask_normal(drape_sim *sim, const drape_i_touch *touch, const
         constraint.direction[0][k] = touch->n[k];
         constraint.z[k] = z * touch->n[k];
     }
-    return drape_constraint_builder_add(sim->builder, sim->pin_count + touch->collider, &constraint);
+    return drape_i_stitches_add_contact(sim, sim->pin_count + touch->collider, &constraint);
 }
 
 static drape_status ask_all(drape_sim *sim, const drape_i_touch *touch, const drape_i_aim *aim) {
@@ -371,7 +372,7 @@ static drape_status ask_all(drape_sim *sim, const drape_i_touch *touch, const dr
         double target = to[k] - closer * touch->n[k];
         constraint.z[k] = aim->factor * ((target - aim->x[at + k]) / aim->c - (aim->v ? aim->v[at + k] : 0));
     }
-    return drape_constraint_builder_add(sim->builder, sim->pin_count + touch->collider, &constraint);
+    return drape_i_stitches_add_contact(sim, sim->pin_count + touch->collider, &constraint);
 }
 
 /* The touch of a vertex that sticks; NULL: none. */

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/vector.h"
 #include "sim/contact.h"
+#include "sim/stitches.h"
 
 #include <math.h>
 #include <string.h>
@@ -117,6 +118,7 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
     if (!status && scene->start && !DRAPE_NEW(ctx, sim->placed, drape_i_sim_numbers(sim)))
         status = DRAPE_ERROR_MEMORY;
     if (!status) status = drape_assembler_create(sim->cloth, &scene->forces, &sim->forces);
+    if (!status) status = drape_i_stitches_create(sim, scene);
     if (!status) status = drape_assembler_matrix(sim->forces, &sim->A);
     if (!status) status = drape_solver_create(ctx, &solve, &sim->solver);
     if (!status) status = drape_constraints_create(ctx, sim->vertices, &sim->constraints);
@@ -125,6 +127,7 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
     if (!status) status = check_finite(sim, scene->velocity, "velocity at the start");
     if (!status) status = check_finite(sim, scene->start, "position at the start");
     if (!status) place(sim, scene);
+    if (!status) status = drape_i_stitches_place(sim);
     if (!status) drape_i_sim_check_prepare(sim, scene);
     if (!status) status = drape_i_contact_create(sim, scene);
     if (!status) sim->scene = drape_i_scene_hash(scene);
@@ -159,6 +162,7 @@ void drape_sim_destroy(drape_sim *sim) {
     drape_i_contact_destroy(sim);
     drape_matrix_destroy(sim->mass_matrix);
     drape_i_sim_release(sim);
+    drape_i_stitches_destroy(sim);
     drape_constraints_destroy(sim->constraints);
     drape_solver_destroy(sim->solver);
     drape_matrix_destroy(sim->A);
@@ -247,6 +251,10 @@ drape_status drape_sim_export_system(drape_sim *sim, const char *path) {
     if (!path) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: a file name is needed, not NULL");
     drape_status status = need_system(sim, "export");
     if (status) return status;
+    if (drape_constraints_coupled(sim->constraints) > 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "export: system files hold constraints of single vertices, and stitches couple several; "
+                            "make the stitches soft");
     status = DRAPE_ERROR_MEMORY;
     if (DRAPE_NEW(ctx, S, 9 * (int64_t)sim->vertices) && DRAPE_NEW(ctx, z, 3 * (int64_t)sim->vertices)) {
         drape_constraints_filter(sim->constraints, S, z);
