@@ -664,7 +664,7 @@ static void accelerate_chunk(void *data, int64_t begin, int64_t end) {
         }
         for (int32_t i = 0; i < n; i++) a[i] -= force[i] / what->mass[G->member[g->first + i / 3]];
         scatter(G, g, a, what->a);
-        scatter(G, g, force, what->force);
+        if (what->force) scatter(G, g, force, what->force);
     }
 }
 
@@ -672,7 +672,8 @@ void drape_i_groups_accelerate(const drape_i_groups *G, const double *mass, doub
     drape_i_loop(G->ctx, G->count, GROUP_GRAIN, accelerate_chunk, &(accelerating){G, mass, a, force});
 }
 
-void drape_i_groups_prescribe(const drape_i_groups *G, double *v) {
+/* v += sign H y */
+static void add_prescribed(const drape_i_groups *G, double sign, double *v) {
     if (!G->moving) return;
     for (int32_t k = 0; k < G->count; k++) {
         const drape_i_group *g = &G->group[k];
@@ -681,7 +682,15 @@ void drape_i_groups_prescribe(const drape_i_groups *G, double *v) {
         for (int32_t i = 0; i < n; i++) {
             double sum = 0;
             for (int32_t j = 0; j < n; j++) sum += H[(int64_t)n * i + j] * y[j];
-            v[3 * (int64_t)G->member[g->first + i / 3] + i % 3] += sum;
+            v[3 * (int64_t)G->member[g->first + i / 3] + i % 3] += sign * sum;
         }
     }
+}
+
+void drape_i_groups_prescribe(const drape_i_groups *G, double *v) { add_prescribed(G, 1, v); }
+
+void drape_i_groups_impose(const drape_i_groups *G, const double *mass, double *v) {
+    add_prescribed(G, -1, v);
+    drape_i_groups_accelerate(G, mass, v, NULL);
+    add_prescribed(G, 1, v);
 }

@@ -92,8 +92,11 @@ void drape_i_groups_turn(const drape_i_groups *G, bool back, double *v);
 /* v = S v, or (I-S) v, at the vertices of groups. */
 void drape_i_groups_filter(const drape_i_groups *G, bool complement, double *v);
 /* At the vertices of groups, with a = M^-1 f on entry and M the masses, one per vertex: a becomes the acceleration
- * that keeps the equalities, M a + Q l = f, Q'a = 0; force = Q l, what they carry of f. */
+ * that keeps the equalities, M a + Q l = f, Q'a = 0; force = Q l, what they carry of f; it may be NULL. */
 void drape_i_groups_accelerate(const drape_i_groups *G, const double *mass, double *a, double *force);
+/* v gets what is prescribed, at the vertices of groups, by the least impulses, M dv = Q l: those of equalities
+ * between vertices leave the momentum as it is. */
+void drape_i_groups_impose(const drape_i_groups *G, const double *mass, double *v);
 /* v += H y of what is prescribed, at the vertices of groups. */
 void drape_i_groups_prescribe(const drape_i_groups *G, double *v);
 

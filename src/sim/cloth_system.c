@@ -410,6 +410,8 @@ static bool constrain(void *user, const drape_ode_point *at, double *v) {
     drape_i_stitches_keep(sim, v);
     for (int64_t i = 0; i < sim->held_now; i++)
         memcpy(before + 3 * i, v + 3 * (int64_t)sim->held[i].vertex, 3 * sizeof *v);
+    if (drape_i_any_groups(sim->constraints))
+        drape_i_groups_impose(sim->constraints->groups, drape_cloth_mass(sim->cloth), v);
     drape_postfilter(sim->constraints, v);
     for (int64_t i = 0; i < sim->held_now; i++)
         for (int32_t k = 0; k < 3; k++) changed |= before[3 * i + k] != v[3 * (int64_t)sim->held[i].vertex + k];
