@@ -32,6 +32,7 @@ static bool begin(drape_sim *sim) {
     sim->spent = (drape_i_spent){0};
     sim->parts = 1;
     sim->solved = (drape_solve_result){.reason = DRAPE_CONVERGED, .method = "none", .precond = "none"};
+    drape_i_stitches_begin(sim);
     return drape_i_sim_update_active_pins(sim);
 }
 

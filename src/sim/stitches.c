@@ -7,8 +7,10 @@
 
 static const double OPEN = 1e-6;       /* m: a stitch that starts farther open than this has to be closed */
 static const double SAME_PLACE = 1e-9; /* m: as in pins.c */
-static const double WEIGHTS = 1e-9;    /* how far the weights of a point may be from a sum of 1 */
-static const double CHANGED = 1e-13;   /* of a velocity, relative: more than rounding */
+static const double KEPT = 0.5, SMALL_LAG = 1e-6; /* of what contact left open, in a step; m: made up at once */
+static const double ONE_POINT = 1e-9;             /* m: vertices that are no farther apart */
+static const double WEIGHTS = 1e-9;               /* how far the weights of a point may be from a sum of 1 */
+static const double CHANGED = 1e-13;              /* of a velocity, relative: more than rounding */
 enum { CONTACTS = 4, SWEEPS = 50 };
 
 /* ---- Checking ---- */
@@ -248,7 +250,10 @@ static void join(drape_i_stitches *t, const drape_i_stitch *s) {
 static drape_status find_groups(drape_sim *sim) {
     drape_i_stitches *t = sim->stitches;
     int32_t *number = NULL;
-    if (!DRAPE_NEW(sim->ctx, t->group, sim->vertices)) return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW(sim->ctx, t->group, sim->vertices) || !DRAPE_NEW(sim->ctx, t->same, sim->vertices) ||
+        !DRAPE_NEW(sim->ctx, t->tight, sim->vertices))
+        return DRAPE_ERROR_MEMORY;
+    for (int32_t v = 0; v < sim->vertices; v++) t->same[v] = v, t->tight[v] = -1;
     for (int32_t v = 0; v < sim->vertices; v++) t->group[v] = -1;
     for (int32_t i = 0; i < t->exact; i++) join(t, &t->item[i]);
     for (int32_t v = 0; v < sim->vertices; v++)
@@ -334,6 +339,8 @@ void drape_i_stitches_destroy(drape_sim *sim) {
     DRAPE_FREE(ctx, t->list, t->room);
     DRAPE_FREE(ctx, t->before, 3 * DRAPE_EQUALITY_VERTICES * (int64_t)t->exact);
     DRAPE_FREE(ctx, t->group, sim->vertices);
+    DRAPE_FREE(ctx, t->same, sim->vertices);
+    DRAPE_FREE(ctx, t->tight, sim->vertices);
     DRAPE_FREE(ctx, t->first, (int64_t)t->groups + 1);
     DRAPE_FREE(ctx, t->member, t->members);
     DRAPE_FREE(ctx, t->joined_first, (int64_t)sim->vertices + 1);
@@ -403,6 +410,19 @@ static drape_status couple(drape_sim *sim) {
     return status == DRAPE_ERROR_ARGUMENT ? explain(sim, status) : status;
 }
 
+/* Beyond what rounding leaves. */
+void drape_i_stitches_begin(drape_sim *sim) {
+    drape_i_stitches *t = sim->stitches;
+    for (int32_t i = 0; t && i < t->exact; i++) {
+        drape_i_stitch *s = &t->item[i];
+        memset(s->lag, 0, sizeof s->lag);
+        if (!sim->contact) continue;
+        double lag[3];
+        stretch_of(s, drape_sim_time(sim), sim->x, lag);
+        if (fmax(fmax(fabs(lag[0]), fabs(lag[1])), fabs(lag[2])) > SMALL_LAG) memcpy(s->lag, lag, sizeof lag);
+    }
+}
+
 drape_status drape_i_stitches_constrain(drape_sim *sim, const drape_i_aim *aim) {
     drape_i_stitches *t = sim->stitches;
     if (!t || t->exact == 0) return DRAPE_OK;
@@ -413,7 +433,7 @@ drape_status drape_i_stitches_constrain(drape_sim *sim, const drape_i_aim *aim) 
         offset_of(s, aim->x, Dx);
         if (aim->v) offset_of(s, aim->v, Dv);
         for (int32_t k = 0; k < 3; k++)
-            t->list[i].value[k] = aim->factor * ((rest * s->gap[k] - Dx[k]) / aim->c - Dv[k]);
+            t->list[i].value[k] = aim->factor * ((rest * s->gap[k] + KEPT * s->lag[k] - Dx[k]) / aim->c - Dv[k]);
     }
     return couple(sim);
 }
@@ -488,8 +508,79 @@ static double correct(const drape_i_stitch *s, double t, const double *m, double
 void drape_i_stitches_project(const drape_sim *sim, double t, const double *inverse_mass, double *x) {
     const drape_i_stitches *s = sim->stitches;
     double missed = INFINITY;
+    for (int32_t k = 0; s && k < s->members; k++) /* the first moves them all */
+        memcpy(x + 3 * (int64_t)s->member[k], x + 3 * (int64_t)s->same[s->member[k]], 3 * sizeof *x);
     for (int32_t sweep = 0; s && sweep < SWEEPS && missed > 1e-3 * SAME_PLACE; sweep++) {
         missed = 0;
-        for (int32_t i = 0; i < s->exact; i++) missed = fmax(missed, correct(&s->item[i], t, inverse_mass, x));
+        for (int32_t i = 0; i < s->exact; i++)
+            if (s->tight[s->item[i].vertex[0]] >= 0) missed = fmax(missed, correct(&s->item[i], t, inverse_mass, x));
+    }
+}
+
+/* From vertex to vertex of a group, which has at most 64. */
+void drape_i_stitches_spread_holds(const drape_sim *sim, double *inverse_mass) {
+    const drape_i_stitches *s = sim->stitches;
+    bool more = s != NULL;
+    while (more) {
+        more = false;
+        for (int32_t i = 0; i < s->exact; i++) {
+            const drape_i_stitch *t = &s->item[i];
+            if (t->count != 2 || t->directions != 3) continue;
+            double *a = &inverse_mass[t->vertex[0]], *b = &inverse_mass[t->vertex[1]];
+            if ((*a == 0) == (*b == 0)) continue;
+            *a = *b = 0;
+            more = true;
+        }
+    }
+    for (int32_t k = 0; s && k < s->members; k++) {
+        const int32_t v = s->member[k], first = s->same[v];
+        if (v != first && inverse_mass[first] > 0)
+            inverse_mass[first] = 1 / (1 / inverse_mass[first] + drape_cloth_mass(sim->cloth)[v]);
+    }
+}
+
+bool drape_i_stitches_join(const drape_sim *sim, int32_t triangle, int32_t other) {
+    const drape_i_stitches *s = sim->stitches;
+    const int32_t *corner = drape_cloth_triangle(sim->cloth);
+    for (int32_t i = 0; s && i < 3; i++) {
+        const int32_t v = corner[3 * (int64_t)triangle + i];
+        for (int32_t k = s->joined_first[v]; k < s->joined_first[v + 1]; k++)
+            for (int32_t j = 0; j < 3; j++)
+                if (s->joined[k] == corner[3 * (int64_t)other + j]) return true;
+    }
+    return false;
+}
+
+/* The first of a group of one point is its smallest. */
+static void weld_pair(const drape_i_stitches *s, const drape_i_stitch *one) {
+    int32_t a = root_of(s->same, one->vertex[0]), b = root_of(s->same, one->vertex[1]);
+    if (a < b) s->same[b] = a;
+    else s->same[a] = b;
+}
+
+/* tight[] of the first vertex of a group stands for all of it at first: -2: there are pairs of one point only, -1: a
+ * stitch is open, or the group. */
+void drape_i_stitches_weld(const drape_sim *sim, const double *x, double t) {
+    const drape_i_stitches *s = sim->stitches;
+    if (!s || s->exact == 0) return;
+    for (int32_t k = 0; k < s->members; k++) {
+        s->same[s->member[k]] = s->member[k];
+        s->tight[s->member[k]] = -2;
+    }
+    for (int32_t i = 0; i < s->exact; i++) {
+        const drape_i_stitch *one = &s->item[i];
+        int32_t *is = &s->tight[s->member[s->first[s->group[one->vertex[0]]]]];
+        double d[3];
+        stretch_of(one, t, x, d);
+        if (rest_of(one, t) > 0 || fmax(fmax(fabs(d[0]), fabs(d[1])), fabs(d[2])) > ONE_POINT) *is = -1;
+        else if (one->count == 2 && one->directions == 3) weld_pair(s, one);
+        else if (*is == -2) *is = s->group[one->vertex[0]];
+    }
+    for (int32_t g = 0; g < s->groups; g++) {
+        const int32_t is = s->tight[s->member[s->first[g]]];
+        for (int32_t k = s->first[g]; k < s->first[g + 1]; k++) {
+            s->same[s->member[k]] = root_of(s->same, s->member[k]);
+            s->tight[s->member[k]] = is < 0 ? -1 : is;
+        }
     }
 }

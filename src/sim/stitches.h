@@ -6,7 +6,9 @@
  *
  *     D u = factor ((g(t) - D x) / c - D v),
  *
- * aimed at where it must be at the end of the step, so that errors do not add up. A soft one is a spring,
+ * aimed at where it must be at the end of the step, so that errors do not add up. Where contact has kept a stitch
+ * open, half of that is made up in each step: all at once would throw the cloth into what is in the way. A soft one
+ * is a spring,
  *
  *     energy k/2 |P (D x - g)|^2,   force on vertex a: -k w[a] P (D x - g),   K_ab = k w[a] w[b] P. */
 #ifndef DRAPE_SIM_STITCHES_H
@@ -24,6 +26,7 @@ typedef struct drape_i_stitch {
     double P[9]; /* onto the held directions */
     double stiffness, close;
     double gap[3]; /* m: D x at the start */
+    double lag[3]; /* m: D x - g at the beginning of the step, where contact kept it open */
 } drape_i_stitch;
 
 /* Soft stitches with so many vertices each: a force. */
@@ -48,6 +51,9 @@ typedef struct drape_i_stitches {
     int32_t *group; /* per vertex: its group; -1: in no exact one */
     int32_t groups, members;
     int32_t *first, *member; /* groups + 1; vertices by group */
+    int32_t *tight; /* per vertex: its group, where that has no open stitch and is more than one point; or -1 */
+
+    int32_t *same; /* per vertex: the first of those that closed stitches make one point, in all directions */
 
     /* Vertices that any stitch joins: for each, in first .. first + 1 of joined */
     int32_t *joined_first, *joined; /* vertices + 1 */
@@ -61,6 +67,8 @@ void drape_i_stitches_destroy(drape_sim *sim);
 /* Takes the gaps at the start, and checks that pins and stitches can go together. */
 drape_status drape_i_stitches_place(drape_sim *sim);
 
+/* At the beginning of a step: how far contact has left exact ones behind. */
+void drape_i_stitches_begin(drape_sim *sim);
 /* The equalities join the constraints, which have just been set: aimed at the end of a step; for no change; for that
  * of u, 3 doubles per vertex. */
 drape_status drape_i_stitches_constrain(drape_sim *sim, const drape_i_aim *aim);
@@ -78,6 +86,14 @@ double drape_i_stitches_work(const drape_sim *sim, double t0, double t1);
 /* Moves ends, m, of stitched vertices so that exact stitches are as they must be at t; lighter ones more, and those
  * of inverse mass 0 not. */
 void drape_i_stitches_project(const drape_sim *sim, double t, const double *inverse_mass, double *x);
+
+/* Whether a stitch joins vertices of two triangles of the cloth. */
+bool drape_i_stitches_join(const drape_sim *sim, int32_t triangle, int32_t other);
+/* Finds out which vertices are one point from x, at the beginning of a step, on to t, its end. */
+void drape_i_stitches_weld(const drape_sim *sim, const double *x, double t);
+/* A vertex that is held in all directions holds those that are stitched to it in all. One that stands for several has
+ * the mass of all. */
+void drape_i_stitches_spread_holds(const drape_sim *sim, double *inverse_mass);
 
 DRAPE_INLINE bool drape_i_stitched(const drape_sim *sim, int32_t vertex) {
     return sim->stitches && sim->stitches->exact > 0 && sim->stitches->group[vertex] >= 0;
