@@ -1,6 +1,7 @@
 /* sim.c: creating a simulation from a scene, looking at it, exporting its linear system. */
 #include "base/file.h"
 #include "base/vector.h"
+#include "sim/attach.h"
 #include "sim/contact.h"
 #include "sim/stitches.h"
 
@@ -103,6 +104,13 @@ static void place(drape_sim *sim, const drape_scene *scene) {
     drape_i_sim_anchor(sim);
 }
 
+/* The scene's pins, and those of what is attached to colliders. */
+static drape_status hold(drape_sim *sim, const drape_scene *scene) {
+    drape_scene with;
+    drape_status status = drape_i_attachments_create(sim->ctx, scene, sim->vertices, &with, &sim->attachments);
+    return status ? status : drape_i_sim_hold(sim, &with);
+}
+
 static drape_status build(drape_sim *sim, const drape_scene *scene) {
     drape_context *ctx = sim->ctx;
     drape_status status = check_scene(ctx, scene);
@@ -122,7 +130,7 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
     if (!status) status = drape_assembler_matrix(sim->forces, &sim->A);
     if (!status) status = drape_solver_create(ctx, &solve, &sim->solver);
     if (!status) status = drape_constraints_create(ctx, sim->vertices, &sim->constraints);
-    if (!status) status = drape_i_sim_hold(sim, scene);
+    if (!status) status = hold(sim, scene);
     if (!status) status = drape_i_soft_pins_add(sim);
     if (!status) status = check_finite(sim, scene->velocity, "velocity at the start");
     if (!status) status = check_finite(sim, scene->start, "position at the start");
@@ -163,6 +171,7 @@ void drape_sim_destroy(drape_sim *sim) {
     drape_matrix_destroy(sim->mass_matrix);
     drape_i_sim_release(sim);
     drape_i_stitches_destroy(sim);
+    drape_i_attachments_destroy(sim->attachments);
     drape_constraints_destroy(sim->constraints);
     drape_solver_destroy(sim->solver);
     drape_matrix_destroy(sim->A);
