@@ -196,6 +196,8 @@ static drape_stitch *read_entry(reader_t *r, const drape_i_node *entry, int32_t 
     side s[2];
     if (!drape_i_read_map(r, entry, keys)) return NULL;
     drape_i_read_directions(r, drape_i_node_find(entry, "directions"), &like.directions, like.direction);
+    like.stiffness = drape_i_node_find(entry, "soft") ? 1 : 0; /* also where its number is wrong */
+    like.close = drape_i_node_find(entry, "close") ? 1 : 0;
     drape_i_read_number(r, entry, "soft", DRAPE_I_STIFFNESS, DRAPE_I_POSITIVE, &like.stiffness);
     drape_i_read_number(r, entry, "close", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &like.close);
     if (!read_side(r, entry, "a", &s[0]) || !read_side(r, entry, "b", &s[1])) return NULL;
@@ -274,6 +276,7 @@ static int32_t read_collider(reader_t *r, const drape_i_node *map) {
     for (int32_t i = 0; i < s->collider_count; i++) {
         if (!s->colliders[i].name || strcmp(s->colliders[i].name, name) != 0) continue;
         if (s->colliders[i].shape != DRAPE_COLLIDER_PLANE) return i;
+        if (r->problems.count > 0) return -1; /* it may be no plane at all */
         drape_i_problem_at(&r->problems, drape_i_node_find(map, "to"), false,
                            "%s is a plane, which has no triangles; use a pin", name);
         return -1;

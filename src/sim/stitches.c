@@ -369,10 +369,12 @@ static drape_status check_gap(drape_context *ctx, const drape_i_stitch *s) {
                         name, name_size);
 }
 
-/* The solver's message, with the stitch's number in the scene before it. */
+/* The solver's message. */
 static drape_status explain(drape_sim *sim, drape_status status) {
+    static const char before[] = "constraints: ";
+    const char *said = drape_message(sim->ctx);
     char text[400];
-    snprintf(text, sizeof text, "%s", drape_message(sim->ctx));
+    snprintf(text, sizeof text, "%s", strncmp(said, before, sizeof before - 1) ? said : said + sizeof before - 1);
     return drape_i_fail(sim->ctx, status, "stitches: %s", text);
 }
 
