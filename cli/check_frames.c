@@ -50,7 +50,9 @@ typedef struct check {
     const double **others;            /* of each other body, within x or of its collider */
     int64_t below;                    /* vertices below planes in the present frame */
     totals total;
-    int32_t printed; /* frames */
+    int32_t printed;      /* frames */
+    drape_crossing *kept; /* what is left of a result without stitched triangles */
+    int64_t kept_room;
 } check;
 
 static bool no_memory(void) {
@@ -337,6 +339,48 @@ static void place_colliders(check *c, int64_t number) {
         if (scene->colliders[i].shape == DRAPE_COLLIDER_PLANE) c->below += count_below(c, mesh[i].positions);
 }
 
+/* ---- Stitches: triangles that they join are neighbours, as if they had a vertex in common ---- */
+
+static bool has_vertex(const cloth_mesh *cloth, int32_t triangle, const drape_cloth_point *p) {
+    for (int32_t k = 0; k < 3; k++)
+        for (int32_t a = 0; a < p->count; a++)
+            if (cloth->triangle[3 * (int64_t)triangle + k] == p->vertex[a]) return true;
+    return false;
+}
+
+static bool are_stitched(const check *c, const drape_scene *scene, const drape_crossing *x) {
+    const cloth_mesh *m = &c->cloth;
+    if (x->body[0] != 0 || x->body[1] != 0) return false;
+    for (int32_t i = 0; i < scene->stitch_count; i++) {
+        const drape_stitch *s = &scene->stitches[i];
+        for (int k = 0; k < 2; k++)
+            if (has_vertex(m, x->triangle[k], &s->a) && has_vertex(m, x->triangle[1 - k], &s->b)) return true;
+    }
+    return false;
+}
+
+static bool leave_out_stitched(check *c, drape_crossings_result *r) {
+    const drape_scene *scene = c->scene ? drape_loaded_scene_data(c->scene) : NULL;
+    int64_t kept = 0;
+    if (!scene || scene->stitch_count == 0) return true;
+    if (r->count > c->kept_room) {
+        free(c->kept);
+        c->kept_room = r->count;
+        c->kept = malloc((size_t)r->count * sizeof *c->kept);
+        if (!c->kept) return no_memory();
+    }
+    for (int64_t i = 0; i < r->count; i++) {
+        const drape_crossing *x = &r->crossings[i];
+        if (!are_stitched(c, scene, x)) c->kept[kept++] = *x;
+        else if (x->kind == DRAPE_CROSSING_EDGE) r->self.edges--;
+        else if (x->kind == DRAPE_CROSSING_TRIANGLES) r->self.triangles--;
+        else r->self.touches--;
+    }
+    r->count = kept;
+    r->crossings = c->kept;
+    return true;
+}
+
 /* False after a complaint: what could not be read or counted. */
 static bool check_frame(check *c, int32_t frame) {
     int64_t number = drape_reader_number(c->reader, frame);
@@ -353,6 +397,7 @@ static bool check_frame(check *c, int32_t frame) {
         complain("%s", error);
         return false;
     }
+    if (!leave_out_stitched(c, &found)) return false;
     if (c->json) json_frame(c, number, &found);
     else print_frame(c, number, &found);
     c->printed += c->json || is_bad(c, &found) || (c->all && found.count > 0);
@@ -377,7 +422,7 @@ static int run_check(check *c, const scene_arguments *scene, const char *mesh) {
     if (drape_reader_open(c->ctx, c->file, &(drape_reader_options){.mesh = mesh}, &c->reader)) say_message(c);
     else if (take_cloth(c, scene) && start_search(c)) code = check_all_frames(c);
     for (int32_t k = 0; k < c->other_count; k++) free(c->other[k].triangle);
-    free(c->other), free(c->others), free(c->x), free(c->cloth.owned);
+    free(c->other), free(c->others), free(c->x), free(c->cloth.owned), free(c->kept);
     drape_crossings_destroy(c->search);
     drape_reader_close(c->reader);
     drape_collider_meshes_destroy(c->colliders);

@@ -54,6 +54,10 @@ drape_status drape_i_part_refuse(drape_context *ctx, const drape_scene *scene) {
         return drape_i_fail(
             ctx, DRAPE_ERROR_ARGUMENT,
             "contact of cloth with itself (contact.self) is not supported over several processes; leave it out");
+    if (scene->stitch_count > 0 || scene->attachment_count > 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "stitches (stitches) and attachments (attach) are not supported over several processes; "
+                            "leave them out");
     for (int32_t p = 0; p < scene->piece_count; p++)
         if (scene->pieces[p].material.strain_limit > 0)
             return drape_i_fail(

@@ -8,6 +8,7 @@
  * states before the jump would let it bounce off: BDF2 goes on with (4 v_1 - v_0)/3. So for these vertices, in the
  * directions of the jump, the past is replaced by a straight motion at the new velocity. */
 #include "sim/contact.h"
+#include "sim/stitches.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -163,6 +164,28 @@ static bool began_here(const drape_i_contact *c, double t, double h, const doubl
     return c->searched && t == c->end && fabs(t - h - c->start) <= SAME_TIME * h && memcmp(x0, c->x0, bytes) == 0;
 }
 
+/* Stitches, at the end of the step. */
+typedef struct sewn {
+    const drape_sim *sim;
+    double t;
+} sewn;
+
+static void project(void *user, double *x) {
+    const sewn *s = user;
+    drape_i_stitches_project(s->sim, s->t, s->sim->contact->inverse_mass, x);
+}
+
+static void add_groups(const drape_sim *sim, sewn *s, drape_i_response_request *request) {
+    const drape_i_stitches *t = sim->stitches;
+    if (!t || t->exact == 0) return;
+    request->group = t->tight;
+    request->group_first = t->first;
+    request->member = t->member;
+    request->groups = t->groups;
+    request->project = project;
+    request->user = s;
+}
+
 drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const double *x0, double *x, double *v,
                                      drape_ode_projection *past) {
     drape_i_contact *c = sim->contact;
@@ -175,7 +198,10 @@ drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const d
                                         .margin = c->settings.distance,
                                         .searched = c->ahead};
     drape_i_response_counts counts = {0};
+    sewn stitches = {sim, t};
+    add_groups(sim, &stitches, &request);
     c->no_room = false;
+    drape_i_stitches_weld(sim, x0, t);
     drape_i_world_set_motion(c->world, x0, known ? c->start : t - h, x, t);
     c->searched = false; /* another search may follow */
     drape_status status = drape_i_response_run(c->response, &request, &counts, &kept);

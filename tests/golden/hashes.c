@@ -145,6 +145,9 @@ static drape_status print_variants(golden *g) {
         snprintf(set, sizeof set, "integrator={method: %s, control: error}", method);
         if (!status) status = print_variant(g, set, implicit ? NULL : "time={step: 200 us, fps: 1000}");
     }
+    const char *sewn =
+        "stitches=[{a: {at: [[0.3, 0.3], [0.5, 0.2]]}, b: {at: [[0.3, 0.7], [0.6, 0.8]]}, close: 0.5 s}]";
+    if (!status) status = print_variant(g, sewn, NULL);
     return status;
 }
 
