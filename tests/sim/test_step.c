@@ -141,11 +141,11 @@ static void room_for_later_is_zero(void **state) {
     drape_loaded_scene *loaded = load(ctx, NULL);
     drape_scene *scene = drape_loaded_scene_edit(loaded);
     drape_sim *sim;
-    scene->reserved[4] = 1;
+    scene->reserved[1] = 1;
     assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "drape_scene.reserved"));
     assert_null(sim);
-    scene->reserved[4] = 0, scene->integration.reserved[0] = 1;
+    scene->reserved[1] = 0, scene->integration.reserved[0] = 1;
     assert_int_equal(drape_sim_create(ctx, scene, &sim), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "drape_integration.reserved"));
     scene->integration.reserved[0] = 0;
