@@ -42,6 +42,12 @@ static drape_status refuse_solver(drape_context *ctx, const drape_scene *scene) 
     return DRAPE_OK;
 }
 
+static bool limits_strain(const drape_piece *p) {
+    bool limits = p->material.strain_limit > 0;
+    for (int32_t i = 0; p->materials && i < p->material_count; i++) limits |= p->materials[i].strain_limit > 0;
+    return limits;
+}
+
 drape_status drape_i_part_refuse(drape_context *ctx, const drape_scene *scene) {
     if (scene->collider_count > 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
@@ -51,7 +57,7 @@ drape_status drape_i_part_refuse(drape_context *ctx, const drape_scene *scene) {
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                             "contact of cloth with itself (contact.self) does not run over several processes");
     for (int32_t p = 0; p < scene->piece_count; p++)
-        if (scene->pieces[p].material.strain_limit > 0)
+        if (limits_strain(&scene->pieces[p]))
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                                 "the strain limit (strain_limit) of %s does not run over several processes",
                                 scene->pieces[p].name ? scene->pieces[p].name : "a piece");

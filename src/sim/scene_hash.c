@@ -11,7 +11,7 @@
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), "a field of " #type " is not hashed")
 #define FIELDS_BEFORE_RESERVED_ARE_HASHED(type, bytes)                                                               \
     _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 264); /* but for the appearance, which changes nothing */
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 288); /* but for the appearance, which changes nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 120);
 FIELDS_ARE_HASHED(drape_motion, 136); /* but for the callback, whose address says nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion_path, 72);
@@ -53,6 +53,10 @@ static uint64_t hash_piece(uint64_t hash, const drape_piece *p) {
     hash = reals(hash, p->uv, 2 * (int64_t)uv);
     hash = indices(hash, p->uv_triangle, 3 * (int64_t)p->triangles);
     hash = reals(hash, p->mass, p->vertices);
+    if (p->flat) hash = whole(hash, p->flat); /* so that checkpoints of scenes without it keep their number */
+    if (p->materials && p->material_of) hash = indices(whole(hash, p->material_count), p->material_of, p->triangles);
+    for (int32_t i = 0; p->materials && p->material_of && i < p->material_count; i++)
+        hash = drape_i_hash(hash, &p->materials[i], offsetof(drape_material, reserved));
     return drape_i_hash(hash, &p->material, offsetof(drape_material, reserved)); /* doubles only: no padding */
 }
 
