@@ -153,6 +153,8 @@ typedef struct drape_i_placement {
 } drape_i_placement;
 
 drape_i_placement drape_i_read_place(reader_t *r, const drape_i_node *piece); /* its key `place` */
+/* The same without turning `up: y` to z. */
+void drape_i_move_points(const drape_i_placement *p, int64_t count, double *points);
 void drape_i_place_points(const reader_t *r, const drape_i_placement *p, int64_t count, double *points);
 /* Where a file is that a scene names: beside the scene file; its name may not climb out with "..", by a link, or
  * start at the root, unless the caller trusts the scene. NULL after a problem. */
