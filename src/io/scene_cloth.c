@@ -475,7 +475,7 @@ static bool read_shape(reader_t *r, const drape_i_node *node, drape_piece *piece
     static const char *const mesh_only[] = {"unit", "up", "uv", "uv_scale", "resolution", "seams", "bands", NULL};
     if (given != 1) {
         drape_i_problem_at(&r->problems, node, false, "a piece needs `grid:` or `mesh:`%s",
-                           given ? ", not both; or `panels:` instead" : "; or `panels:` of a garment");
+                           given ? ", not both" : "");
         return false;
     }
     for (int32_t i = 0; grid && mesh_only[i]; i++) {

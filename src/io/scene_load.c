@@ -462,6 +462,18 @@ static drape_status check_options(drape_context *ctx, const drape_scene_options 
     return drape_i_check_reserved(ctx, "drape_scene_options", o->reserved, sizeof o->reserved / sizeof *o->reserved);
 }
 
+/* Files are looked for beside a name in the folder. */
+static drape_status find_folder(reader_t *r, const char *folder) {
+    static const char name[] = "/scene";
+    size_t length = strlen(folder);
+    char *path = drape_i_arena_get(r->ctx, &r->out->arena, (int64_t)(length + sizeof name), 1);
+    if (!path) return DRAPE_ERROR_MEMORY;
+    memcpy(path, folder, length);
+    memcpy(path + length, name, sizeof name);
+    r->path = path;
+    return DRAPE_OK;
+}
+
 static drape_status parse_scene(drape_context *ctx, const char *name, const char *text, int64_t size,
                                 const drape_scene_options *options, const drape_i_scene_listener *listener,
                                 drape_loaded_scene **out) {
@@ -478,7 +490,8 @@ static drape_status parse_scene(drape_context *ctx, const char *name, const char
     reader_t r = {.ctx = ctx, .out = loaded, .options = options ? options : &none, .path = name};
     r.listener = listener;
     r.problems = (drape_i_problems){.ctx = ctx, .arena = &loaded->arena};
-    status = parse(&r, name, text, size);
+    if (options && options->folder) status = find_folder(&r, options->folder);
+    if (!status) status = parse(&r, name, text, size);
     if (status) drape_loaded_scene_destroy(loaded);
     else *out = loaded;
     return status;
@@ -515,37 +528,46 @@ extern const unsigned char drape_i_scene_pinned_yaml[], drape_i_scene_drooping_y
     drape_i_scene_tablecloth_square_yaml[], drape_i_scene_tablecloth_pulled_yaml[], drape_i_scene_slope_yaml[],
     drape_i_scene_needles_yaml[], drape_i_scene_drop_vertical_yaml[], drape_i_scene_funnel_yaml[],
     drape_i_scene_stack_yaml[], drape_i_scene_rollers_yaml[], drape_i_scene_pinch_yaml[], drape_i_scene_twist_yaml[],
-    drape_i_scene_knot_yaml[], drape_i_scene_walk_yaml[];
+    drape_i_scene_knot_yaml[], drape_i_scene_walk_yaml[], drape_i_scene_character_yaml[],
+    drape_i_scene_character_run_yaml[];
 
 static const struct entry {
     const char *name, *description;
     const unsigned char *text;
+    const char *stand_in; /* the scene that runs where its files are not at hand; NULL: it needs none */
 } shipped[] = {
-    {"flag", "a flag of silk on its pole, in the wind", drape_i_scene_flag_yaml},
-    {"curtain", "a curtain on rings, drawn aside and let back", drape_i_scene_curtain_yaml},
-    {"hammock", "a hammock of denim under a canopy of cotton: two pieces", drape_i_scene_hammock_yaml},
-    {"banner", "denim against silk, side by side", drape_i_scene_banner_yaml},
-    {"pinned", "1 m x 1 m of cotton held at all edges sinks under gravity", drape_i_scene_pinned_yaml},
-    {"drooping", "1 m x 1 m of cotton held at two opposite edges sinks under gravity", drape_i_scene_drooping_yaml},
-    {"reentrant", "an L-shape of cotton held along its inner corner droops", drape_i_scene_reentrant_yaml},
+    {"flag", "a flag of silk on its pole, in the wind", drape_i_scene_flag_yaml, NULL},
+    {"curtain", "a curtain on rings, drawn aside and let back", drape_i_scene_curtain_yaml, NULL},
+    {"hammock", "a hammock of denim under a canopy of cotton: two pieces", drape_i_scene_hammock_yaml, NULL},
+    {"banner", "denim against silk, side by side", drape_i_scene_banner_yaml, NULL},
+    {"pinned", "1 m x 1 m of cotton held at all edges sinks under gravity", drape_i_scene_pinned_yaml, NULL},
+    {"drooping", "1 m x 1 m of cotton held at two opposite edges sinks under gravity", drape_i_scene_drooping_yaml,
+     NULL},
+    {"reentrant", "an L-shape of cotton held along its inner corner droops", drape_i_scene_reentrant_yaml, NULL},
     {"four-corners", "four corners move up and down, no gravity (Ascher and Boxerman 2003)",
-     drape_i_scene_four_corners_yaml},
-    {"drop-horizontal", "a sheet falls flat on a box with a hole", drape_i_scene_drop_horizontal_yaml},
-    {"sphere", "a sheet falls over a ball that turns", drape_i_scene_sphere_yaml},
-    {"tablecloth", "a tablecloth falls on a round table", drape_i_scene_tablecloth_yaml},
-    {"tablecloth-square", "a tablecloth falls on a square table", drape_i_scene_tablecloth_square_yaml},
-    {"tablecloth-pulled", "a tablecloth is pulled off a round table", drape_i_scene_tablecloth_pulled_yaml},
-    {"slope", "a sheet on an inclined plane, held by friction", drape_i_scene_slope_yaml},
-    {"needles", "a sheet falls on 10 x 10 blunt needles", drape_i_scene_needles_yaml},
-    {"drop-vertical", "a sheet falls edge-on on a box with a hole, and folds", drape_i_scene_drop_vertical_yaml},
-    {"funnel", "three sheets are pushed through a funnel", drape_i_scene_funnel_yaml},
-    {"stack", "ten sheets fall on each other, and a ball is thrown into them", drape_i_scene_stack_yaml},
-    {"rollers", "a sheet is drawn through a narrow gap between two rollers", drape_i_scene_rollers_yaml},
-    {"twist", "a tube whose ends turn against each other", drape_i_scene_twist_yaml},
-    {"knot", "a ribbon in an overhand knot is pulled tight", drape_i_scene_knot_yaml},
-    {"pinch", "two balls close on a sheet, overlap, and open again", drape_i_scene_pinch_yaml},
-    {"walk", "trousers and a skirt on a body that walks", drape_i_scene_walk_yaml},
-    {"chen", "a small sheet held at its corners, pushed in the middle (Chen's MPCG report)", drape_i_scene_chen_yaml},
+     drape_i_scene_four_corners_yaml, NULL},
+    {"drop-horizontal", "a sheet falls flat on a box with a hole", drape_i_scene_drop_horizontal_yaml, NULL},
+    {"sphere", "a sheet falls over a ball that turns", drape_i_scene_sphere_yaml, NULL},
+    {"tablecloth", "a tablecloth falls on a round table", drape_i_scene_tablecloth_yaml, NULL},
+    {"tablecloth-square", "a tablecloth falls on a square table", drape_i_scene_tablecloth_square_yaml, NULL},
+    {"tablecloth-pulled", "a tablecloth is pulled off a round table", drape_i_scene_tablecloth_pulled_yaml, NULL},
+    {"slope", "a sheet on an inclined plane, held by friction", drape_i_scene_slope_yaml, NULL},
+    {"needles", "a sheet falls on 10 x 10 blunt needles", drape_i_scene_needles_yaml, NULL},
+    {"drop-vertical", "a sheet falls edge-on on a box with a hole, and folds", drape_i_scene_drop_vertical_yaml,
+     NULL},
+    {"funnel", "three sheets are pushed through a funnel", drape_i_scene_funnel_yaml, NULL},
+    {"stack", "ten sheets fall on each other, and a ball is thrown into them", drape_i_scene_stack_yaml, NULL},
+    {"rollers", "a sheet is drawn through a narrow gap between two rollers", drape_i_scene_rollers_yaml, NULL},
+    {"twist", "a tube whose ends turn against each other", drape_i_scene_twist_yaml, NULL},
+    {"knot", "a ribbon in an overhand knot is pulled tight", drape_i_scene_knot_yaml, NULL},
+    {"pinch", "two balls close on a sheet, overlap, and open again", drape_i_scene_pinch_yaml, NULL},
+    {"walk", "trousers and a skirt on a body that walks", drape_i_scene_walk_yaml, NULL},
+    {"character", "trousers and a T-shirt on a body that walks, from files (--data); without them, walk",
+     drape_i_scene_character_yaml, "walk"},
+    {"character-run", "the same body in a hurry, from the same files; without them, walk",
+     drape_i_scene_character_run_yaml, "walk"},
+    {"chen", "a small sheet held at its corners, pushed in the middle (Chen's MPCG report)", drape_i_scene_chen_yaml,
+     NULL},
 };
 
 enum { SHIPPED = sizeof shipped / sizeof *shipped };
@@ -554,12 +576,21 @@ const char *drape_scene_name(int32_t i) { return i >= 0 && i < SHIPPED ? shipped
 const char *drape_scene_description(int32_t i) { return i >= 0 && i < SHIPPED ? shipped[i].description : NULL; }
 const char *drape_scene_text(int32_t i) { return i >= 0 && i < SHIPPED ? (const char *)shipped[i].text : NULL; }
 
+const char *drape_scene_stand_in(int32_t i) { return i >= 0 && i < SHIPPED ? shipped[i].stand_in : NULL; }
+
+static const char *text_of(const char *name) {
+    int32_t i = 0;
+    while (strcmp(shipped[i].name, name) != 0) i++;
+    return (const char *)shipped[i].text;
+}
+
 static drape_status read_shipped(drape_context *ctx, const char *name, const drape_scene_options *options,
                                  const drape_i_scene_listener *listener, drape_loaded_scene **out) {
     const char *names[MOST_NAMES + 1] = {0};
     for (int32_t i = 0; i < MOST_NAMES && drape_scene_name(i); i++) {
         const char *text = drape_scene_text(i);
         names[i] = drape_scene_name(i);
+        if (shipped[i].stand_in && !(options && options->folder)) text = text_of(shipped[i].stand_in);
         if (strcmp(names[i], name) == 0)
             return parse_scene(ctx, name, text, (int64_t)strlen(text), options, listener, out);
     }
