@@ -688,8 +688,8 @@ drape_status drape_i_mesh_find_fold(drape_context *ctx, const drape_i_mesh *m, i
         int32_t p = half[i - 1].triangle, q = half[i].triangle;
         bool along =
             runs(m->uv_triangle[p], half[i].low, half[i].high) != runs(m->uv_triangle[q], half[i].low, half[i].high);
-        bool alike = (turn(m, p) > 0) == (turn(m, q) > 0);
-        if (along != alike) *triangle = p, *other = q;
+        bool alike = (turn(m, p) > 0) == (turn(m, q) > 0), flat = turn(m, p) == 0 || turn(m, q) == 0;
+        if (along != alike && !flat) *triangle = p, *other = q;
     }
     drape_i_arena_free(ctx, &scratch);
     return DRAPE_OK;
