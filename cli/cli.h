@@ -198,6 +198,7 @@ void progress_end(const progress *p);
 void print_verdict(const drape_verdict *v, int32_t frames, double seconds);
 
 int command_run(int argc, char **argv);
+int command_dress(int argc, char **argv);
 int command_equilibrium(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_check_frames(int argc, char **argv);
