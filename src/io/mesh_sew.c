@@ -397,7 +397,7 @@ static bool make_line(drape_i_sewing *s, const drape_i_path *path, int32_t room,
         out->vertex[i] = path->vertex[i];
         out->at[i] = out->length;
     }
-    for (int32_t i = 0; i < path->count; i++) out->at[i] /= out->length;
+    for (int32_t i = 0; i < path->count; i++) out->at[i] = out->length > 0 ? out->at[i] / out->length : 0;
     out->at[path->count - 1] = 1;
     return true;
 }
@@ -500,6 +500,12 @@ static drape_status claim(drape_i_sewing *s, const drape_i_path *p, int32_t seam
 
 static drape_status check_lengths(drape_i_sewing *s, const drape_i_seam *seam, const line *l) {
     char names[4][160];
+    for (int32_t k = 0; k < 2; k++)
+        if (!(l[k].length > 0))
+            return drape_i_fail(
+                s->ctx, DRAPE_ERROR_ARGUMENT, "the path from %s to %s has no length in the pattern",
+                drape_i_sewing_vertex(s, seam->path[k].vertex[0], names[0], sizeof names[0]),
+                drape_i_sewing_vertex(s, seam->path[k].vertex[seam->path[k].count - 1], names[1], sizeof names[1]));
     double ratio = l[0].length > l[1].length ? l[0].length / l[1].length : l[1].length / l[0].length;
     if (seam->gather || ratio <= seam->ease) return DRAPE_OK;
     const drape_i_path *p = seam->path;

@@ -456,13 +456,14 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, drape_piece *
                      : drape_i_read_panels(r, piece_node, &source, &garment);
     if (!good) return false;
     bool whole = source.good && source.mesh->unreferenced == 0 && r->problems.count == before;
+    bool sewn = true;
     if (whole) {
         r->problems.code = "bad-seam";
-        whole = drape_i_sew_garment(r, piece_node, &source, &garment) && refine_mesh(r, piece_node, source.mesh) &&
-                drape_i_read_bands(r, piece_node, &source, garment, piece);
+        sewn = drape_i_sew_garment(r, piece_node, &source, &garment) && refine_mesh(r, piece_node, source.mesh) &&
+               drape_i_read_bands(r, piece_node, &source, garment, piece);
     }
     take_mesh(&source, piece, shape);
-    return source.good && whole;
+    return source.good && sewn;
 }
 
 /* ---- a piece ---- */
