@@ -427,7 +427,7 @@ bool drape_i_read_mesh_file(reader_t *r, const drape_i_node *map, const drape_i_
     if (out->use_uv && m->uv && !forwarder.count) {
         r->problems.code = "uv-no-lengths";
         check_uv(r, node, m, uv_scale);
-        r->problems.code = "folded-pattern";
+        r->problems.code = "uv-folded";
         check_fold(r, node, m);
     }
     *out = (drape_i_mesh_source){

@@ -292,9 +292,59 @@ static const char *pinch_name(int32_t i) { return drape_pinch_name((drape_pinch)
 static const char *law_name(int32_t i) { return drape_contact_law_name((drape_contact_law)i); }
 static const char *preset_name(int32_t i) { return drape_contact_preset_name((drape_contact_preset)i); }
 
+/* between: [shirt, trousers]; false after a problem. */
+static bool read_between(reader_t *r, const drape_i_node *pair, int32_t piece[2]) {
+    const drape_i_node *list = drape_i_node_find(pair, "between");
+    if (!list || list->kind != DRAPE_I_LIST || drape_i_node_count(list) != 2) {
+        drape_i_problem_at(
+            &r->problems, list ? list : pair, false,
+            "pairs: expected between with the names of two pieces, such as between: [shirt, trousers]");
+        return false;
+    }
+    int32_t k = 0;
+    for (const drape_i_node *n = list->first; n; n = n->next, k++) {
+        int32_t p = 0, count = r->out->scene.piece_count;
+        while (p < count && !(n->kind == DRAPE_I_SCALAR && strcmp(r->out->scene.pieces[p].name, n->text) == 0)) p++;
+        if (p == count) {
+            drape_i_problem_at(&r->problems, n, false, "between: there is no piece \"%s\"",
+                               n->kind == DRAPE_I_SCALAR ? n->text : "");
+            return false;
+        }
+        piece[k] = p;
+    }
+    return true;
+}
+
+enum { MOST_CONTACT_PAIRS = 10000 };
+
+/* pairs: [{between: [shirt, trousers], thickness: 2 mm, friction: 0.1}] */
+static void read_contact_pairs(reader_t *r, const drape_i_node *contact, drape_contact_settings *s) {
+    static const char *const keys[] = {"between", "thickness", "friction", NULL};
+    const drape_i_node *list = drape_i_node_find(contact, "pairs");
+    int32_t count = list && list->kind == DRAPE_I_LIST ? drape_i_node_count(list) : 0;
+    if (!list) return;
+    if (count < 1 || count > MOST_CONTACT_PAIRS) {
+        drape_i_problem_at(&r->problems, list, false, "pairs: expected a list of 1 to %d entries, each after a dash",
+                           MOST_CONTACT_PAIRS);
+        return;
+    }
+    drape_contact_pair *pairs = drape_i_scene_get(r, count, sizeof *pairs);
+    if (!pairs) return;
+    s->pairs = pairs;
+    for (const drape_i_node *n = list->first; n; n = n->next) {
+        drape_contact_pair *p = &pairs[s->pair_count];
+        *p = (drape_contact_pair){.thickness = -1, .friction = -1};
+        if (!drape_i_read_map(r, n, keys) || !read_between(r, n, p->piece)) continue;
+        drape_i_read_number(r, n, "thickness", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &p->thickness);
+        drape_i_read_number(r, n, "friction", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &p->friction);
+        s->pair_count++;
+    }
+}
+
 /* A map, or the name of a preset alone. */
 static void read_contact(reader_t *r, const drape_i_node *root) {
-    static const char *const keys[] = {"self", "allow_crossings", "distance", "law", "pinch", "preset", NULL};
+    static const char *const keys[] = {"self",  "allow_crossings", "distance", "law",
+                                       "pinch", "preset",          "pairs",    NULL};
     const drape_i_node *map = drape_i_node_find(root, "contact");
     drape_contact_settings *s = map ? drape_i_scene_get(r, 1, sizeof *s) : NULL;
     bool word = map && map->kind == DRAPE_I_SCALAR && *map->text;
@@ -311,6 +361,7 @@ static void read_contact(reader_t *r, const drape_i_node *root) {
     drape_i_read_truth(r, map, "self", &s->self);
     drape_i_read_truth(r, map, "allow_crossings", &s->allow_crossings);
     drape_i_read_number(r, map, "distance", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &s->distance);
+    read_contact_pairs(r, map, s);
 }
 
 static void unknown_format(reader_t *r, const drape_i_node *node) {

@@ -27,7 +27,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 256); /* but for max_stretc
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 64); /* but for those of matrix-free, which no scene takes */
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 32);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 48);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 192); /* but for the appearance */
 FIELDS_ARE_HASHED(drape_collider_key, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 848);
@@ -168,6 +168,10 @@ static uint64_t hash_contact(uint64_t hash, const drape_scene *scene) {
     const drape_contact_settings usual = {0}, *s = scene->contact ? scene->contact : &usual;
     if (scene->collider_count == 0 && !s->self) return hash;
     hash = reals(whole(whole(hash, s->self), s->allow_crossings), &s->distance, 1);
+    for (int32_t i = 0; i < s->pair_count; i++) {
+        hash = whole(whole(hash, s->pairs[i].piece[0]), s->pairs[i].piece[1]);
+        hash = reals(reals(hash, &s->pairs[i].thickness, 1), &s->pairs[i].friction, 1);
+    }
     if (s->pinch || s->preset) hash = whole(whole(hash, s->pinch), s->preset);
     if (s->self && s->law != DRAPE_CONTACT_LINEAR) hash = text(hash, drape_contact_law_name(s->law));
     for (int32_t p = 0; p < scene->piece_count; p++)

@@ -306,6 +306,49 @@ static void test_refuses_bands(void **state) {
                    "shrink");
 }
 
+/* How high a sheet comes to rest above another one, m, and how far it was carried along by that one's motion. */
+static double rest_on_sheet(const char *contact, double *carried) {
+    char text[2048];
+    drape_context *ctx = test_context(1);
+    snprintf(text, sizeof text,
+             "  - name: lower\n    grid: {width: 40 cm, resolution: 21}\n    thickness: 1 mm\n    friction: 0.5\n"
+             "    pins: [{where: all, move: {linear: {velocity: [5 cm/s, 0, 0]}}}]\n"
+             "  - name: upper\n    grid: {width: 20 cm, resolution: [7, 9]}\n    thickness: 1 mm\n    friction: 0.5\n"
+             "    place: {translate: [0, 0, 5 mm]}\n"
+             "contact: {self: true%s}\ntime: {step: 4 ms, frames: 20}\n",
+             contact);
+    drape_loaded_scene *loaded = load_good(ctx, text);
+    drape_sim *sim;
+    ASSERT_OK(ctx, drape_sim_create(ctx, drape_loaded_scene_data(loaded), &sim));
+    for (int32_t i = 0; i < 200; i++) ASSERT_OK(ctx, drape_sim_step(sim, NULL));
+    const drape_piece_range *upper = drape_cloth_piece(drape_sim_cloth(sim), 1);
+    const double *x = drape_sim_positions(sim), *rest = drape_cloth_rest(drape_sim_cloth(sim));
+    double height = 0;
+    *carried = 0;
+    for (int64_t v = upper->first_vertex; v < upper->first_vertex + upper->vertices; v++) {
+        height += x[3 * v + 2] / upper->vertices;
+        *carried += (x[3 * v] - rest[3 * v]) / upper->vertices;
+    }
+    drape_sim_destroy(sim);
+    drape_loaded_scene_destroy(loaded);
+    drape_context_destroy(ctx);
+    return height;
+}
+
+/* The lower sheet goes 4 cm in 0.8 s. */
+static void test_pairs_of_pieces(void **state) {
+    (void)state;
+    double carried;
+    double alone = rest_on_sheet("", &carried);
+    assert_true(alone > 0.5e-3 && alone < 1.6e-3 && carried > 0.03);
+    double apart = rest_on_sheet(", pairs: [{between: [upper, lower], thickness: 3 mm, friction: 0}]", &carried);
+    assert_true(apart > 2 * alone && apart < 4.5e-3 && fabs(carried) < 0.01);
+    assert_refused("  - {name: a, grid: {}}\ncontact: {self: true, pairs: [{between: [a, b]}]}\n",
+                   "there is no piece \"b\"");
+    assert_refused("  - {name: a, grid: {}}\ncontact: {self: true, pairs: [{friction: 1}]}\n",
+                   "expected between with the names of two pieces");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_welds_two_panels),
@@ -318,6 +361,7 @@ int main(void) {
         cmocka_unit_test(test_gathers),
         cmocka_unit_test(test_refuses_a_folded_pattern),
         cmocka_unit_test(test_refuses_bands),
+        cmocka_unit_test(test_pairs_of_pieces),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
