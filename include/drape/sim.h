@@ -102,6 +102,45 @@ typedef struct drape_pin {
     uint64_t reserved[3]; /* zero: reserved for later fields */
 } drape_pin;
 
+/* A point of the cloth: a vertex, a point of an edge, or one of a triangle. */
+typedef struct drape_cloth_point {
+    int32_t count;     /* 1: a vertex; 2, 3: sum of w[a] times the positions of so many */
+    int32_t vertex[3]; /* numbered over all pieces; all different */
+    double w[3];       /* weights, finite, whose sum is 1; not looked at with 1 */
+} drape_cloth_point;
+
+/* Two points of the cloth, of the same piece or of two, that are held together. The offset of a from b in the given
+ * directions is zero, or what `close` leaves of it. The two points together have at most four vertices.
+ *
+ * Stitches are equality constraints of the linear solves (drape_equality), so they hold to rounding, and those that
+ * share vertices form groups of at most 64 vertices; or springs. Triangles that a stitch joins are neighbours for
+ * contact, as those that share a vertex. docs/stitches.md says more. */
+typedef struct drape_stitch {
+    drape_cloth_point a, b;
+    int32_t directions;     /* 1..3; 3: in all; 0 means 3 */
+    double direction[3][3]; /* any length but zero; not looked at with 3 */
+    double stiffness;       /* N/m, >= 0: of a spring between the points, the force "stitches" of the simulation;
+                               0: they are held exactly */
+    double close;           /* s, >= 0: the offset at the start is taken back to zero within this time, smoothly: with
+                               s = t / close it is (1 - s)^2 (1 + 2 s) of what it was. 0: it is zero from the start on; an
+                               exact stitch is then refused where it is more than 1 um */
+    uint64_t reserved[4];   /* zero: reserved for later fields */
+} drape_stitch;
+
+/* Cloth held to a collider: each vertex to the point of its surface that is nearest at the start, by barycentric
+ * coordinates, at the offset that it has there, which turns with the triangle. Vertices follow the surface exactly,
+ * or are drawn to it by springs. */
+typedef struct drape_attachment {
+    int32_t collider; /* which one of the scene; a plane will not do, which has no triangles */
+    int32_t count;
+    const int32_t *vertices; /* numbered over all pieces */
+    const double *weight; /* one per vertex, in (0, 1]; NULL: 1. A vertex of weight 1 is held. One of weight w < 1 has
+                             a spring of stiffness w / (1 - w) */
+    double stiffness;     /* N/m, >= 0: of a spring of weight 1/2; 0: 10 N/m */
+    double reach;         /* m, >= 0: vertices that are farther from the surface are refused; 0: no limit */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
+} drape_attachment;
+
 /* What the linear systems of implicit steps are solved for. */
 typedef enum drape_unknowns {
     DRAPE_UNKNOWN_VELOCITY, /* the change of velocities: (M + c D + c^2 K) dv = ... */
@@ -235,9 +274,12 @@ typedef struct drape_scene {
     int32_t collider_count;
     const drape_collider *colliders;       /* drape/collider.h */
     const drape_contact_settings *contact; /* NULL: the defaults */
-    const double *start;  /* positions at the start, m, 3 doubles per vertex over all pieces; NULL: the pieces' rest
-                             positions */
-    uint64_t reserved[5]; /* zero: reserved for later fields */
+    const double *start; /* positions at the start, m, 3 doubles per vertex over all pieces; NULL: the pieces' rest
+                            positions */
+    const drape_stitch *stitches;
+    int32_t stitch_count, attachment_count;
+    const drape_attachment *attachments;
+    uint64_t reserved[2]; /* zero: reserved for later fields */
 } drape_scene;
 
 /* ---- Simulating ---- */

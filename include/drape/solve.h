@@ -29,16 +29,53 @@ typedef struct drape_constraints drape_constraints; /* a set of them */
 /* An empty set for unknowns of so many vertices, three each. */
 DRAPE_API drape_status drape_constraints_create(drape_context *ctx, int32_t vertices, drape_constraints **out);
 DRAPE_API void drape_constraints_destroy(drape_constraints *set); /* NULL is fine */
-/* Replaces the set; allocates nothing. Errors are a vertex that is listed twice or out of range, a number that is
- * not finite, and a direction of length zero or in the span of the previous ones. The message names the vertex, and
- * the set stays as it was. */
+/* Replaces the set, which then has no equalities; allocates nothing. Errors are a vertex that is listed twice or out
+ * of range, a number that is not finite, and a direction of length zero or in the span of the previous ones. The
+ * message names the vertex, and the set stays as it was. */
 DRAPE_API drape_status drape_constraints_set(drape_constraints *set, const drape_constraint *list, int32_t count);
 /* The same from S (9 per vertex, orthogonal projections) and z (3 per vertex). */
 DRAPE_API drape_status drape_constraints_set_filter(drape_constraints *set, const double *S, const double *z);
-/* Vertices with at least one direction held. */
+/* Vertices with at least one direction held by itself, without those that equalities couple (see below). */
 DRAPE_API int32_t drape_constraints_count(const drape_constraints *set);
-/* Writes S (9 per vertex) and z (3 per vertex). */
+/* Writes S (9 per vertex) and z (3 per vertex); for vertices that equalities couple, S = I and z = 0. */
 DRAPE_API void drape_constraints_filter(const drape_constraints *set, double *S, double *z);
+
+enum { DRAPE_EQUALITY_VERTICES = 4 };
+
+/* What vertices have in common: in each direction d,
+ *
+ *     sum of w[a] (d . x_a)  =  d . value.
+ *
+ * w = {1, -1} holds two vertices together, w = {1, -u, -v, u + v - 1} a vertex and a point of a triangle,
+ * w = {1 - s, s, t - 1, -t} a point of one edge and a point of another. */
+typedef struct drape_equality {
+    int32_t count;                           /* vertices, 1..4 */
+    int32_t vertex[DRAPE_EQUALITY_VERTICES]; /* all different */
+    double w[DRAPE_EQUALITY_VERTICES]; /* weights of any sign, not all zero; vertices of weight 0 are left out */
+    int32_t directions;                /* 1..3; with 3 the vectors are not looked at and x, y, z are meant */
+    double direction[3][3];            /* as in drape_constraint */
+    double value[3];                   /* its part in the other directions is ignored */
+    bool yields;          /* true: where it contradicts others it is left out, and is not an error; default false */
+    uint64_t reserved[2]; /* zero: reserved for later fields */
+} drape_equality;
+
+/* Adds equalities to a set. Vertices that they couple, directly or through others, form groups of at most 64. What
+ * the set holds of single vertices joins the groups, and has precedence. S then is an orthogonal projection that is
+ * block-diagonal over groups, with an orthonormal basis of what is held in each. Rows that depend on others up to
+ * 1e-6 of their length are left out. Such a row contradicts the others if it is missed by more than the tolerance, >=
+ * 0 and in units of the unknown, and more than rounding: an error that names its vertices. Further errors are a
+ * vertex out of range or named twice, weights that are all zero, a number that is not finite, a direction of length
+ * zero or in the span of the previous ones, a group that is too large. After an error the set has no equalities.
+ *
+ * A set of drape_constraints_set has none, so call this after it, once. Allocates only where there are more
+ * equalities, or larger groups, than ever before. All methods and preconditioners take them: a solver turns the
+ * unknowns of each group so that equalities become constraints of single vertices. drape_prefilter and
+ * drape_precond_interpolation do not. */
+DRAPE_API drape_status drape_constraints_couple(drape_constraints *set, const drape_equality *list, int32_t count,
+                                                double tolerance);
+/* How many vertices are in groups, and how many rows (directions of equalities) were left out since they yielded. */
+DRAPE_API int32_t drape_constraints_coupled(const drape_constraints *set);
+DRAPE_API int32_t drape_constraints_yielded(const drape_constraints *set);
 
 /* Constraints from several sources (pins, contacts, scripts), any number of them for a vertex:
  *
@@ -507,7 +544,9 @@ DRAPE_API drape_status drape_precond_interpolation(const drape_precond *precond,
 
 /* ---- The prefiltered system, for solvers of other libraries ---- */
 
-/* Writes the values of S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7) to val and b^ to rhs. Solve it for
+/* Not with equalities, which couple vertices that A does not: an error.
+ *
+ * Writes the values of S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7) to val and b^ to rhs. Solve it for
  * y; then x = y + (I-S) z by drape_postfilter. C scales I - S into the spectrum of A for each vertex: it is the mean
  * of |the diagonal of A_ii|. val: 9 doubles per block; the result has A's pattern. rhs: 3 doubles per
  * vertex, or NULL. A's pattern must hold the blocks of all couplings; otherwise the error names a missing one. In

@@ -214,6 +214,7 @@ drape_status drape_i_response_impulses(drape_i_response *r) {
         status = drape_i_response_contacts(r);
         if (status) break;
         for (int64_t i = 0; i < r->contacts; i++) apply(r, &r->contact[i]);
+        drape_i_response_project(r);
         r->counts.passes++;
         drape_i_response_lift(r);
         status = drape_i_response_check(r, false);

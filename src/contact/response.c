@@ -429,6 +429,19 @@ static drape_status shorten(drape_i_response *r, bool *kept) {
     return status;
 }
 
+/* `full` is free at this time. */
+void drape_i_response_project(drape_i_response *r) {
+    const drape_i_response_request *q = r->request;
+    if (!q->group) return;
+    memcpy(r->full, r->world->end, 3 * (size_t)r->world->cloth_vertices * sizeof *r->full);
+    q->project(q->user, r->full);
+    for (int32_t k = 0; k < q->group_first[q->groups]; k++) {
+        const int64_t at = 3 * (int64_t)q->member[k];
+        bool same = memcmp(r->full + at, r->world->end + at, 3 * sizeof *r->full) == 0;
+        if (!same && q->inverse_mass[q->member[k]] > 0) drape_i_response_move(r, q->member[k], vec3_at(r->full + at));
+    }
+}
+
 static drape_status respond(drape_i_response *r, bool *kept) {
     drape_i_response_lift(r);
     drape_status status = first_pairs(r);
@@ -437,14 +450,22 @@ static drape_status respond(drape_i_response *r, bool *kept) {
     if (status || hopeless(r)) return status;
     if (r->hits > 0 && !r->request->no_impulses) status = drape_i_response_impulses(r);
     if (!status) status = refresh(r);
-    if (!status && r->hits > 0 && !r->request->no_zones) status = drape_i_response_zones(r);
+    if (!status && r->hits > 0 && !r->request->no_zones) {
+        status = drape_i_response_zones(r);
+        drape_i_response_project(r);
+    }
     if (!status) status = refresh(r);
     if (status || hopeless(r)) return status;
     return r->hits == 0 || r->request->paper ? drape_i_response_judge(r, kept) : shorten(r, kept);
 }
 
 static void count_moved(drape_i_response *r) {
+    const int32_t *same = r->world->same; /* the first of those that are one point moves them all */
     for (int32_t i = 0; i < r->world->cloth_vertices; i++) {
+        if (same && same[i] != i && r->moved[same[i]])
+            memcpy(r->world->end + 3 * (int64_t)i, r->world->end + 3 * (int64_t)same[i], 3 * sizeof *r->given);
+        else if (same && same[i] != i)
+            memcpy(r->world->end + 3 * (int64_t)i, r->given + 3 * (int64_t)i, 3 * sizeof *r->given);
         r->moved[i] = memcmp(r->given + 3 * (int64_t)i, r->world->end + 3 * (int64_t)i, 3 * sizeof *r->given) != 0;
         r->counts.moved += r->moved[i];
     }

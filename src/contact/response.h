@@ -26,9 +26,15 @@ void drape_i_response_destroy(drape_i_response *response); /* NULL is fine */
 typedef struct drape_i_response_request {
     drape_i_world *world;       /* start and end are set; the cloth's part of end is changed */
     const double *inverse_mass; /* 1/kg, one per vertex of cloth and colliders; 0: cannot be moved */
-    bool found;                 /* drape_i_world_find was called for this motion, with `margin` */
-    double margin;              /* m; where it is too small, or nothing was found yet, the response calls it */
-    bool paper;                 /* impulses and zones only, no truncation */
+    /* Groups of vertices that equalities couple, or NULL. Impulses and zones move their ends to where `project` wants
+     * them; ways are shortened for a whole group alike, which keeps linear equalities. */
+    const int32_t *group, *group_first, *member; /* per vertex of the cloth: -1: none; members by group */
+    int32_t groups;
+    void (*project)(void *user, double *x); /* m, 3 doubles per vertex of the cloth */
+    void *user;
+    bool found;    /* drape_i_world_find was called for this motion, with `margin` */
+    double margin; /* m; where it is too small, or nothing was found yet, the response calls it */
+    bool paper;    /* impulses and zones only, no truncation */
     /* For tests and measurements: leave out a stage. */
     bool no_impulses, no_zones;
 } drape_i_response_request;

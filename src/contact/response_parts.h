@@ -101,6 +101,8 @@ drape_status drape_i_response_check(drape_i_response *r, bool all);
 drape_status drape_i_response_search(drape_i_response *r, bool *again);
 /* The end of a vertex: every change goes through this. */
 void drape_i_response_move(drape_i_response *r, int32_t vertex, vec3 to);
+/* Ends of coupled vertices go to where they keep their equalities. */
+void drape_i_response_project(drape_i_response *r);
 /* Notes what stands in the way, unless something was noted before. */
 void drape_i_response_blame_pair(drape_i_response *r, const drape_i_hit *hit);
 

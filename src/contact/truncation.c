@@ -124,12 +124,21 @@ static vec3 direction_of_hit(const stuck *s, double time) {
 }
 
 /* end = start + t (full - start); exactly start where t = 0. */
-static void shorten(drape_i_response *r, int32_t vertex, double part) {
+static void shorten_one(drape_i_response *r, int32_t vertex, double part) {
     int64_t at = 3 * (int64_t)vertex;
     vec3 start = vec3_at(r->world->start + at);
     DRAPE_ASSERT(part >= 0 && part <= r->part[vertex]);
     r->part[vertex] = part;
     drape_i_response_move(r, vertex, vec3_plus(start, part, vec3_sub(vec3_at(r->full + at), start)));
+}
+
+/* Coupled vertices go the same part of their ways, so that what is linear in them is kept. */
+static void shorten(drape_i_response *r, int32_t vertex, double part) {
+    const drape_i_response_request *q = r->request;
+    const int32_t g = q->group ? q->group[vertex] : -1;
+    if (g < 0) shorten_one(r, vertex, part);
+    for (int32_t k = g < 0 ? 0 : q->group_first[g]; g >= 0 && k < q->group_first[g + 1]; k++)
+        if (q->inverse_mass[q->member[k]] > 0 && part < r->part[q->member[k]]) shorten_one(r, q->member[k], part);
 }
 
 /* False where there is no room. Parts of a cut are of the way as it is now, which may be shortened already. */
@@ -138,8 +147,10 @@ static bool separate(drape_i_response *r, const drape_i_hit *hit) {
     cut best = cut_along(&s, direction_at_start(&s)), other = cut_along(&s, direction_of_hit(&s, hit->time));
     if (other.room > s.least && (best.room <= s.least || other.smallest > best.smallest)) best = other;
     if (!(best.room >= 0) && s.moving) return false;
+    double before[4]; /* a group may have several of them */
+    for (int32_t i = 0; i < 4; i++) before[i] = r->part[s.vertex[i]];
     for (int32_t i = 0; i < 4; i++)
-        if (s.movable[i] && best.part[i] < 1) shorten(r, s.vertex[i], best.part[i] * r->part[s.vertex[i]]);
+        if (s.movable[i] && best.part[i] < 1) shorten(r, s.vertex[i], best.part[i] * before[i]);
     r->verdicts[hit->kind].planned[hit->pair] = 1;
     return true;
 }

@@ -376,6 +376,22 @@ static bool is_exempt(const drape_i_world *w, drape_ccd_kind kind, const int32_t
     return first && second;
 }
 
+/* Whether a stitch joins two vertices of the cloth. */
+static bool are_joined(const drape_i_world *w, int32_t a, int32_t b) {
+    if (a >= w->cloth_vertices || b >= w->cloth_vertices) return false;
+    for (int32_t k = w->joined_first[a]; k < w->joined_first[a + 1]; k++)
+        if (w->joined[k] == b) return true;
+    return false;
+}
+
+static bool is_joined(const drape_i_world *w, drape_ccd_kind kind, const int32_t vertex[4]) {
+    int32_t split = kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2;
+    for (int32_t i = 0; w->joined_first && i < split; i++)
+        for (int32_t j = split; j < 4; j++)
+            if (are_joined(w, vertex[i], vertex[j])) return true;
+    return false;
+}
+
 /* Cloth that is pinched. */
 static bool is_aside(const drape_i_world *w, int32_t collider, const int32_t vertex[4]) {
     bool aside = false;
@@ -384,12 +400,30 @@ static bool is_aside(const drape_i_world *w, int32_t collider, const int32_t ver
     return aside;
 }
 
+/* Vertices that are one point become the first of them. False: the parts have one in common, or the pair is there
+ * once more, since the point is the vertex of several. */
+static bool merge(const drape_i_world *w, drape_ccd_kind kind, int32_t vertex[4]) {
+    const int32_t n = w->cloth_vertices, split = kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2;
+    if (split == 1 && vertex[0] < n && w->same[vertex[0]] != vertex[0]) return false;
+    for (int32_t i = 0; i < 4; i++)
+        if (vertex[i] < n) vertex[i] = w->same[vertex[i]];
+    for (int32_t i = 0; i < split; i++)
+        for (int32_t j = split; j < 4; j++)
+            if (vertex[i] == vertex[j]) return false;
+    return true;
+}
+
 static void drop_exempt(drape_i_world *w, drape_ccd_kind kind) {
     drape_i_pairs *p = &w->pairs[kind];
     int64_t kept = 0;
     for (int64_t i = 0; i < p->count; i++) {
         const int32_t *v = p->vertex[i];
-        if (is_exempt(w, kind, v) || is_aside(w, p->collider[i], v)) continue;
+        if (w->same && !merge(w, kind, p->vertex[i])) continue;
+        if (is_exempt(w, kind, v) || is_aside(w, p->collider[i], v) || is_joined(w, kind, v)) continue;
+        if (kept == i) {
+            kept++;
+            continue;
+        }
         memmove(p->vertex[kept], v, sizeof p->vertex[kept]);
         p->collider[kept] = p->collider[i];
         p->distance[kept] = p->distance[i];
@@ -399,7 +433,8 @@ static void drop_exempt(drape_i_world *w, drape_ccd_kind kind) {
 }
 
 void drape_i_world_drop(drape_i_world *w) {
-    for (int32_t kind = 0; kind < 2 && (w->exempt || w->aside); kind++) drop_exempt(w, (drape_ccd_kind)kind);
+    for (int32_t kind = 0; kind < 2 && (w->exempt || w->aside || w->joined_first || w->same); kind++)
+        drop_exempt(w, (drape_ccd_kind)kind);
 }
 
 drape_status drape_i_world_find(drape_i_world *w, double margin) {

@@ -44,9 +44,15 @@ typedef struct drape_i_world {
     bool mixed;                                   /* pairs also of vertices that are stopped on their way */
     const uint8_t *exempt; /* one per vertex of all, or NULL: two parts which both have a vertex that is not 0 are no
                               pair, and such a vertex may be below planes */
-    const drape_i_aside *aside;  /* one per vertex of the cloth, or NULL: a part of the cloth with such a vertex and a
-                                    collider that it has set aside are no pair */
-    double *start, *end;         /* m, 3 doubles per vertex of all */
+    const drape_i_aside *aside; /* one per vertex of the cloth, or NULL: a part of the cloth with such a vertex and a
+                                   collider that it has set aside are no pair */
+    const int32_t
+        *joined_first;     /* one per vertex of the cloth and one more, or NULL: the vertices that stitches join it */
+    const int32_t *joined; /*   with are joined[first .. next first - 1]; two parts of which one has a vertex that
+                              is joined with one of the other are no pair, as if they had it in common */
+    const int32_t *same; /* one per vertex of the cloth, or NULL: the first of those that are one point, which stands
+                            for all of them in pairs */
+    double *start, *end; /* m, 3 doubles per vertex of all */
     double start_time, end_time; /* s */
     drape_i_pairs pairs[2];      /* by drape_ccd_kind, of the last drape_i_world_find */
     drape_contact_pairs *found;  /* scratch: cloth and cloth */

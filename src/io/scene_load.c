@@ -421,7 +421,7 @@ static void read_root(reader_t *r, const drape_i_node *root) {
         "drape",    "name",       "up",        "cloth",    "forces",           "time",
         "solver",   "output",     "model",     "jacobian", "damping_jacobian", "bending",
         "membrane", "integrator", "colliders", "contact",  "max_stretch",      "start",
-        NULL};
+        "stitches", "attach",     NULL};
     const drape_i_range stretch = {1, 1e12, true};
     if (!drape_i_read_map(r, root, keys)) return;
     read_head(r, root);
@@ -444,6 +444,10 @@ static void read_root(reader_t *r, const drape_i_node *root) {
     drape_i_read_colliders(r, root);
     begin_part(r, "bad-contact");
     read_contact(r, root);
+    begin_part(r, "bad-stitches");
+    drape_i_read_stitches(r, root);
+    begin_part(r, "bad-attach");
+    drape_i_read_attachments(r, root);
 }
 
 /* The part of a path between the last slash and the last dot. */

@@ -15,7 +15,7 @@ static const double RADIANS = 0.017453292519943295769; /* per degree */
 static const int64_t MOST_VISITS = 1000000000;                       /* vertices looked at */
 static const int64_t ENTRIES_FREE = 1000000, ENTRIES_PER_VERTEX = 4; /* vertices picked */
 
-#define PICK_KEYS "where", "at", "vertices", "box", "group", "nearest"
+#define PICK_KEYS DRAPE_I_PICK_KEYS
 
 /* ---- which vertices ---- */
 
@@ -301,8 +301,7 @@ static void say_where_it_is(reader_t *r, const drape_i_node *map, const drape_i_
                        low[0], low[1], low[2], high[0], high[1], high[2]);
 }
 
-/* Vertices (numbered over all pieces) that the keys of the map pick, each once. */
-static int32_t pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece, const int32_t **out) {
+int32_t drape_i_pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece, const int32_t **out) {
     static const char *const keys[] = {PICK_KEYS, NULL};
     const drape_i_shape *shape = &r->shapes[piece];
     int32_t before = r->problems.count, ways = 0;
@@ -524,8 +523,8 @@ static double spanned(int32_t count, double d[3][3]) {
     return (count == 2 ? sqrt(inner) : fabs(inner)) / product;
 }
 
-static void read_directions(reader_t *r, const drape_i_node *node, drape_pin *pin) {
-    pin->directions = 3;
+void drape_i_read_directions(reader_t *r, const drape_i_node *node, int32_t *directions, double direction[3][3]) {
+    *directions = 3;
     if (!node) return;
     int32_t count = node->kind == DRAPE_I_LIST ? drape_i_node_count(node) : 0, i = 0;
     if (count < 1 || count > 3) {
@@ -533,16 +532,16 @@ static void read_directions(reader_t *r, const drape_i_node *node, drape_pin *pi
         return;
     }
     for (const drape_i_node *n = node->first; n; n = n->next, i++) {
-        double *d = pin->direction[i];
+        double *d = direction[i];
         if (!drape_i_node_vector(r, n, DRAPE_I_PLAIN, DRAPE_I_ANY, d)) return;
         drape_i_turn_up(r, d);
         if (!(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 0))
             drape_i_problem_at(&r->problems, n, false,
                                "a direction of length zero holds nothing; use one such as [0, 0, 1]");
     }
-    pin->directions = count;
+    *directions = count;
     const double least = 1e-6;
-    if (spanned(count, pin->direction) < least)
+    if (spanned(count, direction) < least)
         drape_i_problem_at(&r->problems, node, false, "directions: one of them lies along the others; leave it out");
 }
 
@@ -551,7 +550,7 @@ static void read_pin(reader_t *r, const drape_i_node *node, int32_t piece) {
     drape_scene *s = &r->out->scene;
     drape_pin *pin = &s->pins[s->pin_count];
     if (!drape_i_read_map(r, node, keys)) return;
-    read_directions(r, drape_i_node_find(node, "directions"), pin);
+    drape_i_read_directions(r, drape_i_node_find(node, "directions"), &pin->directions, pin->direction);
     pin->until = DRAPE_FOREVER;
     drape_i_read_number(r, node, "from", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &pin->from);
     drape_i_read_number(r, node, "until", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &pin->until);
@@ -559,7 +558,7 @@ static void read_pin(reader_t *r, const drape_i_node *node, int32_t piece) {
         drape_i_problem_at(&r->problems, node, false, "until is %g s; it must be after from, %g s", pin->until,
                            pin->from);
     drape_i_read_number(r, node, "stiffness", DRAPE_I_STIFFNESS, DRAPE_I_POSITIVE, &pin->stiffness);
-    pin->count = pick_vertices(r, node, piece, &pin->vertices);
+    pin->count = drape_i_pick_vertices(r, node, piece, &pin->vertices);
     read_motion(r, drape_i_node_find(node, "move"), piece, pin);
     s->pin_count++;
 }
@@ -613,7 +612,7 @@ void drape_i_read_loads(reader_t *r, const drape_i_node *cloth) {
                 drape_i_problem_at(&r->problems, n, false, "a load needs a force, such as force: [0, 0, -2 N]");
             drape_i_read_vector(r, n, "force", DRAPE_I_FORCE, DRAPE_I_ANY, force);
             drape_i_turn_up(r, force);
-            int32_t picked = pick_vertices(r, n, index, &vertices);
+            int32_t picked = drape_i_pick_vertices(r, n, index, &vertices);
             for (int32_t i = 0; i < picked; i++)
                 for (int32_t k = 0; k < 3; k++) load[3 * (int64_t)vertices[i] + k] += force[k];
         }

@@ -206,6 +206,11 @@ void drape_i_read_start(reader_t *r, const drape_i_node *root);
 
 /* False, after a problem, where this many more vertices are more than a scene may go through. */
 bool drape_i_may_visit(reader_t *r, const drape_i_node *node, int64_t vertices);
+#define DRAPE_I_PICK_KEYS "where", "at", "vertices", "box", "group", "nearest"
+/* Vertices (numbered over all pieces) that the keys of the map pick, each once. */
+int32_t drape_i_pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece, const int32_t **out);
+/* One to three; 3 where node is NULL. */
+void drape_i_read_directions(reader_t *r, const drape_i_node *node, int32_t *directions, double direction[3][3]);
 
 /* ---- scene_appearance.c ---- */
 
@@ -229,7 +234,9 @@ void drape_i_read_pieces(reader_t *r, const drape_i_node *root);                
 bool drape_i_read_material(reader_t *r, const drape_i_node *node, drape_material *out); /* scene_material.c */
 void drape_i_read_colliders(reader_t *r, const drape_i_node *root);                     /* scene_colliders.c */
 void drape_i_read_integrator(reader_t *r, const drape_i_node *root);                    /* scene_integrator.c */
-void drape_i_read_pins(reader_t *r, const drape_i_node *cloth);  /* scene_pins.c; after all pieces are there */
-void drape_i_read_loads(reader_t *r, const drape_i_node *cloth); /* scene_pins.c */
+void drape_i_read_pins(reader_t *r, const drape_i_node *cloth);       /* scene_pins.c; after all pieces are there */
+void drape_i_read_loads(reader_t *r, const drape_i_node *cloth);      /* scene_pins.c */
+void drape_i_read_stitches(reader_t *r, const drape_i_node *root);    /* scene_stitches.c; after pieces and start */
+void drape_i_read_attachments(reader_t *r, const drape_i_node *root); /* scene_stitches.c; after colliders */
 
 #endif

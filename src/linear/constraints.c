@@ -8,6 +8,7 @@
 #include "linear/constraints.h"
 
 #include "base/parallel.h"
+#include "linear/groups.h"
 #include "sparse/matrix.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ drape_status drape_constraints_create(drape_context *ctx, int32_t vertices, drap
 void drape_constraints_destroy(drape_constraints *set) {
     if (!set) return;
     drape_context *ctx = set->ctx;
+    drape_i_groups_destroy(set->groups);
     DRAPE_FREE(ctx, set->held, set->vertices);
     DRAPE_FREE(ctx, set->next, set->vertices);
     DRAPE_FREE(ctx, set->index, set->vertices);
@@ -149,10 +151,11 @@ static bool is_zero(const double S[9]) {
 
 /* The prepared set becomes the present one, without vertices that are free; of z the part in the held directions is
  * kept. */
-static drape_status adopt(drape_constraints *set, int32_t count) {
+drape_status drape_i_constraints_adopt(drape_constraints *set, int32_t count) {
     DRAPE_ASSERT(count >= 0 && count <= set->vertices);
     drape_status status = sort_next(set, count);
     if (status) return status;
+    drape_i_groups_clear(set->groups);
     drape_i_held *old = set->held;
     for (int32_t i = 0; i < set->count; i++) set->index[old[i].vertex] = -1;
     set->held = set->next;
@@ -192,7 +195,7 @@ drape_status drape_constraints_set(drape_constraints *set, const drape_constrain
         drape_status status = make_held(set->ctx, c, &set->next[i]);
         if (status) return status;
     }
-    return adopt(set, count);
+    return drape_i_constraints_adopt(set, count);
 }
 
 static bool is_projection(const double *S) {
@@ -220,7 +223,7 @@ drape_status drape_constraints_set_filter(drape_constraints *set, const double *
         memcpy(h->S, S + 9 * i, sizeof h->S);
         memcpy(h->z, z + 3 * i, sizeof h->z);
     }
-    return adopt(set, used);
+    return drape_i_constraints_adopt(set, used);
 }
 
 int32_t drape_constraints_count(const drape_constraints *set) { return set ? set->count : 0; }
@@ -258,6 +261,7 @@ static void filter_chunk(void *data, int64_t begin, int64_t end) {
 
 void drape_i_filter(const drape_constraints *set, double *v) {
     if (set) drape_i_loop(set->ctx, set->count, DRAPE_I_GRAIN, filter_chunk, &(filtering){set, v});
+    if (drape_i_any_groups(set)) drape_i_groups_filter(set->groups, false, v);
 }
 
 /* The first in the list whose vertex is not below this one. */
@@ -272,6 +276,7 @@ static int32_t first_from(const drape_constraints *set, int64_t vertex) {
 }
 
 void drape_i_filter_rows(const drape_constraints *set, double *v, int64_t begin, int64_t end) {
+    DRAPE_ASSERT(!drape_i_any_groups(set));
     if (set && set->count > 0) filter_held(set, v, first_from(set, begin), first_from(set, end));
 }
 
@@ -283,9 +288,25 @@ int64_t drape_i_next_fixed(const drape_constraints *set, int64_t begin, int64_t 
     return end;
 }
 
+/* Vertices of groups are left to these. */
+static void clear_free(const drape_constraints *set, double *v) {
+    for (int32_t i = 0; i < set->vertices; i++)
+        if (set->groups->of[i] < 0 && set->index[i] < 0) memset(v + 3 * (int64_t)i, 0, 3 * sizeof *v);
+}
+
 void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, double *v) {
     int64_t done = 0; /* vertices before this one are finished */
     DRAPE_ASSERT(!set || set->vertices == vertices);
+    if (drape_i_any_groups(set)) {
+        clear_free(set, v);
+        for (int32_t i = 0; i < set->count; i++) {
+            double out[3], *at = v + 3 * (int64_t)set->held[i].vertex;
+            times(set->held[i].S, at, out);
+            for (int32_t k = 0; k < 3; k++) at[k] -= out[k];
+        }
+        drape_i_groups_filter(set->groups, true, v);
+        return;
+    }
     for (int32_t i = 0; set && i < set->count; i++) {
         double out[3], *at = v + 3 * (int64_t)set->held[i].vertex;
         DRAPE_ASSERT(set->held[i].vertex >= done); /* ascending */
@@ -306,4 +327,7 @@ void drape_i_blend(const drape_constraints *set, int32_t vertices, const double 
         times(h->S, at, Sy);
         for (int32_t k = 0; k < 3; k++) at[k] = Sy[k] + h->z[k];
     }
+    if (!drape_i_any_groups(set)) return;
+    drape_i_groups_filter(set->groups, false, x);
+    drape_i_groups_prescribe(set->groups, x);
 }

@@ -12,6 +12,8 @@ struct drape_precond {
     void *state;
     bool ready;                  /* refreshed since then */
     drape_i_couplings couplings; /* of the last refresh, in memory that stays */
+    drape_i_turned turned;       /* for problems with equalities */
+    bool is_turned;              /* the last refresh had some */
 };
 
 static void release(drape_precond *p) {
@@ -25,6 +27,7 @@ static void release(drape_precond *p) {
 void drape_precond_destroy(drape_precond *p) {
     if (!p) return;
     release(p);
+    drape_i_turned_free(p->ctx, &p->turned);
     DRAPE_FREE(p->ctx, p, 1);
 }
 
@@ -64,7 +67,7 @@ drape_status drape_precond_create(drape_context *ctx, const char *name, const dr
     if (!ctx || !A || !out) return drape_i_missing(ctx, "precond", A ? "out" : "A");
     if (!DRAPE_NEW(ctx, p, 1)) return DRAPE_ERROR_MEMORY;
     p->ctx = ctx;
-    p->pattern.rows = -1;
+    p->pattern.rows = p->turned.rows = -1;
     drape_status status = find(p, name);
     if (!status) status = take_settings(p, settings);
     if (!status) status = prepare(p, A);
@@ -77,6 +80,11 @@ drape_status drape_precond_refresh(drape_precond *p, const drape_problem *proble
     double shift = 0;
     if (!p || !problem) return drape_i_missing(p ? p->ctx : NULL, "precond", "problem");
     drape_status status = drape_i_check_problem(p->ctx, "precond", problem);
+    p->is_turned = drape_i_any_groups(problem->constraints);
+    if (!status && p->is_turned) {
+        status = drape_i_turned_pose(p->ctx, problem, false, false, &p->turned);
+        problem = &p->turned.problem;
+    }
     if (!status) status = prepare(p, problem->A);
     if (!status) status = drape_i_couplings_set(p->ctx, problem->A->rows, &problem->couplings, &p->couplings);
     if (!status) status = p->is->refresh(p->ctx, p->state, problem, problem->constraints, &p->couplings, &shift);
@@ -92,7 +100,13 @@ drape_status drape_precond_apply(drape_precond *p, const double *r, double *z) {
                             "precond: %s has no values yet: call drape_precond_refresh first", p->is->name);
     if (r == z && p->pattern.rows != 0)
         return drape_i_fail(p->ctx, DRAPE_ERROR_ARGUMENT, "precond: r and z are the same array");
+    if (p->is_turned) {
+        memcpy(p->turned.work, r, 3 * (size_t)p->turned.rows * sizeof *r);
+        drape_i_groups_turn(p->turned.G, true, p->turned.work);
+        r = p->turned.work;
+    }
     if (p->pattern.rows > 0) p->is->apply(p->ctx, p->state, r, z);
+    if (p->is_turned) drape_i_groups_turn(p->turned.G, false, z);
     return DRAPE_OK;
 }
 
@@ -121,6 +135,11 @@ drape_status drape_precond_interpolation(const drape_precond *p, int32_t level, 
     if (!p->ready)
         return drape_i_fail(p->ctx, DRAPE_ERROR_ARGUMENT,
                             "precond: %s has no values yet: call drape_precond_refresh first", p->is->name);
+    if (p->is_turned && level == 0)
+        return drape_i_fail(
+            p->ctx, DRAPE_ERROR_ARGUMENT,
+            "precond: with equalities the finest level has turned unknowns; there is no interpolation "
+            "to those of the caller");
     return p->is->interpolation(p->ctx, p->state, level, io);
 }
 
@@ -129,7 +148,15 @@ drape_status drape_precond_due(drape_precond *p, const drape_problem *problem, d
     drape_status status = drape_i_check_problem(p->ctx, "precond", problem);
     if (status) return status;
     *out = DRAPE_PRECOND_REBUILD;
-    if (!p->ready || !drape_i_pattern_is(p->ctx, problem->A, &p->pattern)) return DRAPE_OK;
+    const bool coupled = drape_i_any_groups(problem->constraints);
+    if (!p->ready || coupled != p->is_turned) return DRAPE_OK;
+    if (coupled) { /* values of the turned matrix are always computed */
+        bool same = problem->constraints->groups->shape == p->turned.shape &&
+                    drape_i_pattern_is(p->ctx, problem->A, &p->turned.from);
+        if (same) *out = DRAPE_PRECOND_REFRESH;
+        return DRAPE_OK;
+    }
+    if (!drape_i_pattern_is(p->ctx, problem->A, &p->pattern)) return DRAPE_OK;
     *out = DRAPE_PRECOND_REFRESH;
     if (p->is->due) *out = (drape_precond_work)p->is->due(p->ctx, p->state, problem, problem->constraints);
     return DRAPE_OK;

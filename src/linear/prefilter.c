@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "linear/couplings.h"
+#include "linear/groups.h"
 #include "sparse/bounds.h"
 #include "sparse/matrix.h"
 #include "sparse/multiply.h"
@@ -129,6 +130,9 @@ drape_status drape_prefilter(drape_context *ctx, const drape_problem *p, double 
     if (p->constraints && p->constraints->vertices != p->A->rows)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "prefilter: constraints for %d vertices, matrix of %d rows",
                             p->constraints->vertices, p->A->rows);
+    if (drape_i_any_groups(p->constraints))
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "prefilter: the constraints have equalities, which couple vertices that A does not");
     drape_status status = drape_i_bounds_check(ctx, "prefilter", p->A);
     return status ? status : drape_i_prefilter(ctx, p, val, rhs);
 }

@@ -22,7 +22,7 @@ drape_status drape_solver_create(drape_context *ctx, const drape_solve_settings 
     if (!DRAPE_NEW(ctx, solver, 1)) return DRAPE_ERROR_MEMORY;
     solver->ctx = ctx;
     solver->bytes = (int64_t)sizeof *solver;
-    solver->rows = solver->pattern.rows = -1;
+    solver->rows = solver->pattern.rows = solver->turned.rows = -1;
     drape_status status = drape_i_solver_resolve(solver, settings ? settings : &usual);
     if (status) DRAPE_FREE(ctx, solver, 1);
     else *out = solver;
@@ -69,6 +69,7 @@ void drape_solver_destroy(drape_solver *solver) {
     release_pattern(solver);
     release_rows(solver);
     drape_i_operator_release(solver);
+    drape_i_turned_free(solver->ctx, &solver->turned);
     DRAPE_FREE(solver->ctx, solver, 1);
 }
 
@@ -475,10 +476,10 @@ static drape_status solve_empty(const drape_solver *solver, drape_solve_result *
     return DRAPE_OK;
 }
 
-drape_status drape_solver_solve(drape_solver *solver, const drape_problem *given, double *x,
+/* A problem whose constraints have no groups. */
+static drape_status solve_plain(drape_solver *solver, const drape_problem *given, double *x,
                                 drape_solve_result *result) {
     double begin = drape_i_seconds();
-    if (!solver || !given) return drape_i_missing(solver ? solver->ctx : NULL, "solve", "problem");
     drape_problem stated = *given, *problem = &stated;
     int64_t bytes = solver->ctx->bytes;
     bool same = problem->same_matrix && solver->matrix_solved;
@@ -512,6 +513,43 @@ drape_status drape_solver_solve(drape_solver *solver, const drape_problem *given
     learn(solver, &j);
     if (result) report(solver, &j, result);
     return DRAPE_OK;
+}
+
+/* What the turned problem would be asked for later, and A's rows, which must fit the groups. */
+static drape_status check_coupled(const drape_solver *solver, const drape_problem *given, const double *x) {
+    drape_context *ctx = solver->ctx;
+    if (given->op && given->op->rows != given->constraints->vertices)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: constraints for %d vertices, an operator of %d rows",
+                            given->constraints->vertices, given->op->rows);
+    if (given->op && !given->op->multiply) return drape_i_missing(ctx, "solve", "multiply of the operator");
+    drape_status status = given->op ? DRAPE_OK : drape_i_check_problem(ctx, "solve", given);
+    if (!status && (!given->b || !x)) status = drape_i_missing(ctx, "solve", x ? "b" : "x");
+    return status;
+}
+
+/* With equalities the solve is one for turned unknowns (turned.h). */
+static drape_status solve_coupled(drape_solver *solver, const drape_problem *given, double *x,
+                                  drape_solve_result *result) {
+    drape_i_turned *t = &solver->turned;
+    drape_solve_result own;
+    int64_t bytes = solver->ctx->bytes;
+    drape_status status = check_coupled(solver, given, x);
+    bool keep = given->same_matrix && solver->matrix_solved && t->G == given->constraints->groups;
+    if (!status) status = drape_i_turned_pose(solver->ctx, given, keep, true, t);
+    solver->bytes += solver->ctx->bytes - bytes;
+    if (status) solver->matrix_solved = false;
+    if (!status) status = solve_plain(solver, &t->problem, t->y, &own);
+    if (status) return status;
+    drape_i_turned_finish(solver->ctx, given, t, x, solver->force);
+    if (result) *result = own;
+    return DRAPE_OK;
+}
+
+drape_status drape_solver_solve(drape_solver *solver, const drape_problem *given, double *x,
+                                drape_solve_result *result) {
+    if (!solver || !given) return drape_i_missing(solver ? solver->ctx : NULL, "solve", "problem");
+    if (drape_i_any_groups(given->constraints)) return solve_coupled(solver, given, x, result);
+    return solve_plain(solver, given, x, result);
 }
 
 /* The columns from `first` on are not solved. */

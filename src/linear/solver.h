@@ -6,6 +6,7 @@
 
 #include "linear/choice.h"
 #include "linear/method.h"
+#include "linear/turned.h"
 #include "sparse/matrix.h"
 
 #define DRAPE_I_AUTO "auto"
@@ -42,6 +43,7 @@ struct drape_solver {
     int32_t told_modes;
     double *force;
     drape_i_couplings couplings; /* of the solve under way */
+    drape_i_turned turned;       /* for problems with equalities */
 
     /* Of the pattern: preconditioners, an analysis, what was measured by the clock */
     drape_i_pattern_key pattern; /* rows -1: none */

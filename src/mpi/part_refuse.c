@@ -56,6 +56,9 @@ drape_status drape_i_part_refuse(drape_context *ctx, const drape_scene *scene) {
     if (scene->contact && scene->contact->self)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                             "contact of cloth with itself (contact.self) does not run over several processes");
+    if (scene->stitch_count > 0 || scene->attachment_count > 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "stitches (stitches) and attachments (attach) do not run over several processes");
     for (int32_t p = 0; p < scene->piece_count; p++)
         if (limits_strain(&scene->pieces[p]))
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,

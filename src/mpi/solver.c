@@ -379,6 +379,8 @@ static drape_status check_problem(drape_petsc_solver *s, const drape_problem *p,
     if (p->couplings.count > 0 || p->op || p->near_kernel)
         return drape_i_fail(s->ctx, DRAPE_ERROR_ARGUMENT,
                             "petsc: couplings, operators and vectors of the near-kernel are not there");
+    if (drape_constraints_coupled(p->constraints) > 0)
+        return drape_i_fail(s->ctx, DRAPE_ERROR_ARGUMENT, "petsc: equalities between vertices are not there");
     return DRAPE_OK;
 }
 

@@ -16,8 +16,9 @@
  * With DRAPE_JACOBIAN_LINEAR and no wind on triangles A depends on c alone, and is made once for each c. */
 #include "base/parallel.h"
 #include "base/vector.h"
-#include "linear/constraints.h"
+#include "linear/groups.h"
 #include "sim/contact.h"
+#include "sim/stitches.h"
 #include "sparse/matrix.h"
 #include "sparse/multiply.h"
 
@@ -223,6 +224,8 @@ static drape_status mass_solve(void *user, double *r) {
     }
     division d = {drape_cloth_mass(sim->cloth), r};
     drape_i_loop(sim->ctx, sim->vertices, DRAPE_I_GRAIN, divide_chunk, &d);
+    if (drape_i_any_groups(sim->constraints))
+        drape_i_groups_accelerate(sim->constraints->groups, d.mass, r, sim->integrator->carried);
     drape_i_filter(sim->constraints, r);
     return DRAPE_OK;
 }
@@ -301,7 +304,8 @@ static drape_status pose_whole_change(drape_sim *sim, const drape_ode_request *r
     for (int64_t i = 0; i < sim->held_now; i++)
         memcpy(sim->held[i].z, u + 3 * (int64_t)sim->held[i].vertex, sizeof sim->held[i].z);
     problem->guess = u;
-    return drape_constraints_set(sim->constraints, sim->held, sim->held_now);
+    drape_status status = drape_constraints_set(sim->constraints, sim->held, sim->held_now);
+    return status ? status : drape_i_stitches_follow(sim, u);
 }
 
 /* Contacts that pull are let go, and what they carried becomes a part of the residual. */
@@ -329,7 +333,8 @@ static drape_status solve(void *user, const drape_ode_request *request, double *
     drape_i_integrator *it = sim->integrator;
     bool whole = it->settings.newton.kind == DRAPE_ODE_LINEARISED;
     drape_problem posed = {.positions = request->at.x, .tol = request->tol, .same_matrix = it->same_matrix};
-    drape_status status = DRAPE_OK;
+    drape_status status = sim->stitches ? sim->stitches->failed : DRAPE_OK;
+    if (status) return status;
     if (sim->contact && drape_i_contact_couple(sim, request->at.t, request->at.x, sim->matrix_c))
         posed.same_matrix = false;
     if (whole) status = pose_whole_change(sim, request, &posed);
@@ -401,12 +406,18 @@ static bool constrain(void *user, const drape_ode_point *at, double *v) {
     double *before = sim->integrator->held_before;
     drape_i_aim aim = {.t = at->t, .c = at->c, .x = at->x, .factor = 1};
     bool changed = false;
-    if (drape_i_sim_constrain(sim, &aim)) return false; /* a target that is not finite: the state tells soon */
+    drape_status status = drape_i_sim_constrain(sim, &aim);
+    if (sim->stitches) sim->stitches->failed = status;
+    if (status) return false; /* a target that is not finite: the state tells soon; for stitches, the next solve */
+    drape_i_stitches_keep(sim, v);
     for (int64_t i = 0; i < sim->held_now; i++)
         memcpy(before + 3 * i, v + 3 * (int64_t)sim->held[i].vertex, 3 * sizeof *v);
+    if (drape_i_any_groups(sim->constraints))
+        drape_i_groups_impose(sim->constraints->groups, drape_cloth_mass(sim->cloth), v);
     drape_postfilter(sim->constraints, v);
     for (int64_t i = 0; i < sim->held_now; i++)
         for (int32_t k = 0; k < 3; k++) changed |= before[3 * i + k] != v[3 * (int64_t)sim->held[i].vertex + k];
+    changed |= drape_i_stitches_changed(sim, v);
     drape_i_sim_hold_still(sim);
     return changed;
 }

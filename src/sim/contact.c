@@ -1,5 +1,6 @@
 /* contact.c: creating what contact needs, what may not touch at the start, and checkpoints. */
 #include "sim/contact.h"
+#include "sim/stitches.h"
 
 #include "base/timer.h"
 #include "drape/crossings.h"
@@ -148,6 +149,11 @@ static drape_status create_world(drape_sim *sim, const drape_scene *scene) {
                                 .collider_count = scene->collider_count,
                                 .self = c->settings.self};
     drape_status status = drape_i_world_create(sim->ctx, &s, &c->world);
+    if (!status && sim->stitches) {
+        c->world->joined_first = sim->stitches->joined_first;
+        c->world->joined = sim->stitches->joined;
+        c->world->same = sim->stitches->same;
+    }
     if (!status) status = drape_i_response_create(sim->ctx, c->world->vertices, &c->response);
     if (!status && !DRAPE_NEW(sim->ctx, c->inverse_mass, c->world->vertices)) status = DRAPE_ERROR_MEMORY;
     return status;
@@ -227,6 +233,7 @@ static drape_status find_crossings(drape_sim *sim, drape_i_start *s, double t) {
 static bool counts(const drape_sim *sim, const drape_i_start *s, const drape_crossing *c) {
     int32_t other = c->body[0] > 0 ? c->body[0] : c->body[1];
     if (c->kind == DRAPE_CROSSING_TOUCH) return false;
+    if (other == 0 && drape_i_stitches_join(sim, c->triangle[0], c->triangle[1])) return false;
     return other > 0 ? !s->plane[other - 1] : sim->contact->settings.self;
 }
 
@@ -368,6 +375,7 @@ static drape_status check_start(drape_sim *sim, const drape_scene *scene) {
     drape_i_contact *c = sim->contact;
     drape_i_start *s;
     if (!DRAPE_NEW(sim->ctx, s, 1)) return DRAPE_ERROR_MEMORY;
+    drape_i_stitches_weld(sim, sim->x, 0);
     drape_i_world_set_motion(c->world, sim->x, 0, sim->x, 0);
     drape_status status = create_start(sim, scene, s);
     if (!status && c->settings.allow_crossings) {

@@ -20,6 +20,7 @@
  *
  * All of it follows from the state at the beginning of the step and from `aside`, which is in checkpoints. */
 #include "sim/contact.h"
+#include "sim/stitches.h"
 
 #include "contact/closest.h"
 #include "contact/solid.h"
@@ -499,8 +500,7 @@ drape_status drape_i_pinch_constrain(drape_sim *sim, const drape_i_aim *aim) {
             constraint.direction[0][k] = n[k];
             constraint.z[k] = aim->factor * (there / aim->c - now) * n[k];
         }
-        status =
-            drape_constraint_builder_add(sim->builder, sim->pin_count + collider_at(&p->near[v], 0), &constraint);
+        status = drape_i_stitches_add_contact(sim, sim->pin_count + collider_at(&p->near[v], 0), &constraint);
     }
     return status;
 }

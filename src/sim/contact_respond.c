@@ -8,6 +8,7 @@
  * states before the jump would let it bounce off: BDF2 goes on with (4 v_1 - v_0)/3. So for these vertices, in the
  * directions of the jump, the past is replaced by a straight motion at the new velocity. */
 #include "sim/contact.h"
+#include "sim/stitches.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -154,6 +155,28 @@ static void count(drape_certificate_contact *did, const drape_i_response_counts 
     did->gate += n->seconds_gate;
 }
 
+/* Stitches, at the end of the step. */
+typedef struct sewn {
+    const drape_sim *sim;
+    double t;
+} sewn;
+
+static void project(void *user, double *x) {
+    const sewn *s = user;
+    drape_i_stitches_project(s->sim, s->t, s->sim->contact->inverse_mass, x);
+}
+
+static void add_groups(const drape_sim *sim, sewn *s, drape_i_response_request *request) {
+    const drape_i_stitches *t = sim->stitches;
+    if (!t || t->exact == 0) return;
+    request->group = t->tight;
+    request->group_first = t->first;
+    request->member = t->member;
+    request->groups = t->groups;
+    request->project = project;
+    request->user = s;
+}
+
 drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const double *x0, double *x, double *v,
                                      drape_ode_projection *past) {
     drape_i_contact *c = sim->contact;
@@ -161,8 +184,11 @@ drape_status drape_i_contact_respond(drape_sim *sim, double t, double h, const d
     drape_i_response_request request = {
         .world = c->world, .inverse_mass = c->inverse_mass, .paper = c->settings.preset == DRAPE_CONTACT_PAPER};
     drape_i_response_counts counts = {0};
+    sewn stitches = {sim, t};
     bool kept;
+    add_groups(sim, &stitches, &request);
     c->no_room = false;
+    drape_i_stitches_weld(sim, x0, t);
     drape_i_world_set_motion(c->world, x0, t - h, x, t);
     drape_status status = drape_i_response_run(c->response, &request, &counts, &kept);
     if (status) return status;

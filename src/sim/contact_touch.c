@@ -17,6 +17,7 @@
  * that arrives sticks where the impulse that stops it along n allows for one that stops it altogether. */
 #include "sim/contact.h"
 #include "sim/hold.h"
+#include "sim/stitches.h"
 
 #include "base/timer.h"
 #include "contact/closest.h"
@@ -301,6 +302,7 @@ static void find_movable(drape_sim *sim) {
     for (int32_t i = 0; sim->hold && i < sim->hold->count; i++)
         if (!sim->hold->seen[sim->hold->vertex[i]]) c->stamp[sim->hold->vertex[i]] = 3;
     for (int32_t i = 0; i < sim->vertices; i++) c->inverse_mass[i] = c->stamp[i] >= 3 ? 0 : 1 / mass[i];
+    drape_i_stitches_spread_holds(sim, c->inverse_mass);
 }
 
 static void predict(const drape_sim *sim, double h, double *x) {
@@ -317,6 +319,7 @@ drape_status drape_i_contact_begin(drape_sim *sim, double t0, double t1) {
     c->touches = c->springs = 0;
     c->slide = 0;
     for (int32_t i = 0; i < sim->vertices; i++) c->first[i] = -1;
+    drape_i_stitches_weld(sim, sim->x, t1);
     find_movable(sim);
     memcpy(c->x0, sim->x, (size_t)drape_i_sim_numbers(sim) * sizeof *c->x0);
     memcpy(c->v0, sim->v, (size_t)drape_i_sim_numbers(sim) * sizeof *c->v0);
@@ -359,7 +362,7 @@ static drape_status ask_normal(drape_sim *sim, const drape_i_touch *touch, const
         constraint.direction[0][k] = touch->n[k];
         constraint.z[k] = z * touch->n[k];
     }
-    return drape_constraint_builder_add(sim->builder, sim->pin_count + touch->collider, &constraint);
+    return drape_i_stitches_add_contact(sim, sim->pin_count + touch->collider, &constraint);
 }
 
 static drape_status ask_all(drape_sim *sim, const drape_i_touch *touch, const drape_i_aim *aim) {
@@ -371,7 +374,7 @@ static drape_status ask_all(drape_sim *sim, const drape_i_touch *touch, const dr
         double target = to[k] - closer * touch->n[k];
         constraint.z[k] = aim->factor * ((target - aim->x[at + k]) / aim->c - (aim->v ? aim->v[at + k] : 0));
     }
-    return drape_constraint_builder_add(sim->builder, sim->pin_count + touch->collider, &constraint);
+    return drape_i_stitches_add_contact(sim, sim->pin_count + touch->collider, &constraint);
 }
 
 /* The touch of a vertex that sticks; NULL: none. */

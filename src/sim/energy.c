@@ -22,6 +22,7 @@
  * is what the solver left. It takes another evaluation of the forces, so it is found only where it is wanted. */
 #include "base/parallel.h"
 #include "sim/contact.h"
+#include "sim/stitches.h"
 #include "sparse/multiply.h"
 
 #include <math.h>
@@ -220,6 +221,8 @@ void drape_i_balance_step(drape_sim *sim) {
     add(&b->pins, pins);
     if (sim->soft_pins)
         add(&b->pins, drape_i_soft_pins_work(sim, (double)sim->steps * sim->h, (double)(sim->steps + 1) * sim->h));
+    if (sim->stitches)
+        add(&b->pins, drape_i_stitches_work(sim, (double)sim->steps * sim->h, (double)(sim->steps + 1) * sim->h));
     if (sim->checks_balance) drape_i_loop(sim->ctx, drape_i_sim_numbers(sim), GRAIN, mean_velocity_chunk, sim);
     sim->balance_checked = sim->checks_balance && sim->parts == 1 &&
                            (sim->integrator ? work_of_stage(sim, &work) : work_of_linearised(sim, &work));

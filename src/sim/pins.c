@@ -8,6 +8,7 @@
  * vertex may be in several pins: the builder of the constraints merges what they ask for. */
 #include "sim/contact.h"
 #include "sim/hold.h"
+#include "sim/stitches.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,6 +141,7 @@ static drape_status finish_constraints(drape_sim *sim) {
 drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim) {
     DRAPE_ASSERT(aim->c > 0 && aim->factor > 0);
     drape_status status = drape_constraint_builder_begin(sim->builder, SAME_PLACE / aim->c * aim->factor);
+    if (sim->stitches) sim->stitches->listed = sim->stitches->exact;
     for (int32_t p = 0, first = 0; p < sim->pin_count && !status; first += sim->pins[p++].count)
         for (int32_t i = first; drape_i_pin_is_held(sim, p) && i < first + sim->pins[p].count && !status; i++)
             status = ask(sim, p, first, i, aim);
@@ -147,6 +149,7 @@ drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim) {
     if (!status && sim->contact) status = drape_i_contact_constrain(sim, aim);
     if (!status && sim->contact) status = drape_i_pinch_constrain(sim, aim);
     if (!status) status = finish_constraints(sim);
+    if (!status) status = drape_i_stitches_constrain(sim, aim);
     if (!status) tell_contradiction(sim, aim);
     return status;
 }
@@ -154,7 +157,8 @@ drape_status drape_i_sim_constrain(drape_sim *sim, const drape_i_aim *aim) {
 drape_status drape_i_sim_hold_still(drape_sim *sim) {
     for (int32_t i = 0; i < sim->held_now; i++)
         for (int32_t k = 0; k < 3; k++) sim->held[i].z[k] = 0;
-    return drape_constraints_set(sim->constraints, sim->held, sim->held_now);
+    drape_status status = drape_constraints_set(sim->constraints, sim->held, sim->held_now);
+    return status ? status : drape_i_stitches_hold_still(sim);
 }
 
 /* ---- from the scene ---- */

@@ -17,6 +17,9 @@ FIELDS_ARE_HASHED(drape_motion, 136); /* but for the callback, whose address say
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion_path, 72);
 FIELDS_ARE_HASHED(drape_motion_pose, 80);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_pin, 256);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_stitch, 176);
+FIELDS_ARE_HASHED(drape_cloth_point, 40);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_attachment, 40);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_forces, 88);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_wind_variation, 72);
 FIELDS_ARE_HASHED(drape_wind_key, 32);
@@ -30,7 +33,7 @@ FIELDS_ARE_HASHED(drape_ode_tableau, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 48);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 192); /* but for the appearance */
 FIELDS_ARE_HASHED(drape_collider_key, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 848);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 872);
 
 static uint64_t whole(uint64_t hash, int64_t number) { return drape_i_hash(hash, &number, sizeof number); }
 
@@ -181,6 +184,32 @@ static uint64_t hash_contact(uint64_t hash, const drape_scene *scene) {
     return hash;
 }
 
+static uint64_t hash_point(uint64_t hash, const drape_cloth_point *p) {
+    hash = indices(whole(hash, p->count), p->vertex, p->count);
+    return p->count > 1 ? reals(hash, p->w, p->count) : hash;
+}
+
+static uint64_t hash_stitch(uint64_t hash, const drape_stitch *s) {
+    const int32_t directions = s->directions > 0 ? s->directions : 3;
+    hash = whole(hash_point(hash_point(hash, &s->a), &s->b), directions);
+    for (int32_t k = 0; directions < 3 && k < directions; k++) hash = reals(hash, s->direction[k], 3);
+    return reals(reals(hash, &s->stiffness, 1), &s->close, 1);
+}
+
+static uint64_t hash_attachment(uint64_t hash, const drape_attachment *a) {
+    hash = indices(whole(whole(hash, a->collider), a->count), a->vertices, a->count);
+    return reals(reals(hash, a->weight, a->count), &a->stiffness, 1); /* the reach only refuses */
+}
+
+/* Nothing where there are none, so that the hash is as it was before there were any. */
+static uint64_t hash_sewing(uint64_t hash, const drape_scene *scene) {
+    if (scene->stitch_count > 0) hash = whole(text(hash, "stitches"), scene->stitch_count);
+    for (int32_t i = 0; i < scene->stitch_count; i++) hash = hash_stitch(hash, &scene->stitches[i]);
+    if (scene->attachment_count > 0) hash = whole(text(hash, "attachments"), scene->attachment_count);
+    for (int32_t i = 0; i < scene->attachment_count; i++) hash = hash_attachment(hash, &scene->attachments[i]);
+    return hash;
+}
+
 uint64_t drape_i_scene_hash(const drape_scene *scene) {
     uint64_t hash = DRAPE_I_HASH_SEED;
     int64_t vertices = 0;
@@ -198,5 +227,6 @@ uint64_t drape_i_scene_hash(const drape_scene *scene) {
     hash = whole(hash, scene->cloth.bending);
     hash = whole(hash, scene->cloth.membrane);
     hash = hash_integration(hash_solve(hash, &scene->solve), &scene->integration);
-    return hash_contact(whole(reals(hash, &scene->step, 1), scene->steps_per_frame), scene);
+    hash = hash_sewing(whole(reals(hash, &scene->step, 1), scene->steps_per_frame), scene);
+    return hash_contact(hash, scene);
 }

@@ -1,7 +1,9 @@
 /* sim.c: creating a simulation from a scene, looking at it, exporting its linear system. */
 #include "base/file.h"
 #include "base/vector.h"
+#include "sim/attach.h"
 #include "sim/contact.h"
+#include "sim/stitches.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,7 +38,7 @@ static void list_vectors(drape_sim *sim, const drape_integration *s, vector out[
 }
 
 static drape_status check_scene(drape_context *ctx, const drape_scene *s) {
-    drape_status status = drape_i_check_reserved(ctx, "drape_scene", s->reserved, 5);
+    drape_status status = drape_i_check_reserved(ctx, "drape_scene", s->reserved, 2);
     if (!status) status = drape_i_check_reserved(ctx, "drape_integration", s->integration.reserved, 6);
     if (status) return status;
     double most = s->integration.max_stretch;
@@ -102,6 +104,13 @@ static void place(drape_sim *sim, const drape_scene *scene) {
     drape_i_sim_anchor(sim);
 }
 
+/* The scene's pins, and those of what is attached to colliders. */
+static drape_status hold(drape_sim *sim, const drape_scene *scene) {
+    drape_scene with;
+    drape_status status = drape_i_attachments_create(sim->ctx, scene, sim->vertices, &with, &sim->attachments);
+    return status ? status : drape_i_sim_hold(sim, &with);
+}
+
 static drape_status build(drape_sim *sim, const drape_scene *scene) {
     drape_context *ctx = sim->ctx;
     drape_status status = check_scene(ctx, scene);
@@ -117,14 +126,16 @@ static drape_status build(drape_sim *sim, const drape_scene *scene) {
     if (!status && scene->start && !DRAPE_NEW(ctx, sim->placed, drape_i_sim_numbers(sim)))
         status = DRAPE_ERROR_MEMORY;
     if (!status) status = drape_assembler_create(sim->cloth, &scene->forces, &sim->forces);
+    if (!status) status = drape_i_stitches_create(sim, scene);
     if (!status) status = drape_assembler_matrix(sim->forces, &sim->A);
     if (!status) status = drape_solver_create(ctx, &solve, &sim->solver);
     if (!status) status = drape_constraints_create(ctx, sim->vertices, &sim->constraints);
-    if (!status) status = drape_i_sim_hold(sim, scene);
+    if (!status) status = hold(sim, scene);
     if (!status) status = drape_i_soft_pins_add(sim);
     if (!status) status = check_finite(sim, scene->velocity, "velocity at the start");
     if (!status) status = check_finite(sim, scene->start, "position at the start");
     if (!status) place(sim, scene);
+    if (!status) status = drape_i_stitches_place(sim);
     if (!status) drape_i_sim_check_prepare(sim, scene);
     if (!status) status = drape_i_contact_create(sim, scene);
     if (!status) sim->scene = drape_i_scene_hash(scene);
@@ -159,6 +170,8 @@ void drape_sim_destroy(drape_sim *sim) {
     drape_i_contact_destroy(sim);
     drape_matrix_destroy(sim->mass_matrix);
     drape_i_sim_release(sim);
+    drape_i_stitches_destroy(sim);
+    drape_i_attachments_destroy(sim->attachments);
     drape_constraints_destroy(sim->constraints);
     drape_solver_destroy(sim->solver);
     drape_matrix_destroy(sim->A);
@@ -247,6 +260,10 @@ drape_status drape_sim_export_system(drape_sim *sim, const char *path) {
     if (!path) return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "export: a file name is needed, not NULL");
     drape_status status = need_system(sim, "export");
     if (status) return status;
+    if (drape_constraints_coupled(sim->constraints) > 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "export: system files hold constraints of single vertices, and stitches couple several; "
+                            "make the stitches soft");
     status = DRAPE_ERROR_MEMORY;
     if (DRAPE_NEW(ctx, S, 9 * (int64_t)sim->vertices) && DRAPE_NEW(ctx, z, 3 * (int64_t)sim->vertices)) {
         drape_constraints_filter(sim->constraints, S, z);

@@ -130,7 +130,9 @@ struct drape_sim {
     double max_stretch;   /* where a step fails */
     double lift;          /* J: what lifts the cloth by its own length; infinite: energies are not judged (check.c) */
 
-    struct drape_i_contact *contact; /* contact.h; NULL: nothing can touch */
+    struct drape_i_contact *contact;         /* contact.h; NULL: nothing can touch */
+    struct drape_i_stitches *stitches;       /* stitches.h; NULL: none */
+    struct drape_i_attachments *attachments; /* attach.h; NULL: none */
 
     int32_t held_count, pin_count;
     int32_t held_room;              /* of `held`: all that can be held at once */

@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "sim/contact.h"
+#include "sim/stitches.h"
 #include "sparse/multiply.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ static bool begin(drape_sim *sim) {
     sim->spent = (drape_i_spent){0};
     sim->parts = 1;
     sim->solved = (drape_solve_result){.reason = DRAPE_CONVERGED, .method = "none", .precond = "none"};
+    drape_i_stitches_begin(sim);
     return drape_i_sim_update_active_pins(sim);
 }
 
@@ -201,6 +203,8 @@ static drape_status limit_strain(drape_sim *sim, double h, double *x, double *v)
     if (!drape_cloth_limits_strain(sim->cloth)) return DRAPE_OK;
     for (int32_t i = 0; i < sim->vertices; i++) sim->inverse_mass[i] = 1 / mass[i];
     for (int32_t i = 0; i < sim->held_now; i++) sim->inverse_mass[sim->held[i].vertex] = 0;
+    for (int32_t i = 0; sim->stitches && i < sim->stitches->members; i++)
+        sim->inverse_mass[sim->stitches->member[i]] = 0;
     return drape_cloth_limit_strain(sim->cloth, sim->inverse_mass, h, x, v);
 }
 

@@ -17,6 +17,7 @@
 #include "linear/amg/dense.h"
 #include "linear/amg/kernels.h"
 #include "linear/amg/setup.h"
+#include "linear/turned.h"
 #include "sparse/by_column.h"
 
 #include <string.h>
@@ -45,6 +46,23 @@ static void own_kernel_of(const orthonormalising *o, int32_t i, const double T[9
     }
 }
 
+/* The same at a vertex of a group of equalities: T times H'K (turned.h). */
+static void turned_kernel_of(const orthonormalising *o, int32_t i, const double centre[3], const double T[9],
+                             double *K) {
+    const int32_t n = o->modes;
+    double turned[18];
+    drape_i_turned_modes(o->in->near.set->turned_by, drape_i_user_row(o->level, i), o->in->near.x, centre, n, turned);
+    for (int32_t m = 0; m < 3 * n; m++) {
+        const double *t = T + m / n * 3;
+        K[m] = (t[0] * turned[m % n] + t[1] * turned[n + m % n]) + t[2] * turned[2 * n + m % n];
+    }
+}
+
+static bool is_turned(const orthonormalising *o, int32_t i) {
+    const drape_constraints *set = o->in->near.set;
+    return set && set->turned_by && set->turned_by->of[drape_i_user_row(o->level, i)] >= 0;
+}
+
 /* K_i, r x modes row by row, in the scaled unknowns; rotations are about `centre`. */
 static void kernel_of(const orthonormalising *o, int32_t i, const double centre[3], double *K) {
     const int32_t size = o->level->A.r * o->modes;
@@ -56,6 +74,11 @@ static void kernel_of(const orthonormalising *o, int32_t i, const double centre[
     if (o->in->near.own) {
         drape_i_unscale_finest(o->in, o->level, i, T);
         own_kernel_of(o, i, T, K);
+        return;
+    }
+    if (is_turned(o, i)) {
+        drape_i_unscale_finest(o->in, o->level, i, T);
+        turned_kernel_of(o, i, centre, T, K);
         return;
     }
     drape_i_unscale_finest(o->in, o->level, i, o->modes == 3 ? K : T);
