@@ -1,4 +1,5 @@
-/* dress.c: drape dress: moves cloth that starts too near a body, or slightly inside, out of it, and lets it settle.
+/* dress.c: drape dress: moves cloth that starts too near a body, or slightly inside, out of it, and lets it come to
+ * rest.
  *
  * Bodies are the colliders that are meshes, as they are at the start of the scene. They are shrunk along their
  * normals until nothing crosses, and grow back while the cloth, without weight, is pushed outwards by contact as in
@@ -20,7 +21,7 @@ static const double CALM = 2e-3;                              /* m/s: root mean 
 typedef struct dressing {
     scene_arguments scene;
     const char *output; /* NULL: made from the name of the scene */
-    double depth, settle;
+    double depth, hang;
     drape_context *ctx;
     drape_loaded_scene *loaded;
     drape_sim *sim;
@@ -92,7 +93,7 @@ static bool make_scene(dressing *d, double depth) {
     d->tried.velocity = NULL;
     d->tried.forces = (drape_forces){0};
     d->tried.integration.ode.method = "implicit-euler";
-    d->tried.steps_per_frame = (int32_t)fmin(ceil((d->time[1] + d->settle) / whole->step) + 1, 1e8);
+    d->tried.steps_per_frame = (int32_t)fmin(ceil((d->time[1] + d->hang) / whole->step) + 1, 1e8);
     d->tried.frames = 1;
     return true;
 }
@@ -263,7 +264,7 @@ static double speed_of(const drape_sim *sim) {
 }
 
 /* Until the bodies are whole, then until the cloth is calm or the time is up. */
-static drape_status grow_and_settle(dressing *d) {
+static drape_status grow_and_hang(dressing *d) {
     const drape_scene *whole = drape_loaded_scene_data(d->loaded);
     drape_status status = DRAPE_OK;
     while (!status && drape_sim_time(d->sim) < d->time[1]) status = drape_sim_step(d->sim, NULL);
@@ -273,7 +274,7 @@ static drape_status grow_and_settle(dressing *d) {
     if (!status) status = drape_sim_set_state(d->sim, NULL, still);
     if (!status) status = drape_sim_set_forces(d->sim, &whole->forces);
     const double least = 0.1; /* s: the weight needs time to set it in motion */
-    while (!status && drape_sim_time(d->sim) < grown + d->settle &&
+    while (!status && drape_sim_time(d->sim) < grown + d->hang &&
            (drape_sim_time(d->sim) < grown + least || speed_of(d->sim) > CALM))
         status = drape_sim_step(d->sim, NULL);
     free(still);
@@ -305,7 +306,7 @@ static drape_status write_cloth(const dressing *d) {
 static int run(dressing *d) {
     double depth = find_depth(d);
     if (depth < 0) return depth == -1 ? refuse(d) : EXIT_RUN_FAILED;
-    drape_status status = grow_and_settle(d);
+    drape_status status = grow_and_hang(d);
     if (!status) status = check_result(d);
     if (!status) status = write_cloth(d);
     if (status) {
@@ -314,7 +315,7 @@ static int run(dressing *d) {
     }
     if (depth > 0) tell("clear of bodies that were %.3g m thinner and have grown back", depth);
     else tell("clear from the start");
-    tell("; settled for %.3g s, and moves at %.2g m/s\n", drape_sim_time(d->sim) - d->time[1], speed_of(d->sim));
+    tell("; hung for %.3g s, and moves at %.2g m/s\n", drape_sim_time(d->sim) - d->time[1], speed_of(d->sim));
     tell("to start a scene from there, write `start: {file: %s}`\n", d->output);
     return EXIT_GOOD;
 }
@@ -329,18 +330,19 @@ static void release(dressing *d) {
 }
 
 int command_dress(int argc, char **argv) {
-    dressing d = {.depth = 0.02, .settle = 2};
+    dressing d = {.depth = 0.02, .hang = 2};
     option options[SCENE_OPTIONS + 4] = {
         {"--output", "-o", "OUT", "where to write the cloth (`drape list formats`); default: NAME_dressed.obj",
          OPTION_TEXT, &d.output, 0, 0},
         {"--depth", NULL, "D", "how far bodies may be shrunk, in metres; default: 0.02", OPTION_REAL, &d.depth, 0, 0},
-        {"--settle", NULL, "T", "longest time in which the cloth settles, in seconds; default: 2", OPTION_REAL,
-         &d.settle, 0, 0}};
+        {"--rest", NULL, "T", "longest time in which the cloth comes to rest, in seconds; default: 2", OPTION_REAL,
+         &d.hang, 0, 0}};
     scene_option_table(&d.scene, options + 3);
     command_line line = {
         .usage = "drape dress SCENE.yaml|NAME [options]",
         .about =
-            "Moves cloth that starts too near a body, or slightly inside, out of it, lets it settle, and writes "
+            "Moves cloth that starts too near a body, or slightly inside, out of it, lets it come to rest, and "
+            "writes "
             "it.\nColliders that are meshes are shrunk until nothing crosses, and grow back. To start a scene "
             "from there, write\n`start: {file: OUT}`. What cannot be cleared is refused, with a picture of where "
             "it crosses: NAME_dress.png.\nExit code 0: dressed, 1: the run failed, 2: bad input.",
@@ -354,8 +356,8 @@ int command_dress(int argc, char **argv) {
         complain("no scene given (usage: %s; `drape scenes` lists them)", line.usage);
         return EXIT_BAD_INPUT;
     }
-    if (!(d.depth > 0 && d.depth <= 1 && d.settle >= 0 && d.settle <= 3600)) {
-        complain("--depth is %g and --settle is %g; they must lie in 0..1 m and 0..3600 s", d.depth, d.settle);
+    if (!(d.depth > 0 && d.depth <= 1 && d.hang >= 0 && d.hang <= 3600)) {
+        complain("--depth is %g and --rest is %g; they must lie in 0..1 m and 0..3600 s", d.depth, d.hang);
         return EXIT_BAD_INPUT;
     }
     char *own = d.output ? NULL : name_file(d.scene.name, "_dressed.obj");

@@ -73,6 +73,8 @@ drape_status drape_i_ply_parse(drape_context *ctx, drape_i_arena *arena, const c
  * follow. DRAPE_ERROR_ARGUMENT: there would be more than `most` vertices. */
 drape_status drape_i_mesh_refine(drape_context *ctx, drape_i_arena *arena, int32_t parts, int64_t most,
                                  drape_i_mesh *mesh);
+/* Of a refined mesh: the vertex `step` parts (1..parts - 1) from a on the old edge from a to b. */
+int32_t drape_i_mesh_on_edge(const drape_i_mesh *mesh, int32_t a, int32_t b, int32_t step);
 /* The mean length of its edges, in the pattern where there is one. */
 double drape_i_mesh_mean_edge(const drape_i_mesh *mesh);
 /* The vertex that number `v` of the file has become. */

@@ -209,6 +209,20 @@ drape_status drape_i_mesh_refine(drape_context *ctx, drape_i_arena *arena, int32
     return status;
 }
 
+int32_t drape_i_mesh_on_edge(const drape_i_mesh *m, int32_t a, int32_t b, int32_t step) {
+    edge wanted = edge_between(a, b);
+    int64_t before = m->triangles / ((int64_t)m->parts * m->parts);
+    int64_t low = 0, high = (m->vertices - m->unrefined - before * inside_of(m->parts)) / (m->parts - 1);
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        const int32_t *ends = m->origin[m->unrefined + middle * (m->parts - 1)].vertex;
+        if (compare_edges(&(edge){ends[0], ends[1]}, &wanted) < 0) low = middle + 1;
+        else high = middle;
+    }
+    int32_t place = a == wanted.low ? step : m->parts - step;
+    return (int32_t)(m->unrefined + low * (m->parts - 1) + place - 1);
+}
+
 double drape_i_mesh_mean_edge(const drape_i_mesh *m) {
     double sum = 0;
     for (int32_t t = 0; t < m->triangles; t++)

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double NEAR = 0.35;    /* of an edge: places of two paths that are one */
-static const double CROSSED = 0.25; /* of the squared distances: what turning a path around would leave of them */
+static const double NEAR = 0.35;     /* of an edge: places of two paths that are one */
+static const double STRAIGHT = 0.94; /* cosine: a path that bends by less than 20 degrees goes on */
+static const double CROSSED = 0.25;  /* of the squared distances: what turning a path around would leave of them */
 
 /* An edge of one triangle. */
 typedef struct border {
@@ -33,6 +34,8 @@ struct drape_i_sewing {
     int32_t (*beside)[2]; /* the neighbours of a vertex along the boundary; -1: none, -2: more than two */
     int32_t *parent;      /* of a vertex among those that it is welded with */
     int32_t vertex_room, triangle_room, uv_room;
+    drape_i_drawn *drawn;
+    int32_t drawn_count, drawn_room;
     int32_t *cut_from; /* the triangle of the files that each one was cut from */
     int32_t was_triangles;
 };
@@ -413,6 +416,34 @@ static bool insert(drape_i_sewing *s, line *l, int32_t before, double at) {
     return true;
 }
 
+/* The pattern vertex of v in the triangle of the boundary edge between v and its neighbour. */
+static double *pattern_at(const drape_i_sewing *s, int32_t v, int32_t neighbour, int32_t of) {
+    const drape_i_mesh *m = s->mesh;
+    const border *e = find_border(s, v, neighbour);
+    return m->uv + 2 * (int64_t)m->uv_triangle[e->triangle][corner_of(m->triangle[e->triangle], of)];
+}
+
+/* Moves vertex i of a path along it to this share of its length, so that the cloth on both sides of a seam stays as
+ * long as it is. Where the path bends, or its pattern is cut, the vertex stays. */
+static void slide(drape_i_sewing *s, line *l, int32_t i, double at) {
+    double *x = s->mesh->position;
+    int32_t v = l->vertex[i], before = l->vertex[i - 1], after = l->vertex[i + 1], to = at < l->at[i] ? i - 1 : i + 1;
+    double share = (at - l->at[i]) / (l->at[to] - l->at[i]);
+    if (s->mesh->uv) {
+        double *p = pattern_at(s, v, before, v), *a = pattern_at(s, v, before, before),
+               *b = pattern_at(s, v, after, after);
+        double in[2] = {p[0] - a[0], p[1] - a[1]}, out[2] = {b[0] - p[0], b[1] - p[1]};
+        double cosine = (in[0] * out[0] + in[1] * out[1]) /
+                        (sqrt(in[0] * in[0] + in[1] * in[1]) * sqrt(out[0] * out[0] + out[1] * out[1]));
+        if (p != pattern_at(s, v, after, v) || !(cosine > STRAIGHT)) return;
+        const double *end = to < i ? a : b;
+        for (int32_t k = 0; k < 2; k++) p[k] += share * (end[k] - p[k]);
+    }
+    for (int32_t k = 0; k < 3; k++)
+        x[3 * (int64_t)v + k] += share * (x[3 * (int64_t)l->vertex[to] + k] - x[3 * (int64_t)v + k]);
+    l->at[i] = at;
+}
+
 /* Afterwards both have as many vertices, which belong together one by one. */
 static bool match(drape_i_sewing *s, line *a, line *b) {
     for (int32_t i = 1; i < a->count || i < b->count; i++) {
@@ -422,7 +453,10 @@ static bool match(drape_i_sewing *s, line *a, line *b) {
         if (!last_a && i + 1 < a->count) edge = fmin(edge, a->at[i + 1] - a->at[i]);
         if (!last_b && i + 1 < b->count) edge = fmin(edge, b->at[i + 1] - b->at[i]);
         bool near = fabs(a->at[i] - b->at[i]) <= NEAR * edge && !last_a && !last_b;
-        if (near) continue;
+        if (near) {
+            if (a->at[i] != b->at[i]) slide(s, b, i, a->at[i]);
+            continue;
+        }
         bool ahead = a->at[i] < b->at[i]; /* a has a place that b lacks */
         if (!(ahead ? insert(s, b, i, a->at[i]) : insert(s, a, i, b->at[i]))) return false;
     }
@@ -537,6 +571,23 @@ static drape_status check_gap(drape_i_sewing *s, const drape_i_seam *seam, const
     return DRAPE_OK;
 }
 
+static bool draw_together(drape_i_sewing *s, const drape_i_seam *seam, const line *l) {
+    for (int32_t i = 0; i < l[0].count; i++) {
+        if (s->drawn_count == s->drawn_room) {
+            s->drawn_room = 2 * s->drawn_count + 64;
+            if (!GROW(s, s->drawn, s->drawn_count, s->drawn_room)) return false;
+        }
+        s->drawn[s->drawn_count++] =
+            (drape_i_drawn){.a = l[0].vertex[i], .b = l[1].vertex[i], .close = seam->close, .begins = i == 0};
+    }
+    return true;
+}
+
+int32_t drape_i_sewing_drawn(const drape_i_sewing *s, const drape_i_drawn **out) {
+    *out = s->drawn;
+    return s->drawn_count;
+}
+
 drape_status drape_i_sewing_weld(drape_i_sewing *s, const drape_i_seam *seam) {
     drape_i_path a = seam->path[0], b = seam->path[1];
     drape_status status = claim(s, &a, seam->index + 1);
@@ -550,6 +601,7 @@ drape_status drape_i_sewing_weld(drape_i_sewing *s, const drape_i_seam *seam) {
     if (status) return status;
     if (!match(s, &l[0], &l[1])) return DRAPE_ERROR_MEMORY;
     DRAPE_ASSERT(l[0].count == l[1].count);
+    if (seam->close > 0) return draw_together(s, seam, l) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
     status = check_gap(s, seam, l);
     for (int32_t i = 0; i < l[0].count && !status; i++) weld_two(s, l[0].vertex[i], l[1].vertex[i]);
     return status;
@@ -577,6 +629,8 @@ static drape_status merge_vertices(drape_i_sewing *s, int32_t *of_file) {
         for (int32_t k = 0; k < 3 && merged[v] > 1; k++) position[3 * (int64_t)v + k] /= merged[v];
     for (int32_t t = 0; t < m->triangles; t++)
         for (int32_t k = 0; k < 3; k++) m->triangle[t][k] = number[m->triangle[t][k]];
+    for (int32_t i = 0; i < s->drawn_count; i++)
+        s->drawn[i].a = number[s->drawn[i].a], s->drawn[i].b = number[s->drawn[i].b];
     m->position = position;
     m->vertices = count;
     return DRAPE_OK;

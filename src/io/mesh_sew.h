@@ -20,8 +20,16 @@ typedef struct drape_i_seam {
     double gap;    /* m: how far apart what is welded may start */
     double ease;   /* > 1: how many times the shorter path the longer may be, in the pattern */
     bool gather;   /* any ratio will do */
+    double close;  /* s: it is not welded but drawn together in this time; 0: welded */
     int32_t index; /* in the scene, for messages */
 } drape_i_seam;
+
+/* Two vertices that are drawn together. */
+typedef struct drape_i_drawn {
+    int32_t a, b;
+    double close; /* s */
+    bool begins;  /* a seam begins here; false: an edge leads here from the one before, on both sides */
+} drape_i_drawn;
 
 /* A mesh under the needle. */
 typedef struct drape_i_sewing drape_i_sewing;
@@ -47,6 +55,9 @@ drape_status drape_i_sewing_weld(drape_i_sewing *s, const drape_i_seam *seam);
 /* The mesh as it is afterwards: of_file says where its vertices went. DRAPE_ERROR_ARGUMENT: a triangle or an edge was
  * sewn to itself, or an edge has three triangles: seams cross. */
 drape_status drape_i_sewing_end(drape_i_sewing *s);
+
+/* What is to be drawn together, after the end; lives as long as the arena. Returns how many. */
+int32_t drape_i_sewing_drawn(const drape_i_sewing *s, const drape_i_drawn **out);
 
 /* A triangle of the pattern that lies on the other side of an edge than its neighbour should: the pattern is folded
  * over there. *other gets the neighbour; -1: there is none. */

@@ -460,6 +460,7 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, drape_piece *
     if (whole) {
         r->problems.code = "bad-seam";
         sewn = drape_i_sew_garment(r, piece_node, &source, &garment) && refine_mesh(r, piece_node, source.mesh) &&
+               drape_i_stitch_garment(r, garment, source.mesh, shape->first_vertex) &&
                drape_i_read_bands(r, piece_node, &source, garment, piece);
     }
     take_mesh(&source, piece, shape);

@@ -44,6 +44,8 @@ struct drape_i_garment {
     int32_t *island;   /* of each of the files' triangles: its connected part of the pattern */
     int32_t bands;
     band_path *band;
+    int32_t drawn; /* vertices that are drawn together */
+    const drape_i_drawn *pair;
 };
 
 /* ---- panels ---- */
@@ -367,7 +369,7 @@ static bool read_path(const tailor *t, const drape_i_node *map, const char *what
 /* ---- seams ---- */
 
 static bool read_seam(const tailor *t, const drape_i_node *node, int32_t index, drape_i_seam *out) {
-    static const char *const keys[] = {"join", "gather", "ease", "gap", NULL};
+    static const char *const keys[] = {"join", "gather", "ease", "gap", "close", NULL};
     if (!drape_i_read_map(t->r, node, keys)) return false;
     const drape_i_node *join = drape_i_node_find(node, "join");
     double ease = USUAL_EASE;
@@ -380,6 +382,7 @@ static bool read_seam(const tailor *t, const drape_i_node *node, int32_t index, 
     }
     drape_i_read_truth(t->r, node, "gather", &out->gather);
     drape_i_read_number(t->r, node, "ease", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &ease);
+    drape_i_read_number(t->r, node, "close", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->close);
     drape_i_read_number(t->r, node, "gap", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &out->gap);
     out->ease = 1 + ease;
     bool first = read_path(t, join->first, "seam", index, &out->path[0]);
@@ -502,7 +505,40 @@ bool drape_i_sew_garment(reader_t *r, const drape_i_node *piece, drape_i_mesh_so
     if (!seams) return true;
     if (!sew(&t, seams)) return false;
     status = drape_i_sewing_end(t.sewing);
+    t.g->drawn = drape_i_sewing_drawn(t.sewing, &t.g->pair);
     return status ? drape_i_scene_failed(r, seams, status) : true;
+}
+
+/* ---- seams that are drawn together ---- */
+
+static void add_stitch(drape_stitch *out, int32_t *count, int32_t first, int32_t a, int32_t b, double close) {
+    if (a == b) return; /* both sides of a dart begin there */
+    drape_stitch *s = &out[(*count)++];
+    *s = (drape_stitch){.a = {.count = 1, .vertex = {first + a}}, .b = {.count = 1, .vertex = {first + b}}};
+    s->directions = 3;
+    s->close = close;
+}
+
+/* Vertices of the files and those that refining put between them. A loop comes back to where it began. */
+bool drape_i_stitch_garment(reader_t *r, const drape_i_garment *g, const drape_i_mesh *m, int32_t first) {
+    if (!g || g->drawn == 0) return true;
+    int32_t parts = m->parts > 1 ? m->parts : 1, begin = 0;
+    drape_i_seam_stitches *made = drape_i_scene_get(r, 1, sizeof *made);
+    drape_stitch *list = drape_i_scene_get(r, (int64_t)g->drawn * parts, sizeof *list);
+    if (!made || !list) return false;
+    for (int32_t i = 0; i < g->drawn; i++) {
+        const drape_i_drawn *d = &g->pair[i];
+        if (d->begins) begin = i;
+        for (int32_t k = 1; k < parts && !d->begins; k++)
+            add_stitch(list, &made->count, first, drape_i_mesh_on_edge(m, d[-1].a, d->a, k),
+                       drape_i_mesh_on_edge(m, d[-1].b, d->b, k), d->close);
+        bool again = i > begin && d->a == g->pair[begin].a && d->b == g->pair[begin].b;
+        if (!again) add_stitch(list, &made->count, first, d->a, d->b, d->close);
+    }
+    made->stitch = list;
+    made->before = r->seam_stitches;
+    r->seam_stitches = made;
+    return true;
 }
 
 /* ---- bands ---- */

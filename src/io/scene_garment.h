@@ -31,6 +31,9 @@ bool drape_i_read_panels(reader_t *r, const drape_i_node *piece, drape_i_mesh_so
 /* `seams:`, and the paths of `bands:`. *garment may be NULL: a mesh of one file. */
 bool drape_i_sew_garment(reader_t *r, const drape_i_node *piece, drape_i_mesh_source *source,
                          drape_i_garment **garment);
+/* The stitches of seams that are drawn together, on the mesh as it is in the end; first: its first vertex among all.
+ */
+bool drape_i_stitch_garment(reader_t *r, const drape_i_garment *garment, const drape_i_mesh *mesh, int32_t first);
 /* `bands:` and materials of panels, on the mesh as it is in the end. */
 bool drape_i_read_bands(reader_t *r, const drape_i_node *piece, drape_i_mesh_source *source,
                         const drape_i_garment *garment, drape_piece *out);

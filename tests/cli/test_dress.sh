@@ -41,7 +41,7 @@ cloth_is_moved_out() {
     cube >cube.obj
     scene 9.6 >in.yaml
     drape 2 check in.yaml
-    drape 0 dress in.yaml --settle 0.2
+    drape 0 dress in.yaml --rest 0.2
     grep -q '^clear of bodies that were 0.01 m thinner' "$scratch/out" || fail "$(cat "$scratch/out")"
     [ "$(ls)" = "cube.obj
 in.yaml
@@ -51,11 +51,11 @@ in_dressed_0000.obj" ] || fail "$(ls)"
     drape 0 check-frames out.pc2 --scene out.yaml
 }
 
-cloth_that_is_clear_settles() {
+cloth_that_is_clear_comes_to_rest() {
     fresh_folder
     cube >cube.obj
     scene 10.3 >above.yaml
-    drape 0 dress above.yaml --settle 0.1 -o rest.ply
+    drape 0 dress above.yaml --rest 0.1 -o rest.ply
     grep -q '^clear from the start' "$scratch/out" || fail "$(cat "$scratch/out")"
     [ -s rest_0000.ply ] || fail "$(ls)"
 }
@@ -130,7 +130,7 @@ without_files_the_stand_in_runs() {
     drape 2 run character --data nowhere --frames 0 --no-output
 }
 
-for test in cloth_is_moved_out cloth_that_is_clear_settles what_cannot_be_cleared_is_shown character_walks_without_crossings \
+for test in cloth_is_moved_out cloth_that_is_clear_comes_to_rest what_cannot_be_cleared_is_shown character_walks_without_crossings \
     character_can_be_refined a_body_that_jumps_is_named without_files_the_stand_in_runs; do
     run_test "$test" "$test"
 done

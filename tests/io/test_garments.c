@@ -306,6 +306,42 @@ static void test_refuses_bands(void **state) {
                    "shrink");
 }
 
+/* Panels 6 cm apart are drawn together in 0.4 s, also where they were refined, and stay so to 1e-6 m. */
+static void test_draws_seams_together(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    drape_loaded_scene *loaded = load_good(
+        ctx,
+        "  - name: bag\n    resolution: 5 cm\n"
+        "    panels:\n      - {name: front, grid: {width: 40 cm, height: 40 cm, resolution: [5, 5]}}\n"
+        "      - {name: back, grid: {width: 40 cm, height: 40 cm, resolution: [5, 4]}, place: {translate: [0, 0, 6 "
+        "cm]}}\n"
+        "    seams:\n"
+        "      - {join: [{panel: front, where: left-edge}, {panel: back, where: left-edge}], close: 0.4 s}\n"
+        "      - {join: [{panel: front, where: right-edge}, {panel: back, where: right-edge}], close: 0.4 s}\n"
+        "    pins: [{nearest: [[0, 0, 0]]}]\n"
+        "forces: {gravity: [0, 0, 0]}\ntime: {step: 4 ms, fps: 25, duration: 1 s}\n");
+    const drape_scene *scene = drape_loaded_scene_data(loaded);
+    assert_true(scene->stitch_count >= 2 * (2 * 3 + 1));
+    drape_sim *sim;
+    ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
+    double farthest = 0;
+    for (int32_t i = 0; i < 150; i++) ASSERT_OK(ctx, drape_sim_step(sim, NULL));
+    const double *x = drape_sim_positions(sim);
+    for (int32_t i = 0; i < scene->stitch_count; i++) {
+        const double *a = x + 3 * (int64_t)scene->stitches[i].a.vertex[0],
+                     *b = x + 3 * (int64_t)scene->stitches[i].b.vertex[0];
+        for (int32_t k = 0; k < 3; k++) farthest = fmax(farthest, fabs(a[k] - b[k]));
+        const double *p = scene->pieces[0].rest + 3 * (int64_t)scene->stitches[i].a.vertex[0],
+                     *q = scene->pieces[0].rest + 3 * (int64_t)scene->stitches[i].b.vertex[0];
+        assert_true(fabs(p[0] - q[0]) < 1e-12 && fabs(p[1] - q[1]) < 1e-12 && fabs(fabs(p[2] - q[2]) - 0.06) < 1e-12);
+    }
+    if (!(farthest < 1e-6)) fail_msg("%g m apart", farthest);
+    drape_sim_destroy(sim);
+    drape_loaded_scene_destroy(loaded);
+    drape_context_destroy(ctx);
+}
+
 /* How high a sheet comes to rest above another one, m, and how far it was carried along by that one's motion. */
 static double rest_on_sheet(const char *contact, double *carried) {
     char text[2048];
@@ -362,6 +398,7 @@ int main(void) {
         cmocka_unit_test(test_refuses_a_folded_pattern),
         cmocka_unit_test(test_refuses_bands),
         cmocka_unit_test(test_pairs_of_pieces),
+        cmocka_unit_test(test_draws_seams_together),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
