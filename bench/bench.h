@@ -188,6 +188,7 @@ void bench_hauth(const bench_options *options);
 void bench_chen(const bench_options *options);
 void bench_notes(const bench_options *options);
 void bench_step(const bench_options *options);
+void bench_character(const bench_options *options);
 void bench_newton(const bench_options *options);
 void bench_ccd(const bench_options *options);
 void bench_blender(const bench_options *options);

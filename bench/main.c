@@ -86,6 +86,8 @@ static const struct bench {
      "1 min"},
     {"contact", "the broad phase and all stages of contact in a step, in multiplies, by size and threads",
      bench_contact, BENCH_SIZES | BENCH_QUICK, 0, "5 min"},
+    {"character", "Tamstorf, Jones and McCormick (2015), figure 9: solves of a dressed, walking body over the frames",
+     bench_character, BENCH_THREADS | BENCH_QUICK | BENCH_FULL, 0, "5 min"},
     {"blender", "a sheet over a ball against Blender's cloth: seconds per frame, and crossings", bench_blender,
      BENCH_SIZES | BENCH_THREADS | BENCH_QUICK, 0, "5 min"},
 };

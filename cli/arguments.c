@@ -197,11 +197,25 @@ void scene_option_table(scene_arguments *a, option *table) {
         {"--trust-paths", NULL, NULL,
          "allow meshes and outputs that the scene names outside its folder and the current one", OPTION_FLAG,
          &a->trust_paths, 0, 0},
+        {"--data", NULL, "FOLDER",
+         "folder of the files that the scene names; default: the scene's, or $DRAPE_DATA for a built-in scene",
+         OPTION_TEXT, &a->data, 0, 0},
         {"--integrator", NULL, "NAME", "default: the scene's", OPTION_WORD, &a->integrator_choice, 0, 0},
         {"--threads", NULL, "T", "number of threads; default: one per processor; results do not depend on it",
          OPTION_NUMBER, &a->threads, 1, MOST_THREADS},
     };
     memcpy(table, options, sizeof options);
+}
+
+/* Scenes that ship have no folder of their own. */
+static const char *data_folder(const scene_arguments *a) {
+    size_t length = a->name ? strlen(a->name) : 0;
+    bool file = length == 0 || strchr(a->name, '/') || strcmp(a->name, "-") == 0 ||
+                (length > 5 && strcmp(a->name + length - 5, ".yaml") == 0) ||
+                (length > 4 && strcmp(a->name + length - 4, ".yml") == 0);
+    const char *usual = getenv("DRAPE_DATA");
+    if (a->data) return a->data;
+    return !file && usual && *usual ? usual : NULL;
 }
 
 drape_scene_options scene_options(const scene_arguments *a) {
@@ -210,6 +224,7 @@ drape_scene_options scene_options(const scene_arguments *a) {
                                  .set = a->set.words,
                                  .set_count = a->set.count,
                                  .trust_paths = a->trust_paths,
+                                 .folder = data_folder(a),
                                  .jitter = a->jitter,
                                  .seed = (uint64_t)a->seed,
                                  .integrator = a->integrator};

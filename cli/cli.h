@@ -105,11 +105,12 @@ typedef struct scene_arguments {
     int32_t seed;
     double jitter; /* m */
     bool irregular, trust_paths;
+    const char *data;       /* folder of the files that the scene names; NULL: not given */
     const char *integrator; /* NULL: the scene's */
     word_choice integrator_choice;
 } scene_arguments;
 
-enum { SCENE_OPTIONS = 8 };
+enum { SCENE_OPTIONS = 9 };
 /* Fills the first SCENE_OPTIONS entries of a table. */
 void scene_option_table(scene_arguments *a, option *table);
 drape_scene_options scene_options(const scene_arguments *a);
@@ -202,6 +203,7 @@ void progress_end(const progress *p);
 void print_verdict(const drape_verdict *v, int32_t frames, double seconds);
 
 int command_run(int argc, char **argv);
+int command_dress(int argc, char **argv);
 int command_equilibrium(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_check_frames(int argc, char **argv);

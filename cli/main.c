@@ -10,6 +10,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "simulate a scene", command_run},
+    {"dress", "move cloth out of the bodies that it starts in, and let it come to rest", command_dress},
     {"equilibrium", "find where the cloth of a scene comes to rest", command_equilibrium},
     {"check", "check a scene or a mesh and report every problem", command_check},
     {"check-frames", "count crossings in the frames of a run", command_check_frames},

@@ -200,6 +200,14 @@ static drape_status choose_outputs(run *r) {
     return DRAPE_OK;
 }
 
+/* Scenes of files that are not here. */
+static void say_who_stands_in(const char *name) {
+    for (int32_t i = 0; drape_scene_name(i); i++)
+        if (strcmp(drape_scene_name(i), name) == 0 && drape_scene_stand_in(i))
+            tell("the files of %s are not at hand (--data FOLDER), so %s takes its place\n", name,
+                 drape_scene_stand_in(i));
+}
+
 static drape_status load(run *r) {
     drape_scene_options how = scene_options(&r->options.scene);
     const char *name = r->options.scene.name;
@@ -207,6 +215,7 @@ static drape_status load(run *r) {
         strcmp(name, "-") == 0 ? load_standard_input(r, &how) : drape_scene_load(r->ctx, name, &how, &r->loaded);
     if (status) return status;
     r->scene = drape_loaded_scene_edit(r->loaded);
+    if (!how.folder && !r->options.quiet) say_who_stands_in(name);
     r->scene->solve.direct = direct_solver();
     if (r->options.tune) r->scene->solve.tune = DRAPE_TUNE_MANY;
     if (r->options.frames >= 0) r->scene->frames = r->options.frames;

@@ -118,7 +118,13 @@ typedef struct drape_piece {
     double thickness; /* m, >= 0: how far apart contact keeps cloth and cloth, and half of it cloth and objects */
     double friction;  /* coefficient of Coulomb's law, >= 0; that of a contact is the geometric mean of both sides' */
     const drape_appearance *appearance; /* in files; NULL: as the format chooses */
-    uint64_t reserved[5];               /* zero: reserved for later fields */
+    /* Parts of other materials, such as a waistband: */
+    const drape_material *materials; /* material_count of them; NULL: `material` everywhere */
+    const int32_t *material_of;      /* one per triangle: its number in `materials`, -1: `material` */
+    int32_t material_count;          /* >= 0; ignored with materials or material_of NULL */
+    bool flat;            /* the sheet is flat at rest, as its pattern is: all rest angles are zero. false: they are
+                             those of `rest` */
+    uint64_t reserved[2]; /* zero: reserved for later fields */
 } drape_piece;
 
 typedef enum drape_jacobian {

@@ -33,7 +33,9 @@ typedef struct drape_scene_options {
     double jitter; /* m, 0..1: every vertex starts this far from its place, at most, in each coordinate. Patterns stay
                       as they are; the rest shape of a mesh without a pattern is what the vertices make then */
     uint64_t seed; /* of the random numbers for that; another number, other places */
-    uint64_t reserved[6]; /* zero: reserved for later fields */
+    const char *folder; /* in which files that the scene names lie; NULL: that of the scene file. Scenes that ship and
+                           need files ("character") run with a stand-in where there is none */
+    uint64_t reserved[5]; /* zero: reserved for later fields */
 } drape_scene_options;
 
 /* A scene that was read, and the memory of everything in it. */
@@ -65,6 +67,8 @@ DRAPE_API void drape_loaded_scene_destroy(drape_loaded_scene *loaded); /* NULL i
 DRAPE_API const char *drape_scene_name(int32_t index);
 DRAPE_API const char *drape_scene_description(int32_t index);
 DRAPE_API const char *drape_scene_text(int32_t index);
+/* The scene that takes its place where the options name no folder with its files; NULL: it needs no files. */
+DRAPE_API const char *drape_scene_stand_in(int32_t index);
 
 /* Colors that the key `color` knows by name: the 16 basic ones of CSS and some of cloth; NULL past the end. */
 DRAPE_API const char *drape_color_name(int32_t index);

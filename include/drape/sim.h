@@ -233,6 +233,14 @@ typedef enum drape_contact_law {
 /* "secant", "linear"; NULL: not one of them. */
 DRAPE_API const char *drape_contact_law_name(drape_contact_law law);
 
+/* How two pieces of cloth meet, where that does not follow from each by itself; or a piece and itself. */
+typedef struct drape_contact_pair {
+    int32_t piece[2];     /* numbers of pieces; may be the same */
+    double thickness;     /* m: how far apart contact keeps them; below 0: the mean of both pieces' */
+    double friction;      /* between them; below 0: the geometric mean of both pieces' */
+    uint64_t reserved[2]; /* zero: reserved for later fields */
+} drape_contact_pair;
+
 /* Contact of cloth with colliders and itself. Zero means the default in every field. */
 typedef struct drape_contact_settings {
     bool self;            /* cloth collides with cloth; default false */
@@ -240,9 +248,11 @@ typedef struct drape_contact_settings {
     double distance;      /* m, >= 0: contacts begin to push this far beyond the thickness; default 0: a fifth of the
                              shortest edge, but no more than 1 mm */
     drape_pinch pinch;    /* default DRAPE_PINCH_FAIL */
-    drape_contact_preset preset; /* default DRAPE_CONTACT_ROBUST */
-    drape_contact_law law;       /* default DRAPE_CONTACT_SECANT */
-    uint64_t reserved[6];        /* zero: reserved for later fields */
+    drape_contact_preset preset;     /* default DRAPE_CONTACT_ROBUST */
+    drape_contact_law law;           /* default DRAPE_CONTACT_SECANT */
+    const drape_contact_pair *pairs; /* pair_count of them; of two for the same pieces the later one counts */
+    int32_t pair_count;
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_contact_settings;
 
 typedef struct drape_scene {

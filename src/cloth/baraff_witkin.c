@@ -70,7 +70,7 @@ static int32_t corner_of(const int32_t *triangle, int32_t vertex) {
 static void fill_pair(const drape_i_model_input *in, int32_t hinge, double *r) {
     const int32_t *t = in->hinges->triangle[hinge], *node = in->hinges->node[hinge];
     const drape_i_rest_triangle *A = &in->rest_triangle[t[0]], *B = &in->rest_triangle[t[1]];
-    const drape_material *m = &in->pieces[in->piece_of_triangle[t[0]]].material;
+    const drape_material *m = in->material[t[0]];
     r[BW_PAIR_AREA] = A->area + B->area;
     r[BW_PAIR_SHARE] = A->area / r[BW_PAIR_AREA];
     for (int32_t i = 0; i < 2; i++) {
@@ -113,7 +113,7 @@ static drape_status make_pairs(drape_context *ctx, const drape_i_model_input *in
 /* ---- hinges ---- */
 
 static const drape_material *material_of(const drape_i_model_input *in, int32_t hinge) {
-    return &in->pieces[in->piece_of_triangle[in->hinges->triangle[hinge][0]]].material;
+    return in->material[in->hinges->triangle[hinge][0]];
 }
 
 static bool is_covered(const drape_i_model_input *in, int32_t hinge) { return in->covered && in->covered[hinge]; }
@@ -157,8 +157,7 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
         return DRAPE_ERROR_MEMORY;
     }
     for (int64_t t = 0; t < s->triangles; t++)
-        fill_triangle(&in->rest_triangle[t], &in->pieces[in->piece_of_triangle[t]].material,
-                      s->triangle.records + BW_TRIANGLE_SIZE * t);
+        fill_triangle(&in->rest_triangle[t], in->material[t], s->triangle.records + BW_TRIANGLE_SIZE * t);
     terms[0] = (drape_i_term){.elements = {3, s->triangles, s->triangle.nodes},
                               .batch = drape_i_bw_triangle_at,
                               .potential = true,

@@ -86,7 +86,9 @@ static drape_status lump_masses(drape_cloth *c, const drape_piece *pieces, const
         for (int32_t k = 0; k < 3; k++) {
             double third = c->rest_triangle[t].area / 3;
             c->area[c->triangle[t][k]] += third;
-            c->mass[c->triangle[t][k]] += pieces[piece_of[t]].material.density * third;
+            c->mass[c->triangle[t][k]] +=
+                drape_i_piece_material(&pieces[piece_of[t]], t - c->piece[piece_of[t]].first_triangle)->density *
+                third;
         }
     for (int32_t p = 0, i = 0; p < c->piece_count; p++)
         for (int32_t k = 0; k < pieces[p].vertices; k++, i++) {
@@ -101,8 +103,14 @@ static drape_status lump_masses(drape_cloth *c, const drape_piece *pieces, const
 static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const int32_t *piece_of) {
     drape_context *ctx = c->ctx;
     drape_i_rest_hinge *rest;
-    if (!DRAPE_NEW(ctx, rest, c->hinges.count)) return DRAPE_ERROR_MEMORY;
+    const drape_material **material = NULL;
+    if (!DRAPE_NEW(ctx, rest, c->hinges.count) || !DRAPE_NEW(ctx, material, c->triangles)) {
+        DRAPE_FREE(ctx, rest, c->hinges.count);
+        return DRAPE_ERROR_MEMORY;
+    }
     find_rest_hinges(c, pieces, piece_of, rest);
+    for (int32_t t = 0; t < c->triangles; t++)
+        material[t] = drape_i_piece_material(&pieces[piece_of[t]], t - c->piece[piece_of[t]].first_triangle);
     drape_i_model_input input = {.triangles = c->triangles,
                                  .vertices = c->vertices,
                                  .piece_count = c->piece_count,
@@ -113,6 +121,7 @@ static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const 
                                  .rest_hinge = rest,
                                  .piece_of_triangle = piece_of,
                                  .pieces = pieces,
+                                 .material = material,
                                  .membrane = c->settings.membrane};
     bool *covered = NULL;
     drape_status status = DRAPE_OK;
@@ -126,6 +135,7 @@ static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const 
     DRAPE_FREE(ctx, covered, c->hinges.count);
     DRAPE_ASSERT(c->term_count >= 0 && c->term_count <= DRAPE_I_MODEL_TERMS);
     DRAPE_FREE(ctx, rest, c->hinges.count);
+    DRAPE_FREE(ctx, material, c->triangles);
     return status;
 }
 
@@ -139,14 +149,19 @@ static drape_status refuse_model(const drape_cloth *c, const char *what, bool (*
                         what, names);
 }
 
+static void note_material(drape_cloth *c, const drape_material *m) {
+    c->limited |= m->strain_limit > 0;
+    c->damped |= m->damping_stretch > 0 || m->damping_shear > 0 || m->damping_bend > 0;
+}
+
 /* Not every model has everything that can be asked for. */
 static drape_status check_model(drape_cloth *c, const drape_piece *pieces, int32_t count) {
     if (c->settings.jacobian == DRAPE_JACOBIAN_LINEAR && !has_linear_jacobian(c->model))
         return refuse_model(c, "linear jacobian", has_linear_jacobian);
     for (int32_t p = 0; p < count; p++) {
-        const drape_material *m = &pieces[p].material;
-        c->limited |= m->strain_limit > 0;
-        c->damped |= m->damping_stretch > 0 || m->damping_shear > 0 || m->damping_bend > 0;
+        note_material(c, &pieces[p].material);
+        for (int32_t i = 0; pieces[p].materials && i < pieces[p].material_count; i++)
+            note_material(c, &pieces[p].materials[i]);
     }
     return c->limited && !has_strain_limit(c->model) ? refuse_model(c, "strain_limit", has_strain_limit) : DRAPE_OK;
 }

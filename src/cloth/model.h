@@ -75,6 +75,7 @@ typedef struct drape_i_model_input {
     const drape_i_rest_hinge *rest_hinge;
     const int32_t *piece_of_triangle;
     const drape_piece *pieces;
+    const drape_material *const *material; /* of each triangle */
     drape_membrane membrane;
     const double *area;  /* m^2, one per vertex */
     const bool *covered; /* per hinge: its bending is that of a drape_i_quadratic; NULL: none is */

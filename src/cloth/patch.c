@@ -67,7 +67,7 @@ static bool has_bending(const drape_material *m) {
 static void find_flat(builder *b) {
     const drape_i_model_input *in = b->in;
     for (int32_t p = 0, vertex = 0, triangle = 0; p < in->piece_count; p++) {
-        b->flat[p] = has_bending(&in->pieces[p].material);
+        b->flat[p] = has_bending(&in->pieces[p].material) && !in->pieces[p].materials;
         b->first_vertex[p] = vertex, b->first_triangle[p] = triangle;
         vertex += in->pieces[p].vertices, triangle += in->pieces[p].triangles;
     }

@@ -67,9 +67,24 @@ static drape_status check_corners(drape_context *ctx, int32_t piece, const drape
     return DRAPE_OK;
 }
 
+/* Parts of other materials. */
+static drape_status check_parts(drape_context *ctx, int32_t piece, const drape_piece *p) {
+    if (!p->materials || !p->material_of) return DRAPE_OK;
+    for (int32_t i = 0; i < p->material_count; i++) {
+        drape_status status = drape_i_check_reserved(ctx, "drape_material", p->materials[i].reserved, 6);
+        if (!status) status = check_material(ctx, piece, &p->materials[i]);
+        if (status) return status;
+    }
+    for (int32_t t = 0; t < p->triangles; t++)
+        if (p->material_of[t] < -1 || p->material_of[t] >= p->material_count)
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "piece %d: triangle %d has material %d of %d", piece, t,
+                                p->material_of[t], p->material_count);
+    return DRAPE_OK;
+}
+
 drape_status drape_i_piece_check(drape_context *ctx, int32_t piece, const drape_piece *p) {
     int64_t where = 0;
-    drape_status status = drape_i_check_reserved(ctx, "drape_piece", p->reserved, 5);
+    drape_status status = drape_i_check_reserved(ctx, "drape_piece", p->reserved, 2);
     if (!status) status = drape_i_check_reserved(ctx, "drape_material", p->material.reserved, 6);
     if (status) return status;
     if (p->vertices < 1 || p->triangles < 0 || !p->rest || (p->triangles > 0 && !p->triangle))
@@ -86,7 +101,8 @@ drape_status drape_i_piece_check(drape_context *ctx, int32_t piece, const drape_
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "piece %d: vertex %d has mass %g; it must be above 0",
                                 piece, i, p->mass[i]);
     status = check_corners(ctx, piece, p);
-    return status ? status : check_material(ctx, piece, &p->material);
+    if (!status) status = check_material(ctx, piece, &p->material);
+    return status ? status : check_parts(ctx, piece, p);
 }
 
 /* ---- Interior edges, found by sorting half edges ----
@@ -263,5 +279,5 @@ void drape_i_rest_hinge_find(const drape_piece *p, const int32_t nodes[4], const
     out->length2 =
         0.5 * (edge_length2(p, triangles[0], nodes[0], nodes[1]) + edge_length2(p, triangles[1], nodes[0], nodes[1]));
     out->area = area;
-    out->angle = rest_angle(p, nodes);
+    out->angle = p->flat ? 0 : rest_angle(p, nodes);
 }

@@ -32,6 +32,12 @@ typedef struct drape_i_rest_hinge {
 /* Checks a piece's counts, indices and numbers; messages name vertex and triangle (counted within the piece). */
 drape_status drape_i_piece_check(drape_context *ctx, int32_t piece, const drape_piece *p);
 
+/* What triangle t of the piece is made of. */
+static inline const drape_material *drape_i_piece_material(const drape_piece *p, int32_t t) {
+    int32_t part = p->materials && p->material_of ? p->material_of[t] : -1;
+    return part >= 0 ? &p->materials[part] : &p->material;
+}
+
 /* Triangle t of the piece. A triangle without area in material space is an error. */
 drape_status drape_i_rest_triangle_find(drape_context *ctx, int32_t piece, const drape_piece *p, int32_t t,
                                         drape_i_rest_triangle *out);

@@ -98,9 +98,7 @@ static bool is_diagonal(const finder *f, const edge *e, int32_t side) {
     return thread_of(d) == OBLIQUE && is_half_cell(f, e->triangle[side]);
 }
 
-static const drape_material *material_of(const finder *f, int32_t t) {
-    return &f->in->pieces[f->in->piece_of_triangle[t]].material;
-}
+static const drape_material *material_of(const finder *f, int32_t t) { return f->in->material[t]; }
 
 /* ---- stiffness ---- */
 
@@ -277,12 +275,14 @@ static vec3 rest_of(const finder *f, int32_t piece, int32_t vertex) {
     return vec3_at(f->in->pieces[piece].rest + 3 * (int64_t)(vertex - f->first_vertex[piece]));
 }
 
-/* From a over b to c: edges as long as in material space, the angle that of the rest shape. */
+/* From a over b to c: edges as long as in material space, the angle that of the rest shape, or of
+ * material space where the piece is flat at rest. */
 static double chord2(const finder *f, int32_t b, const edge *p, const edge *q) {
     int32_t piece = f->in->piece_of_triangle[p->triangle[0]];
     vec3 x = rest_of(f, piece, b);
     vec3 d = vec3_sub(rest_of(f, piece, other_end(p, b)), x), e = vec3_sub(rest_of(f, piece, other_end(q, b)), x);
     double lengths = vec3_length(d) * vec3_length(e), cosine = lengths > 0 ? vec3_dot(d, e) / lengths : -1;
+    if (f->in->pieces[piece].flat) cosine = cosine_between(b, p, q);
     return p->length2 + q->length2 - 2 * sqrt(p->length2 * q->length2) * cosine;
 }
 

@@ -49,7 +49,10 @@ static double friction_of_part(const drape_i_world *world, const int32_t *vertex
 
 static double friction_of(const drape_i_world *world, drape_ccd_kind kind, const int32_t vertex[4],
                           int32_t collider) {
-    int32_t first = kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2;
+    int32_t first = kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2, n = world->cloth_vertices;
+    double given =
+        vertex[0] < n && vertex[first] < n ? drape_i_world_pair_friction(world, vertex[0], vertex[first]) : -1;
+    if (given >= 0) return given;
     return sqrt(friction_of_part(world, vertex, first, collider) *
                 friction_of_part(world, vertex + first, 4 - first, collider));
 }

@@ -51,8 +51,12 @@ static drape_status build(drape_i_world *w, const drape_i_world_settings *s) {
     w->cloth_vertices = s->vertices;
     w->thickness = s->thickness;
     w->friction = s->friction;
+    w->piece = s->piece, w->pieces = s->pieces;
+    w->pair_thickness = s->pair_thickness, w->pair_friction = s->pair_friction;
     w->self = s->self;
     for (int32_t i = 0; i < s->vertices; i++) w->thickest = fmax(w->thickest, s->thickness[i]);
+    for (int64_t i = 0; s->piece && i < (int64_t)s->pieces * s->pieces; i++)
+        w->thickest = fmax(w->thickest, s->pair_thickness[i]);
     drape_status status = DRAPE_OK;
     if (s->collider_count > 0)
         status = drape_i_colliders_create(w->ctx, s->colliders, s->collider_count, &w->colliders);
@@ -181,7 +185,7 @@ static double keep_apart(const drape_i_world *w, const int32_t vertex[4], drape_
     int32_t n = w->cloth_vertices, other = kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2;
     int32_t a = vertex[0], b = vertex[other];
     *collider = -1;
-    if (a < n && b < n) return 0.5 * (w->thickness[a] + w->thickness[b]);
+    if (a < n && b < n) return drape_i_world_thickness(w, a, b);
     *collider = w->colliders->point_owner[(a < n ? b : a) - n];
     return w->colliders->item[*collider].thickness + 0.5 * w->thickness[a < n ? a : b];
 }

@@ -36,9 +36,12 @@ typedef struct drape_i_world {
     drape_i_colliders *colliders;             /* NULL: none */
     const double *thickness;                  /* m, one per vertex of the cloth */
     const double *friction;                   /* one per vertex of the cloth */
-    double thickest;                          /* m: the largest of thickness */
-    bool self;                                /* whether cloth meets cloth */
-    bool mixed;                               /* pairs also of vertices that are stopped on their way */
+    const int32_t *piece;                     /* one per vertex of the cloth; NULL: there are no pairs of pieces */
+    int32_t pieces;
+    const double *pair_thickness, *pair_friction; /* pieces^2 each; below 0: of both pieces' own */
+    double thickest;                              /* m: the largest of thickness */
+    bool self;                                    /* whether cloth meets cloth */
+    bool mixed;                                   /* pairs also of vertices that are stopped on their way */
     const uint8_t *exempt; /* one per vertex of all, or NULL: two parts which both have a vertex that is not 0 are no
                               pair, and such a vertex may be below planes */
     const drape_i_aside *aside; /* one per vertex of the cloth, or NULL: a part of the cloth with such a vertex and a
@@ -67,6 +70,9 @@ typedef struct drape_i_world_settings {
     int32_t vertices, triangles; /* of the cloth */
     const int32_t *triangle;
     const double *thickness, *friction; /* one per vertex; must live on */
+    const int32_t *piece;               /* these likewise; see drape_i_world */
+    int32_t pieces;
+    const double *pair_thickness, *pair_friction;
     const drape_collider *colliders;
     int32_t collider_count;
     bool self;
@@ -74,6 +80,15 @@ typedef struct drape_i_world_settings {
 
 drape_status drape_i_world_create(drape_context *ctx, const drape_i_world_settings *settings, drape_i_world **out);
 void drape_i_world_destroy(drape_i_world *world); /* NULL is fine */
+
+/* Thickness (m) and friction between the cloth at two vertices. */
+DRAPE_INLINE double drape_i_world_thickness(const drape_i_world *w, int32_t a, int32_t b) {
+    double given = w->piece ? w->pair_thickness[(int64_t)w->piece[a] * w->pieces + w->piece[b]] : -1;
+    return given < 0 ? 0.5 * (w->thickness[a] + w->thickness[b]) : given;
+}
+DRAPE_INLINE double drape_i_world_pair_friction(const drape_i_world *w, int32_t a, int32_t b) {
+    return w->piece ? w->pair_friction[(int64_t)w->piece[a] * w->pieces + w->piece[b]] : -1;
+}
 
 /* Whether a vertex of the cloth does not meet a collider, because that is set aside. */
 DRAPE_INLINE bool drape_i_world_sets_aside(const drape_i_world *world, int32_t vertex, int32_t collider) {

@@ -204,19 +204,31 @@ static int32_t list_vertices(const drape_i_mesh *mesh, const drape_i_group_run *
     return count;
 }
 
+static int32_t list_triangles(const drape_i_group_run *run, range r, int32_t *out) {
+    int32_t count = 0;
+    for (int64_t i = r.begin; i < r.end; i++)
+        for (int32_t t = run[i].first; t < run[i].end; t++, count++)
+            if (out) out[count] = t;
+    return count;
+}
+
 drape_status drape_i_groups_build(drape_context *ctx, drape_i_arena *arena, drape_i_arena *scratch, int64_t runs,
                                   drape_i_group_run *run, drape_i_mesh *mesh) {
-    int64_t characters, vertices = 0;
+    int64_t characters, vertices = 0, triangles = 0;
     range *ranges = drape_i_arena_get(ctx, scratch, runs, sizeof *ranges);
     int32_t *marks = drape_i_arena_get(ctx, scratch, mesh->vertices, sizeof *marks);
     if (!ranges || !marks) return DRAPE_ERROR_MEMORY;
     int32_t count = (int32_t)find_ranges(runs, run, ranges, &characters);
-    for (int32_t g = 0; g < count; g++) vertices += list_vertices(mesh, run, ranges[g], g + 1, marks, NULL);
+    for (int32_t g = 0; g < count; g++) {
+        vertices += list_vertices(mesh, run, ranges[g], g + 1, marks, NULL);
+        triangles += list_triangles(run, ranges[g], NULL);
+    }
 
     char *name = drape_i_arena_get(ctx, arena, characters, 1);
     int32_t *vertex = drape_i_arena_get(ctx, arena, vertices, sizeof *vertex);
+    int32_t *triangle = drape_i_arena_get(ctx, arena, triangles, sizeof *triangle);
     mesh->group = drape_i_arena_get(ctx, arena, count, sizeof *mesh->group);
-    if (!name || !vertex || !mesh->group) return DRAPE_ERROR_MEMORY;
+    if (!name || !vertex || !triangle || !mesh->group) return DRAPE_ERROR_MEMORY;
     mesh->groups = count;
     for (int32_t g = 0; g < count; g++) {
         const drape_i_group_run *first = &run[ranges[g].begin];
@@ -224,6 +236,9 @@ drape_status drape_i_groups_build(drape_context *ctx, drape_i_arena *arena, drap
         mesh->group[g].name = name;
         mesh->group[g].vertex = vertex;
         mesh->group[g].vertices = list_vertices(mesh, run, ranges[g], -1 - g, marks, vertex);
+        mesh->group[g].triangle = triangle;
+        mesh->group[g].triangles = list_triangles(run, ranges[g], triangle);
+        triangle += mesh->group[g].triangles;
         name += first->length + 1;
         vertex += mesh->group[g].vertices;
         vertices -= mesh->group[g].vertices;

@@ -12,7 +12,15 @@ typedef struct drape_i_mesh_group {
     const char *name;
     int32_t vertices;
     const int32_t *vertex; /* ascending, each once */
+    int32_t triangles;
+    const int32_t *triangle; /* in the order of the file */
 } drape_i_mesh_group;
+
+/* Of what a vertex of a refined mesh was made: one corner, two or three of a triangle of the mesh before. */
+typedef struct drape_i_mesh_origin {
+    int32_t vertex[3]; /* -1: no more of them */
+    double weight[3];  /* they add up to 1 */
+} drape_i_mesh_origin;
 
 typedef struct drape_i_mesh {
     int32_t vertices;
@@ -27,6 +35,13 @@ typedef struct drape_i_mesh {
     drape_i_mesh_group *group;
     int32_t unreferenced;       /* vertices of no triangle */
     int32_t first_unreferenced; /* the lowest of them; -1: there is none */
+    /* Where the mesh is not as it stands in the file: */
+    int32_t file_vertices;       /* 0: as many as there are */
+    const int32_t *of_file;      /* the vertex that each of the file's became; NULL: itself */
+    const int32_t *cut_from;     /* the file's triangle that each one before refining is a part of; NULL: itself */
+    int32_t parts;               /* of every edge; 0: it was not refined */
+    int32_t unrefined;           /* vertices before it was refined, which come first; 0: it was not */
+    drape_i_mesh_origin *origin; /* one per vertex; NULL: it was not refined */
 } drape_i_mesh;
 
 /* Gets every problem of a file, where reading would otherwise stop at the first. What cannot be read is then left out
@@ -50,6 +65,22 @@ drape_status drape_i_obj_parse(drape_context *ctx, drape_i_arena *arena, const c
                                int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
 drape_status drape_i_ply_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
                                int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
+
+/* ---- mesh_refine.c ---- */
+
+/* Divides every edge into `parts` >= 1 equal ones and every triangle into parts^2. The vertices there are keep their
+ * numbers; new ones lie on the old triangles, so that the surface stays the same set of points. Pattern and groups
+ * follow. DRAPE_ERROR_ARGUMENT: there would be more than `most` vertices. */
+drape_status drape_i_mesh_refine(drape_context *ctx, drape_i_arena *arena, int32_t parts, int64_t most,
+                                 drape_i_mesh *mesh);
+/* Of a refined mesh: the vertex `step` parts (1..parts - 1) from a on the old edge from a to b. */
+int32_t drape_i_mesh_on_edge(const drape_i_mesh *mesh, int32_t a, int32_t b, int32_t step);
+/* The mean length of its edges, in the pattern where there is one. */
+double drape_i_mesh_mean_edge(const drape_i_mesh *mesh);
+/* The vertex that number `v` of the file has become. */
+static inline int32_t drape_i_mesh_of_file(const drape_i_mesh *mesh, int32_t v) {
+    return mesh->of_file ? mesh->of_file[v] : v;
+}
 
 /* ---- what the readers share ---- */
 

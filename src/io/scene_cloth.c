@@ -2,6 +2,8 @@
 #include "base/elementary.h"
 #include "cloth/grid.h"
 #include "io/mesh.h"
+#include "io/mesh_sew.h"
+#include "io/scene_garment.h"
 #include "io/scene_reader.h"
 
 #include <math.h>
@@ -12,6 +14,7 @@
 enum {
     MOST_PIECES = 10000,
     MOST_POINTS = 10000, /* of a curve */
+    MOST_PARTS = 256,    /* of an edge */
     FEWEST_AROUND = 4    /* vertices along the width of a tube, of which the first and the last are one */
 };
 
@@ -36,7 +39,7 @@ static void sine_cosine(double degrees, double *s, double *c) {
     }
 }
 
-void drape_i_place_points(const reader_t *r, const placement *p, int64_t count, double *points) {
+void drape_i_move_points(const placement *p, int64_t count, double *points) {
     static const int32_t plane[3][2] = {{1, 2}, {2, 0}, {0, 1}}; /* a turn about axis k moves these two */
     double s[3], c[3];
     for (int32_t k = 0; k < 3; k++) sine_cosine(p->rotate[k], &s[k], &c[k]);
@@ -49,8 +52,12 @@ void drape_i_place_points(const reader_t *r, const placement *p, int64_t count, 
             *b = s[k] * old + c[k] * *b;
         }
         for (int32_t k = 0; k < 3; k++) x[k] += p->translate[k];
-        drape_i_turn_up(r, x);
     }
+}
+
+void drape_i_place_points(const reader_t *r, const placement *p, int64_t count, double *points) {
+    drape_i_move_points(p, count, points);
+    for (int64_t i = 0; i < count; i++) drape_i_turn_up(r, points + 3 * i);
 }
 
 /* The pattern grows with the piece, so that it is as slack or tight as before. */
@@ -209,7 +216,7 @@ static bool read_curve(reader_t *r, const drape_i_node *grid, bool tube, drape_i
     return status ? drape_i_scene_failed(r, list, status) : true;
 }
 
-static bool read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
+bool drape_i_read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
     static const char *const keys[] = {"width", "height", "resolution", "diagonals", "irregular",
                                        "seed",  "cut",    "tube",       "curve",     NULL};
     drape_i_grid *g = drape_i_scene_get(r, 1, sizeof *g);
@@ -345,21 +352,67 @@ static void refuse_unreferenced(reader_t *r, const drape_i_node *node, const cha
             m->unreferenced, m->first_unreferenced + 1);
 }
 
-static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i_node *node, drape_piece *piece,
-                      drape_i_shape *shape) {
+/* resolution: 3 mm: every edge is divided into as many parts as make the mean one no longer than that. */
+static bool refine_mesh(reader_t *r, const drape_i_node *piece, drape_i_mesh *m) {
+    const drape_i_node *node = drape_i_node_find(piece, "resolution");
+    double wanted;
+    if (!node) return true;
+    if (!drape_i_read_number(r, piece, "resolution", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &wanted)) return false;
+    double parts = ceil(drape_i_mesh_mean_edge(m) / wanted * (1 - 1e-9));
+    if (!(parts <= MOST_PARTS)) {
+        drape_i_problem_at(&r->problems, node, true,
+                           "resolution: the mean edge of the mesh is %.4g m long and would be divided into more than "
+                           "%d parts; use a larger resolution",
+                           drape_i_mesh_mean_edge(m), MOST_PARTS);
+        return false;
+    }
+    drape_status status = drape_i_mesh_refine(r->ctx, &r->out->arena, parts < 1 ? 1 : (int32_t)parts,
+                                              DRAPE_I_MOST_VERTICES - (int64_t)r->vertices, m);
+    return status ? drape_i_scene_failed(r, node, status) : true;
+}
+
+/* rest_angles: flat: the cloth is flat at rest, as its pattern is; shape: it is bent as the mesh is. */
+static void read_rest_angles(reader_t *r, const drape_i_node *node, drape_piece *piece) {
+    const char *word;
+    if (!drape_i_read_text(r, node, "rest_angles", &word)) return;
+    piece->flat = strcmp(word, "flat") == 0;
+    if (!piece->flat && strcmp(word, "shape") != 0)
+        drape_i_problem_at(&r->problems, drape_i_node_find(node, "rest_angles"), false,
+                           "rest_angles is %s; it must be flat or shape", word);
+}
+
+/* A pattern that turns over at an edge makes a sheet that is folded and as long on top as below. */
+static void check_fold(reader_t *r, const drape_i_node *node, const drape_i_mesh *m) {
+    int32_t t, other;
+    if (drape_i_mesh_find_fold(r->ctx, m, &t, &other)) {
+        r->problems.status = DRAPE_ERROR_MEMORY;
+        return;
+    }
+    if (t < 0) return;
+    const int32_t *a = m->triangle[t], *b = m->triangle[other];
+    drape_i_problem_at(
+        &r->problems, node, false,
+        "the pattern is folded over: its triangles %d (vertices %d, %d, %d) and %d (vertices %d, %d, %d) "
+        "lie on the same side of their edge; unfold the texture coordinates, or ignore them with uv: "
+        "false",
+        t, a[0], a[1], a[2], other, b[0], b[1], b[2]);
+}
+
+bool drape_i_read_mesh_file(reader_t *r, const drape_i_node *map, const drape_i_node *node,
+                            drape_i_mesh_source *out) {
     drape_i_mesh *m = drape_i_scene_get(r, 1, sizeof *m);
-    bool use_uv = true;
     double unit = 1, uv_scale = 1;
+    *out = (drape_i_mesh_source){.use_uv = true};
     if (!m) return false;
     if (node->kind != DRAPE_I_SCALAR || !*node->text) {
         drape_i_problem_at(&r->problems, node, false, "mesh: expected the name of an OBJ or PLY file");
         return false;
     }
     bool y_up = r->y_up;
-    drape_i_read_unit(r, piece_node, &unit);
-    drape_i_read_up(r, piece_node, &y_up);
-    drape_i_read_number(r, piece_node, "uv_scale", DRAPE_I_PLAIN, DRAPE_I_POSITIVE, &uv_scale);
-    drape_i_read_truth(r, piece_node, "uv", &use_uv);
+    drape_i_read_unit(r, map, &unit);
+    drape_i_read_up(r, map, &y_up);
+    drape_i_read_number(r, map, "uv_scale", DRAPE_I_PLAIN, DRAPE_I_POSITIVE, &uv_scale);
+    drape_i_read_truth(r, map, "uv", &out->use_uv);
     const char *path = drape_i_path_beside(r, node);
     if (!path) return false;
     mesh_forwarder forwarder = {r, node, path, 0};
@@ -371,28 +424,61 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, const drape_i
     if (y_up != r->y_up) drape_i_turn_axes(y_up, m->vertices, m->position);
     for (int64_t i = 0; m->uv && i < 2 * (int64_t)m->uv_vertices; i++) m->uv[i] *= unit * uv_scale;
     refuse_unreferenced(r, node, path, m);
+    if (out->use_uv && m->uv && !forwarder.count) {
+        r->problems.code = "uv-no-lengths";
+        check_uv(r, node, m, uv_scale);
+        r->problems.code = "uv-folded";
+        check_fold(r, node, m);
+    }
+    *out = (drape_i_mesh_source){
+        .mesh = m, .file = path, .use_uv = out->use_uv, .uv_unit = unit * uv_scale, .good = !forwarder.count};
+    return true;
+}
+
+/* The piece is the mesh, sewn and refined. */
+static void take_mesh(const drape_i_mesh_source *from, drape_piece *piece, drape_i_shape *shape) {
+    const drape_i_mesh *m = from->mesh;
     piece->vertices = m->vertices, piece->rest = m->position;
     piece->triangles = m->triangles, piece->triangle = m->triangle[0];
-    if (use_uv && m->uv) {
-        r->problems.code = "uv-no-lengths";
-        if (!forwarder.count) check_uv(r, node, m, uv_scale);
+    if (from->use_uv && m->uv)
         piece->uv = m->uv, piece->uv_triangle = m->uv_triangle[0], piece->uv_vertices = m->uv_vertices;
-    }
     shape->mesh = m;
-    shape->file = path;
-    shape->uv_unit = unit * uv_scale;
-    return !forwarder.count;
+    shape->file = from->file;
+    shape->uv_unit = from->uv_unit;
+}
+
+static bool read_mesh(reader_t *r, const drape_i_node *piece_node, drape_piece *piece, drape_i_shape *shape) {
+    const drape_i_node *mesh = drape_i_node_find(piece_node, "mesh");
+    drape_i_mesh_source source;
+    drape_i_garment *garment = NULL;
+    int32_t before = r->problems.count;
+    bool good = mesh ? drape_i_read_mesh_file(r, piece_node, mesh, &source)
+                     : drape_i_read_panels(r, piece_node, &source, &garment);
+    if (!good) return false;
+    bool whole = source.good && source.mesh->unreferenced == 0 && r->problems.count == before;
+    bool sewn = true;
+    if (whole) {
+        r->problems.code = "bad-seam";
+        sewn = drape_i_sew_garment(r, piece_node, &source, &garment) && refine_mesh(r, piece_node, source.mesh) &&
+               drape_i_stitch_garment(r, garment, source.mesh, shape->first_vertex) &&
+               drape_i_read_bands(r, piece_node, &source, garment, piece);
+    }
+    take_mesh(&source, piece, shape);
+    return source.good && sewn;
 }
 
 /* ---- a piece ---- */
 
 static bool read_shape(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
-    const drape_i_node *grid = drape_i_node_find(node, "grid"), *mesh = drape_i_node_find(node, "mesh");
-    static const char *const mesh_only[] = {"unit", "up", "uv", "uv_scale", NULL};
-    if (!grid == !mesh) {
+    static const char *const ways[] = {"grid", "mesh", "panels"};
+    const drape_i_node *grid = drape_i_node_find(node, "grid");
+    int32_t given = 0;
+    for (int32_t i = 0; i < 3; i++) given += drape_i_node_find(node, ways[i]) != NULL;
+    static const char *const mesh_only[] = {"unit", "up", "uv", "uv_scale", "resolution", "seams", "bands", NULL};
+    if (given != 1) {
         drape_i_problem_at(&r->problems, node, false, "a piece needs %s",
-                           grid ? "`grid:` or `mesh:`, not both; leave one of them out"
-                                : "`grid:` or `mesh:`, such as grid: {width: 1 m}");
+                           given ? "one of `grid:`, `mesh:` and `panels:`; leave the others out"
+                                 : "`grid:`, `mesh:` or `panels:`, such as grid: {width: 1 m}");
         return false;
     }
     for (int32_t i = 0; grid && mesh_only[i]; i++) {
@@ -401,7 +487,7 @@ static bool read_shape(reader_t *r, const drape_i_node *node, drape_piece *piece
             drape_i_problem_at(&r->problems, extra, true, "%s works only for a piece with `mesh:`; leave it out",
                                extra->key);
     }
-    return grid ? read_grid(r, grid, piece, shape) : read_mesh(r, node, mesh, piece, shape);
+    return grid ? drape_i_read_grid(r, grid, piece, shape) : read_mesh(r, node, piece, shape);
 }
 
 /* mass: of every vertex, in place of what the density gives. */
@@ -421,14 +507,15 @@ static void read_mass(reader_t *r, const drape_i_node *node, drape_piece *piece)
 }
 
 static void tell_piece(reader_t *r, const drape_i_node *node, drape_piece *piece, const drape_i_shape *shape) {
-    const drape_i_node *place = drape_i_node_find(node, shape->file ? "mesh" : "grid");
+    const drape_i_node *place = drape_i_node_find(node, shape->grid ? "grid" : shape->file ? "mesh" : "panels");
     r->listener->piece(r->listener->user, place, shape->file, piece);
 }
 
 static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, const char **names) {
-    static const char *const keys[] = {"name",     "grid",      "mesh",     "unit",  "up",      "uv",
-                                       "uv_scale", "place",     "material", "mass",  "pins",    "loads",
-                                       "velocity", "thickness", "friction", "color", "texture", NULL};
+    static const char *const keys[] = {"name",        "grid",      "mesh",     "unit",  "up",      "uv",
+                                       "uv_scale",    "place",     "material", "mass",  "pins",    "loads",
+                                       "velocity",    "thickness", "friction", "color", "texture", "resolution",
+                                       "rest_angles", "panels",    "seams",    "bands", NULL};
     drape_piece *piece = &r->out->scene.pieces[index];
     drape_i_shape *shape = &r->shapes[index];
     *piece = (drape_piece){.name = "cloth",
@@ -441,6 +528,7 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     piece->name = names[index] = drape_i_read_unique_name(r, node, "cloth", names, index);
     drape_i_read_number(r, node, "thickness", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &piece->thickness);
     drape_i_read_number(r, node, "friction", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &piece->friction);
+    read_rest_angles(r, node, piece);
     const drape_i_node *material = drape_i_node_find(node, "material");
     r->problems.code = "bad-material";
     if (material) drape_i_read_material(r, material, &piece->material);

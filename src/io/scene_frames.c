@@ -1,5 +1,6 @@
 /* scene_frames.c: positions from frame to frame that a scene names: a point cache, or a sequence of meshes. Colliders
  * that change their form, pins that follow them, and cloth that starts from them read them here. */
+#include "io/mesh.h"
 #include "io/reader.h"
 #include "io/scene_reader.h"
 
@@ -136,10 +137,25 @@ static const double *start_of(const reader_t *r, const drape_i_shape *shape, int
     return start ? start + 3 * vertex : shape->position + 3 * (vertex - shape->first_vertex);
 }
 
+/* Where frames of the file's own vertices lead vertex v of a refined piece; in units and axes of the frames. */
+static void interpolate(const drape_i_mesh *m, const double *x, int32_t v, double out[3]) {
+    const drape_i_mesh_origin *origin = &m->origin[v];
+    for (int32_t k = 0; k < 3; k++) {
+        out[k] = 0;
+        for (int32_t i = 0; i < 3 && origin->vertex[i] >= 0; i++)
+            out[k] += origin->weight[i] * x[3 * (int64_t)origin->vertex[i] + k];
+    }
+}
+
+/* Whether frames of so many vertices are those of the file of a refined piece. */
+static bool is_unrefined(const drape_i_shape *shape, int32_t vertices) {
+    return shape->mesh && shape->mesh->origin && !shape->mesh->of_file && vertices == shape->mesh->unrefined;
+}
+
 /* Which vertex of the frames each vertex of the pin follows. */
 static bool match_vertices(reader_t *r, const drape_i_node *map, const drape_i_shape *shape, const drape_pin *pin,
                            const drape_i_frame_source *from, bool nearest, const drape_i_frames *f, int32_t *match) {
-    if (!nearest && f->vertices != shape->vertices) {
+    if (!nearest && f->vertices != shape->vertices && !is_unrefined(shape, f->vertices)) {
         drape_i_problem_at(&r->problems, map, true,
                            "%s has %d vertices, but the piece has %d; use frames of the piece itself, or match: "
                            "nearest to follow another mesh",
@@ -196,8 +212,11 @@ void drape_i_read_followed_frames(reader_t *r, const drape_i_node *map, int32_t 
     double *time = drape_i_scene_get(r, f->frames, sizeof *time);
     if (!of || !x || !time || !match_vertices(r, map, shape, pin, &from, nearest, f, of)) return;
     for (int64_t i = 0; i < (int64_t)f->frames * pin->count; i++) {
-        int64_t frame = i / pin->count, v = of[i % pin->count];
-        memcpy(x + 3 * i, f->x + 3 * (frame * f->vertices + v), 3 * sizeof *x);
+        int64_t frame = i / pin->count;
+        int32_t v = of[i % pin->count];
+        const double *from_x = f->x + 3 * frame * f->vertices;
+        if (!nearest && is_unrefined(shape, f->vertices)) interpolate(shape->mesh, from_x, v, x + 3 * i);
+        else memcpy(x + 3 * i, from_x + 3 * (int64_t)v, 3 * sizeof *x);
     }
     convert(r, &from, (int64_t)f->frames * pin->count, x);
     for (int32_t i = 0; i < f->frames; i++) time[i] = from.start + i / from.fps;
@@ -224,6 +243,30 @@ static void velocities(reader_t *r, const drape_i_node *map, const drape_i_frame
     r->out->scene.velocity = v;
 }
 
+/* Frames of the pieces as their files have them become those of the refined ones; false where they are not that. */
+static bool refine_frames(reader_t *r, drape_i_frames *f) {
+    int64_t vertices = 0, from = 0;
+    for (int32_t p = 0; p < r->out->scene.piece_count; p++) {
+        const drape_i_mesh *m = r->shapes[p].mesh;
+        vertices += m && m->origin && !m->of_file ? m->unrefined : r->shapes[p].vertices;
+    }
+    if (vertices != f->vertices) return false;
+    double *x = drape_i_scene_get(r, 3 * (int64_t)r->vertices * f->frames, sizeof *x), *to = x;
+    for (int32_t frame = 0; x && frame < f->frames; frame++)
+        for (int32_t p = 0; p < r->out->scene.piece_count; p++) {
+            const drape_i_shape *shape = &r->shapes[p];
+            bool refined = shape->mesh && shape->mesh->origin && !shape->mesh->of_file;
+            for (int32_t v = 0; v < shape->vertices; v++, to += 3) {
+                if (refined) interpolate(shape->mesh, f->x + 3 * from, v, to);
+                else memcpy(to, f->x + 3 * (from + v), 3 * sizeof *to);
+            }
+            from += refined ? shape->mesh->unrefined : shape->vertices;
+        }
+    f->x = x;
+    f->vertices = r->vertices;
+    return x != NULL;
+}
+
 /* start: {file: equilibrium.obj, frame: 0, velocity: true, fps: 25}: one frame of all pieces, as drape writes them.
  */
 void drape_i_read_start(reader_t *r, const drape_i_node *root) {
@@ -244,7 +287,7 @@ void drape_i_read_start(reader_t *r, const drape_i_node *root) {
     int32_t first = moving && frame > 0 ? frame - 1 : frame;
     if (!drape_i_read_frames(r, &from, first, moving ? frame - first + 2 : 1, &f)) return;
     if (!has_frame(r, &from, first + f.frames, frame)) return;
-    if (f.vertices != r->vertices) {
+    if (f.vertices != r->vertices && !refine_frames(r, &f)) {
         drape_i_problem_at(
             &r->problems, from.file, false,
             "%s has %d vertices, but the cloth has %d; use a file that was written for this cloth at this resolution",

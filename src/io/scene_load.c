@@ -292,9 +292,59 @@ static const char *pinch_name(int32_t i) { return drape_pinch_name((drape_pinch)
 static const char *law_name(int32_t i) { return drape_contact_law_name((drape_contact_law)i); }
 static const char *preset_name(int32_t i) { return drape_contact_preset_name((drape_contact_preset)i); }
 
+/* between: [shirt, trousers]; false after a problem. */
+static bool read_between(reader_t *r, const drape_i_node *pair, int32_t piece[2]) {
+    const drape_i_node *list = drape_i_node_find(pair, "between");
+    if (!list || list->kind != DRAPE_I_LIST || drape_i_node_count(list) != 2) {
+        drape_i_problem_at(
+            &r->problems, list ? list : pair, false,
+            "pairs: expected between with the names of two pieces, such as between: [shirt, trousers]");
+        return false;
+    }
+    int32_t k = 0;
+    for (const drape_i_node *n = list->first; n; n = n->next, k++) {
+        int32_t p = 0, count = r->out->scene.piece_count;
+        while (p < count && !(n->kind == DRAPE_I_SCALAR && strcmp(r->out->scene.pieces[p].name, n->text) == 0)) p++;
+        if (p == count) {
+            drape_i_problem_at(&r->problems, n, false, "between: there is no piece \"%s\"",
+                               n->kind == DRAPE_I_SCALAR ? n->text : "");
+            return false;
+        }
+        piece[k] = p;
+    }
+    return true;
+}
+
+enum { MOST_CONTACT_PAIRS = 10000 };
+
+/* pairs: [{between: [shirt, trousers], thickness: 2 mm, friction: 0.1}] */
+static void read_contact_pairs(reader_t *r, const drape_i_node *contact, drape_contact_settings *s) {
+    static const char *const keys[] = {"between", "thickness", "friction", NULL};
+    const drape_i_node *list = drape_i_node_find(contact, "pairs");
+    int32_t count = list && list->kind == DRAPE_I_LIST ? drape_i_node_count(list) : 0;
+    if (!list) return;
+    if (count < 1 || count > MOST_CONTACT_PAIRS) {
+        drape_i_problem_at(&r->problems, list, false, "pairs: expected a list of 1 to %d entries, each after a dash",
+                           MOST_CONTACT_PAIRS);
+        return;
+    }
+    drape_contact_pair *pairs = drape_i_scene_get(r, count, sizeof *pairs);
+    if (!pairs) return;
+    s->pairs = pairs;
+    for (const drape_i_node *n = list->first; n; n = n->next) {
+        drape_contact_pair *p = &pairs[s->pair_count];
+        *p = (drape_contact_pair){.thickness = -1, .friction = -1};
+        if (!drape_i_read_map(r, n, keys) || !read_between(r, n, p->piece)) continue;
+        drape_i_read_number(r, n, "thickness", DRAPE_I_LENGTH, DRAPE_I_NOT_NEGATIVE, &p->thickness);
+        drape_i_read_number(r, n, "friction", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &p->friction);
+        s->pair_count++;
+    }
+}
+
 /* A map, or the name of a preset alone. */
 static void read_contact(reader_t *r, const drape_i_node *root) {
-    static const char *const keys[] = {"self", "allow_crossings", "distance", "law", "pinch", "preset", NULL};
+    static const char *const keys[] = {"self",  "allow_crossings", "distance", "law",
+                                       "pinch", "preset",          "pairs",    NULL};
     const drape_i_node *map = drape_i_node_find(root, "contact");
     drape_contact_settings *s = map ? drape_i_scene_get(r, 1, sizeof *s) : NULL;
     bool word = map && map->kind == DRAPE_I_SCALAR && *map->text;
@@ -311,6 +361,7 @@ static void read_contact(reader_t *r, const drape_i_node *root) {
     drape_i_read_truth(r, map, "self", &s->self);
     drape_i_read_truth(r, map, "allow_crossings", &s->allow_crossings);
     drape_i_read_number(r, map, "distance", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &s->distance);
+    read_contact_pairs(r, map, s);
 }
 
 static void unknown_format(reader_t *r, const drape_i_node *node) {
@@ -466,6 +517,18 @@ static drape_status check_options(drape_context *ctx, const drape_scene_options 
     return drape_i_check_reserved(ctx, "drape_scene_options", o->reserved, sizeof o->reserved / sizeof *o->reserved);
 }
 
+/* Files are looked for beside a name in the folder. */
+static drape_status find_folder(reader_t *r, const char *folder) {
+    static const char name[] = "/scene";
+    size_t length = strlen(folder);
+    char *path = drape_i_arena_get(r->ctx, &r->out->arena, (int64_t)(length + sizeof name), 1);
+    if (!path) return DRAPE_ERROR_MEMORY;
+    memcpy(path, folder, length);
+    memcpy(path + length, name, sizeof name);
+    r->path = path;
+    return DRAPE_OK;
+}
+
 static drape_status parse_scene(drape_context *ctx, const char *name, const char *text, int64_t size,
                                 const drape_scene_options *options, const drape_i_scene_listener *listener,
                                 drape_loaded_scene **out) {
@@ -482,7 +545,8 @@ static drape_status parse_scene(drape_context *ctx, const char *name, const char
     reader_t r = {.ctx = ctx, .out = loaded, .options = options ? options : &none, .path = name};
     r.listener = listener;
     r.problems = (drape_i_problems){.ctx = ctx, .arena = &loaded->arena};
-    status = parse(&r, name, text, size);
+    if (options && options->folder) status = find_folder(&r, options->folder);
+    if (!status) status = parse(&r, name, text, size);
     if (status) drape_loaded_scene_destroy(loaded);
     else *out = loaded;
     return status;
@@ -519,37 +583,46 @@ extern const unsigned char drape_i_scene_pinned_yaml[], drape_i_scene_drooping_y
     drape_i_scene_tablecloth_square_yaml[], drape_i_scene_tablecloth_pulled_yaml[], drape_i_scene_slope_yaml[],
     drape_i_scene_needles_yaml[], drape_i_scene_drop_vertical_yaml[], drape_i_scene_funnel_yaml[],
     drape_i_scene_stack_yaml[], drape_i_scene_rollers_yaml[], drape_i_scene_pinch_yaml[], drape_i_scene_twist_yaml[],
-    drape_i_scene_knot_yaml[], drape_i_scene_walk_yaml[];
+    drape_i_scene_knot_yaml[], drape_i_scene_walk_yaml[], drape_i_scene_character_yaml[],
+    drape_i_scene_character_run_yaml[];
 
 static const struct entry {
     const char *name, *description;
     const unsigned char *text;
+    const char *stand_in; /* the scene that runs where its files are not at hand; NULL: it needs none */
 } shipped[] = {
-    {"flag", "a flag of silk on its pole, in the wind", drape_i_scene_flag_yaml},
-    {"curtain", "a curtain on rings, drawn aside and let back", drape_i_scene_curtain_yaml},
-    {"hammock", "a hammock of denim under a canopy of cotton: two pieces", drape_i_scene_hammock_yaml},
-    {"banner", "denim against silk, side by side", drape_i_scene_banner_yaml},
-    {"pinned", "1 m x 1 m of cotton held at all edges sinks under gravity", drape_i_scene_pinned_yaml},
-    {"drooping", "1 m x 1 m of cotton held at two opposite edges sinks under gravity", drape_i_scene_drooping_yaml},
-    {"reentrant", "an L-shape of cotton held along its inner corner droops", drape_i_scene_reentrant_yaml},
+    {"flag", "a flag of silk on its pole, in the wind", drape_i_scene_flag_yaml, NULL},
+    {"curtain", "a curtain on rings, drawn aside and let back", drape_i_scene_curtain_yaml, NULL},
+    {"hammock", "a hammock of denim under a canopy of cotton: two pieces", drape_i_scene_hammock_yaml, NULL},
+    {"banner", "denim against silk, side by side", drape_i_scene_banner_yaml, NULL},
+    {"pinned", "1 m x 1 m of cotton held at all edges sinks under gravity", drape_i_scene_pinned_yaml, NULL},
+    {"drooping", "1 m x 1 m of cotton held at two opposite edges sinks under gravity", drape_i_scene_drooping_yaml,
+     NULL},
+    {"reentrant", "an L-shape of cotton held along its inner corner droops", drape_i_scene_reentrant_yaml, NULL},
     {"four-corners", "four corners move up and down, no gravity (Ascher and Boxerman 2003)",
-     drape_i_scene_four_corners_yaml},
-    {"drop-horizontal", "a sheet falls flat on a box with a hole", drape_i_scene_drop_horizontal_yaml},
-    {"sphere", "a sheet falls over a ball that turns", drape_i_scene_sphere_yaml},
-    {"tablecloth", "a tablecloth falls on a round table", drape_i_scene_tablecloth_yaml},
-    {"tablecloth-square", "a tablecloth falls on a square table", drape_i_scene_tablecloth_square_yaml},
-    {"tablecloth-pulled", "a tablecloth is pulled off a round table", drape_i_scene_tablecloth_pulled_yaml},
-    {"slope", "a sheet on an inclined plane, held by friction", drape_i_scene_slope_yaml},
-    {"needles", "a sheet falls on 10 x 10 blunt needles", drape_i_scene_needles_yaml},
-    {"drop-vertical", "a sheet falls edge-on on a box with a hole, and folds", drape_i_scene_drop_vertical_yaml},
-    {"funnel", "three sheets are pushed through a funnel", drape_i_scene_funnel_yaml},
-    {"stack", "ten sheets fall on each other, and a ball is thrown into them", drape_i_scene_stack_yaml},
-    {"rollers", "a sheet is drawn through a narrow gap between two rollers", drape_i_scene_rollers_yaml},
-    {"twist", "a tube whose ends turn against each other", drape_i_scene_twist_yaml},
-    {"knot", "a ribbon in an overhand knot is pulled tight", drape_i_scene_knot_yaml},
-    {"pinch", "two balls close on a sheet, overlap, and open again", drape_i_scene_pinch_yaml},
-    {"walk", "trousers and a skirt on a body that walks", drape_i_scene_walk_yaml},
-    {"chen", "a small sheet held at its corners, pushed in the middle (Chen's MPCG report)", drape_i_scene_chen_yaml},
+     drape_i_scene_four_corners_yaml, NULL},
+    {"drop-horizontal", "a sheet falls flat on a box with a hole", drape_i_scene_drop_horizontal_yaml, NULL},
+    {"sphere", "a sheet falls over a ball that turns", drape_i_scene_sphere_yaml, NULL},
+    {"tablecloth", "a tablecloth falls on a round table", drape_i_scene_tablecloth_yaml, NULL},
+    {"tablecloth-square", "a tablecloth falls on a square table", drape_i_scene_tablecloth_square_yaml, NULL},
+    {"tablecloth-pulled", "a tablecloth is pulled off a round table", drape_i_scene_tablecloth_pulled_yaml, NULL},
+    {"slope", "a sheet on an inclined plane, held by friction", drape_i_scene_slope_yaml, NULL},
+    {"needles", "a sheet falls on 10 x 10 blunt needles", drape_i_scene_needles_yaml, NULL},
+    {"drop-vertical", "a sheet falls edge-on on a box with a hole, and folds", drape_i_scene_drop_vertical_yaml,
+     NULL},
+    {"funnel", "three sheets are pushed through a funnel", drape_i_scene_funnel_yaml, NULL},
+    {"stack", "ten sheets fall on each other, and a ball is thrown into them", drape_i_scene_stack_yaml, NULL},
+    {"rollers", "a sheet is drawn through a narrow gap between two rollers", drape_i_scene_rollers_yaml, NULL},
+    {"twist", "a tube whose ends turn against each other", drape_i_scene_twist_yaml, NULL},
+    {"knot", "a ribbon in an overhand knot is pulled tight", drape_i_scene_knot_yaml, NULL},
+    {"pinch", "two balls close on a sheet, overlap, and open again", drape_i_scene_pinch_yaml, NULL},
+    {"walk", "trousers and a skirt on a body that walks", drape_i_scene_walk_yaml, NULL},
+    {"character", "trousers and a T-shirt on a body that walks, from files (--data); without them, walk",
+     drape_i_scene_character_yaml, "walk"},
+    {"character-run", "the same body in a hurry, from the same files; without them, walk",
+     drape_i_scene_character_run_yaml, "walk"},
+    {"chen", "a small sheet held at its corners, pushed in the middle (Chen's MPCG report)", drape_i_scene_chen_yaml,
+     NULL},
 };
 
 enum { SHIPPED = sizeof shipped / sizeof *shipped };
@@ -558,12 +631,21 @@ const char *drape_scene_name(int32_t i) { return i >= 0 && i < SHIPPED ? shipped
 const char *drape_scene_description(int32_t i) { return i >= 0 && i < SHIPPED ? shipped[i].description : NULL; }
 const char *drape_scene_text(int32_t i) { return i >= 0 && i < SHIPPED ? (const char *)shipped[i].text : NULL; }
 
+const char *drape_scene_stand_in(int32_t i) { return i >= 0 && i < SHIPPED ? shipped[i].stand_in : NULL; }
+
+static const char *text_of(const char *name) {
+    int32_t i = 0;
+    while (strcmp(shipped[i].name, name) != 0) i++;
+    return (const char *)shipped[i].text;
+}
+
 static drape_status read_shipped(drape_context *ctx, const char *name, const drape_scene_options *options,
                                  const drape_i_scene_listener *listener, drape_loaded_scene **out) {
     const char *names[MOST_NAMES + 1] = {0};
     for (int32_t i = 0; i < MOST_NAMES && drape_scene_name(i); i++) {
         const char *text = drape_scene_text(i);
         names[i] = drape_scene_name(i);
+        if (shipped[i].stand_in && !(options && options->folder)) text = text_of(shipped[i].stand_in);
         if (strcmp(names[i], name) == 0)
             return parse_scene(ctx, name, text, (int64_t)strlen(text), options, listener, out);
     }

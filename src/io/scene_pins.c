@@ -145,6 +145,16 @@ static void pick_fractions(picking *p, const drape_i_node *node) {
     }
 }
 
+/* Of a refined mesh, all of whose picked vertices are the file's: the new ones on edges and triangles between them.
+ */
+static void pick_between(picking *p, const drape_i_mesh *m) {
+    for (int32_t v = m->unrefined; v < m->vertices; v++) {
+        bool all = true;
+        for (int32_t k = 0; k < 3 && m->origin[v].vertex[k] >= 0; k++) all = all && p->picked[m->origin[v].vertex[k]];
+        if (all) pick(p, v);
+    }
+}
+
 static void pick_numbers(picking *p, const drape_i_node *node) {
     int32_t v;
     if (!node) return;
@@ -152,8 +162,11 @@ static void pick_numbers(picking *p, const drape_i_node *node) {
         drape_i_problem_at(&p->r->problems, node, false, "vertices: expected a list of numbers, such as [0, 7]");
         return;
     }
+    const drape_i_mesh *m = p->shape->mesh;
+    int32_t most = m && m->file_vertices ? m->file_vertices : p->shape->vertices;
     for (const drape_i_node *n = node->first; n; n = n->next)
-        if (drape_i_node_whole(p->r, n, 0, p->shape->vertices - 1, &v)) pick(p, v);
+        if (drape_i_node_whole(p->r, n, 0, most - 1, &v)) pick(p, m ? drape_i_mesh_of_file(m, v) : v);
+    if (m && m->origin) pick_between(p, m);
 }
 
 static void pick_box(picking *p, const drape_i_node *node) {

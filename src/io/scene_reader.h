@@ -58,6 +58,13 @@ typedef struct drape_i_scene_listener {
 drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
                                 const drape_i_scene_listener *listener, drape_loaded_scene **out);
 
+/* Stitches of the seams of a piece. */
+typedef struct drape_i_seam_stitches {
+    drape_stitch *stitch;
+    int32_t count;
+    struct drape_i_seam_stitches *before;
+} drape_i_seam_stitches;
+
 typedef struct drape_i_scene_reader {
     drape_context *ctx;
     const drape_i_scene_listener *listener; /* or NULL */
@@ -79,6 +86,7 @@ typedef struct drape_i_scene_reader {
     struct drape_i_frames_read *frames_read; /* that pins follow, the last one first */
     drape_i_image_read *images;              /* that pieces show, likewise */
     int64_t image_bytes;                     /* of all of them */
+    drape_i_seam_stitches *seam_stitches;    /* of seams that are drawn together, those of the last piece first */
 } drape_i_scene_reader;
 
 typedef drape_i_scene_reader reader_t;
@@ -153,6 +161,8 @@ typedef struct drape_i_placement {
 } drape_i_placement;
 
 drape_i_placement drape_i_read_place(reader_t *r, const drape_i_node *piece); /* its key `place` */
+/* The same without turning `up: y` to z. */
+void drape_i_move_points(const drape_i_placement *p, int64_t count, double *points);
 void drape_i_place_points(const reader_t *r, const drape_i_placement *p, int64_t count, double *points);
 /* The path of a file that a scene names: relative to the scene file. Unless the caller trusts the scene, its name may
  * not lead out of the folder with ".." or by a link, nor start at the root. NULL after a problem. */

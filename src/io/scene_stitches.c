@@ -244,7 +244,8 @@ void drape_i_read_stitches(reader_t *r, const drape_i_node *root) {
     int32_t entries, i = 0;
     int64_t total = 0;
     const drape_i_node *first = entries_of(r, root, "stitches", &entries);
-    if (!first) return;
+    for (const drape_i_seam_stitches *s = r->seam_stitches; s; s = s->before) total += s->count;
+    if (!first && total == 0) return;
     drape_stitch **part = drape_i_scene_get(r, entries, sizeof *part);
     int32_t *count = drape_i_scene_get(r, entries, sizeof *count);
     for (const drape_i_node *n = first; n && part && count; n = n->next, i++) {
@@ -253,7 +254,10 @@ void drape_i_read_stitches(reader_t *r, const drape_i_node *root) {
     }
     drape_stitch *all = part && count && total < INT32_MAX ? drape_i_scene_get(r, total, sizeof *all) : NULL;
     if (!all) return;
-    for (int32_t k = 0, at = 0; k < entries; k++) {
+    int64_t at = 0;
+    for (const drape_i_seam_stitches *s = r->seam_stitches; s; at += s->count, s = s->before)
+        memcpy(all + at, s->stitch, (size_t)s->count * sizeof *all);
+    for (int32_t k = 0; k < entries; k++) {
         if (!part[k]) continue;
         memcpy(all + at, part[k], (size_t)count[k] * sizeof *all);
         at += count[k];

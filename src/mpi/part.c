@@ -149,7 +149,15 @@ static drape_status cut_triangles(const division *d, int32_t p, int32_t before, 
     piece->triangles = 0;
     for (int64_t t = 0; t < whole->triangles; t++) piece->triangles += is_kept(d, p, whole->triangle + 3 * t);
     int32_t *triangle = get(d->part, 3 * (int64_t)piece->triangles, sizeof *triangle);
-    if (!triangle) return DRAPE_ERROR_MEMORY;
+    int32_t *material = get(d->part, piece->triangles, sizeof *material);
+    drape_material *materials = get(d->part, whole->materials ? whole->material_count : 0, sizeof *materials);
+    if (!triangle || !material || !materials) return DRAPE_ERROR_MEMORY;
+    if (whole->materials && whole->material_of) {
+        memcpy(materials, whole->materials, (size_t)whole->material_count * sizeof *materials);
+        for (int64_t t = 0, next = 0; t < whole->triangles; t++)
+            if (is_kept(d, p, whole->triangle + 3 * t)) material[next++] = whole->material_of[t];
+        piece->materials = materials, piece->material_of = material;
+    }
     for (int64_t t = 0; t < whole->triangles; t++)
         for (int32_t k = 0; k < 3 && is_kept(d, p, whole->triangle + 3 * t); k++)
             triangle[at++] = d->local[d->first[p] + whole->triangle[3 * t + k]] - before;

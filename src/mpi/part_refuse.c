@@ -44,6 +44,12 @@ static drape_status refuse_solver(drape_context *ctx, const drape_scene *scene) 
     return DRAPE_OK;
 }
 
+static bool limits_strain(const drape_piece *p) {
+    bool limits = p->material.strain_limit > 0;
+    for (int32_t i = 0; p->materials && i < p->material_count; i++) limits |= p->materials[i].strain_limit > 0;
+    return limits;
+}
+
 drape_status drape_i_part_refuse(drape_context *ctx, const drape_scene *scene) {
     if (scene->collider_count > 0)
         return drape_i_fail(
@@ -59,7 +65,7 @@ drape_status drape_i_part_refuse(drape_context *ctx, const drape_scene *scene) {
                             "stitches (stitches) and attachments (attach) are not supported over several processes; "
                             "leave them out");
     for (int32_t p = 0; p < scene->piece_count; p++)
-        if (scene->pieces[p].material.strain_limit > 0)
+        if (limits_strain(&scene->pieces[p]))
             return drape_i_fail(
                 ctx, DRAPE_ERROR_ARGUMENT,
                 "the strain limit (strain_limit) of %s is not supported over several processes; leave it out",

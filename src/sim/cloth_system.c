@@ -71,7 +71,9 @@ drape_status drape_i_sim_mass_create(drape_sim *sim, const drape_scene *scene) {
     for (int32_t p = 0; p < scene->piece_count; p++) {
         const drape_piece_range *range = &c->piece[p];
         for (int32_t t = range->first_triangle; t < range->first_triangle + range->triangles; t++)
-            add_triangle(&M, c->triangle[t], scene->pieces[p].material.density * c->rest_triangle[t].area / 12);
+            add_triangle(&M, c->triangle[t],
+                         drape_i_piece_material(&scene->pieces[p], t - range->first_triangle)->density *
+                             c->rest_triangle[t].area / 12);
     }
     return DRAPE_OK;
 }

@@ -59,13 +59,59 @@ static drape_status check_pieces(drape_sim *sim, const drape_scene *scene) {
     return DRAPE_OK;
 }
 
+static drape_status check_pairs(drape_sim *sim, const drape_scene *scene, const drape_contact_settings *s) {
+    if (s->pair_count < 0 || (s->pair_count > 0 && !s->pairs))
+        return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "contact: no list of %d pairs of pieces", s->pair_count);
+    for (int32_t i = 0; i < s->pair_count; i++) {
+        const drape_contact_pair *p = &s->pairs[i];
+        drape_status status = drape_i_check_reserved(sim->ctx, "drape_contact_pair", p->reserved, 2);
+        if (status) return status;
+        for (int32_t k = 0; k < 2; k++)
+            if (p->piece[k] < 0 || p->piece[k] >= scene->piece_count)
+                return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT, "contact: pair %d names piece %d of %d", i,
+                                    p->piece[k], scene->piece_count);
+        if (!isfinite(p->thickness) || !isfinite(p->friction))
+            return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
+                                "contact: pair %d has thickness %g m and friction %g; they must be finite", i,
+                                p->thickness, p->friction);
+    }
+    return DRAPE_OK;
+}
+
+/* What is said of pairs of pieces, both ways round. */
+static drape_status take_pairs(drape_sim *sim, const drape_scene *scene, const drape_contact_settings *s) {
+    drape_i_contact *c = sim->contact;
+    int64_t n = scene->piece_count;
+    if (s->pair_count == 0) return DRAPE_OK;
+    c->pieces = scene->piece_count;
+    if (!DRAPE_NEW(sim->ctx, c->pair_thickness, n * n) || !DRAPE_NEW(sim->ctx, c->pair_friction, n * n))
+        return DRAPE_ERROR_MEMORY;
+    for (int64_t i = 0; i < n * n; i++) c->pair_thickness[i] = c->pair_friction[i] = -1;
+    for (int32_t i = 0; i < s->pair_count; i++) {
+        int64_t a = s->pairs[i].piece[0], b = s->pairs[i].piece[1];
+        c->pair_thickness[a * n + b] = c->pair_thickness[b * n + a] = s->pairs[i].thickness;
+        c->pair_friction[a * n + b] = c->pair_friction[b * n + a] = s->pairs[i].friction;
+    }
+    return DRAPE_OK;
+}
+
+/* Pieces may keep farther from each other than their edges are long, but not from themselves. */
+static double thickest_alone(const drape_i_contact *c) {
+    double most = 0;
+    for (int32_t v = 0; v < c->world->cloth_vertices; v++) most = fmax(most, c->thickness[v]);
+    for (int64_t p = 0; c->pair_thickness && p < c->pieces; p++)
+        most = fmax(most, c->pair_thickness[p * c->pieces + p]);
+    return most;
+}
+
 static drape_status check_thickness(drape_sim *sim, double edge) {
     const drape_i_contact *c = sim->contact;
-    if (!(c->world->thickest > edge)) return DRAPE_OK;
+    double thickest = thickest_alone(c);
+    if (!(thickest > edge)) return DRAPE_OK;
     return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
                         "contact: the cloth is %g m thick, but its shortest edge is only %g m long; make it thinner, "
                         "or the mesh coarser",
-                        c->world->thickest, edge);
+                        thickest, edge);
 }
 
 static drape_status allocate(drape_sim *sim, const drape_scene *scene) {
@@ -95,6 +141,10 @@ static drape_status create_world(drape_sim *sim, const drape_scene *scene) {
                                 .triangle = drape_cloth_triangle(sim->cloth),
                                 .thickness = c->thickness,
                                 .friction = c->friction,
+                                .piece = c->pair_thickness ? c->piece : NULL,
+                                .pieces = c->pieces,
+                                .pair_thickness = c->pair_thickness,
+                                .pair_friction = c->pair_friction,
                                 .colliders = scene->colliders,
                                 .collider_count = scene->collider_count,
                                 .self = c->settings.self};
@@ -346,7 +396,7 @@ bool drape_i_contact_acts(const drape_scene *scene) {
 
 drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene) {
     const drape_contact_settings usual = {0}, *s = scene->contact ? scene->contact : &usual;
-    drape_status status = drape_i_check_reserved(sim->ctx, "drape_contact_settings", s->reserved, 6);
+    drape_status status = drape_i_check_reserved(sim->ctx, "drape_contact_settings", s->reserved, 4);
     if (status || !drape_i_contact_acts(scene)) return status;
     if (!isfinite(s->distance) || s->distance < 0)
         return drape_i_fail(sim->ctx, DRAPE_ERROR_ARGUMENT,
@@ -361,7 +411,9 @@ drape_status drape_i_contact_create(drape_sim *sim, const drape_scene *scene) {
     double edge = shortest_edge(sim);
     if (s->distance == 0) c->settings.distance = fmin(USUAL_DISTANCE, SHARE_OF_EDGE * edge);
     status = check_pieces(sim, scene);
+    if (!status) status = check_pairs(sim, scene, s);
     if (!status) status = allocate(sim, scene);
+    if (!status) status = take_pairs(sim, scene, s);
     if (!status) status = create_world(sim, scene);
     if (!status) status = check_thickness(sim, edge);
     if (!status) status = check_start(sim, scene);
@@ -409,6 +461,8 @@ void drape_i_contact_destroy(drape_sim *sim) {
     drape_i_world_destroy(c->world);
     DRAPE_FREE(sim->ctx, c->thickness, n);
     DRAPE_FREE(sim->ctx, c->friction, n);
+    DRAPE_FREE(sim->ctx, c->pair_thickness, (int64_t)c->pieces * c->pieces);
+    DRAPE_FREE(sim->ctx, c->pair_friction, (int64_t)c->pieces * c->pieces);
     DRAPE_FREE(sim->ctx, c->piece, n);
     DRAPE_FREE(sim->ctx, c->standing, n);
     DRAPE_FREE(sim->ctx, c->first, n);

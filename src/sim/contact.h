@@ -84,7 +84,9 @@ typedef struct drape_i_contact {
     drape_i_world *world;
     drape_i_response *response;
     drape_contact_settings settings;
-    double *thickness, *friction;   /* one per vertex */
+    double *thickness, *friction;           /* one per vertex */
+    double *pair_thickness, *pair_friction; /* pieces^2 each; NULL: there are no pairs of pieces */
+    int32_t pieces;
     int32_t *piece;                 /* one per vertex */
     double *inverse_mass;           /* of cloth and colliders */
     struct drape_i_start *starting; /* what crossed at the start and is not apart yet; NULL: nothing (any more) */

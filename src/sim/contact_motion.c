@@ -19,6 +19,9 @@ enum { MOST_CUTS = 6, MOST_PARTS = 1 << MOST_CUTS }; /* to 1/64 of a step */
 
 static const double QUARTER_TURN = 1.57079632679489661923;
 static const double SLACK = 1e-9; /* relative: what rounding may add */
+/* A jump of an animation: faster than any body, and so many times as fast as in the frames before and after. */
+static const double JUMP_SPEED = 5, JUMP = 5; /* m/s, - */
+enum { FEWEST_FRAMES = 8 };                   /* of an animation: fewer are poses, with times between them */
 
 static double length_of_run(const drape_scene *s) { return s->step * s->steps_per_frame * s->frames; }
 
@@ -130,6 +133,42 @@ static drape_status look_at_motion(mover *m) {
     return status;
 }
 
+/* How far the vertex that moves most goes from frame f to the next. */
+static double frame_way(const drape_collider *c, int32_t f, int32_t *vertex) {
+    const double *a = c->frame + 3 * (int64_t)c->vertices * f, *b = a + 3 * (int64_t)c->vertices;
+    double most = -1;
+    for (int64_t i = 0; i < c->vertices; i++) {
+        double way = vec3_length(vec3_sub(vec3_at(b + 3 * i), vec3_at(a + 3 * i)));
+        if (way > most) most = way, *vertex = (int32_t)i;
+    }
+    return most;
+}
+
+/* A sequence that jumps: from one frame to the next it moves far, and much farther than before and after. Motion that
+ * begins or ends suddenly goes on for more than a frame. */
+static void tell_frame_jump(const mover *m, int32_t k, const drape_i_motion_listener *listener) {
+    const drape_collider *c = m->c;
+    int32_t vertex = 0, unused;
+    if (c->frames < FEWEST_FRAMES) return;
+    double before = frame_way(c, 0, &unused), way = frame_way(c, 1, &vertex);
+    for (int32_t f = 1; f + 2 < c->frames; f++) {
+        int32_t next_vertex = 0;
+        double after = frame_way(c, f + 1, &next_vertex);
+        if (way > JUMP_SPEED * (c->frame_time[f + 1] - c->frame_time[f]) && way > JUMP * fmax(before, after)) {
+            drape_i_motion_trouble trouble = {
+                .kind = DRAPE_I_MOTION_JUMP, .collider = k, .pin = -1, .piece = -1, .time = c->frame_time[f]};
+            snprintf(trouble.what, sizeof trouble.what,
+                     "the collider '%s' jumps: its vertex %d moves %.4g m from frame %d to %d (t = %.4g s), and no "
+                     "vertex more than %.4g m from frame to frame before and after",
+                     c->name ? c->name : "collider", vertex, way, f, f + 1, c->frame_time[f], fmax(before, after));
+            snprintf(trouble.advice, sizeof trouble.advice, "mend the animation there, with frames in between");
+            listener->tell(listener->user, &trouble);
+            return;
+        }
+        before = way, way = after, vertex = next_vertex;
+    }
+}
+
 static void tell_jump(const mover *m, int32_t k, const drape_i_motion_listener *listener) {
     double h = m->scene->step;
     const char *name = m->c->name ? m->c->name : "collider";
@@ -171,6 +210,7 @@ static drape_status check_collider(drape_context *ctx, const drape_scene *scene,
         m.x[0] = memory, m.x[1] = memory + numbers;
         if (!status) status = look_at_motion(&m);
         if (!status) tell_jump(&m, k, listener);
+        if (!status) tell_frame_jump(&m, k, listener);
     }
     DRAPE_FREE(ctx, memory, 2 * numbers);
     drape_collider_surface_destroy(surface);

@@ -188,6 +188,8 @@ static double friction_of(const drape_i_contact *c, drape_ccd_kind kind, int64_t
     const drape_i_pairs *pairs = &w->pairs[kind];
     int32_t a = pairs->vertex[i][0], b = pairs->vertex[i][kind == DRAPE_CCD_VERTEX_FACE ? 1 : 2],
             n = w->cloth_vertices;
+    double given = a < n && b < n ? drape_i_world_pair_friction(w, a, b) : -1;
+    if (given >= 0) return given;
     double first = a < n ? w->friction[a] : w->colliders->item[pairs->collider[i]].friction;
     double second = b < n ? w->friction[b] : w->colliders->item[pairs->collider[i]].friction;
     return sqrt(first * second);

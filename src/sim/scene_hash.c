@@ -11,7 +11,7 @@
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), "a field of " #type " is not hashed")
 #define FIELDS_BEFORE_RESERVED_ARE_HASHED(type, bytes)                                                               \
     _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 264); /* but for the appearance, which changes nothing */
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 288); /* but for the appearance, which changes nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 120);
 FIELDS_ARE_HASHED(drape_motion, 136); /* but for the callback, whose address says nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion_path, 72);
@@ -30,7 +30,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 256); /* but for max_stretc
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 64); /* but for those of matrix-free, which no scene takes */
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 32);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 48);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 192); /* but for the appearance */
 FIELDS_ARE_HASHED(drape_collider_key, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 872);
@@ -56,6 +56,10 @@ static uint64_t hash_piece(uint64_t hash, const drape_piece *p) {
     hash = reals(hash, p->uv, 2 * (int64_t)uv);
     hash = indices(hash, p->uv_triangle, 3 * (int64_t)p->triangles);
     hash = reals(hash, p->mass, p->vertices);
+    if (p->flat) hash = whole(hash, p->flat); /* so that checkpoints of scenes without it keep their number */
+    if (p->materials && p->material_of) hash = indices(whole(hash, p->material_count), p->material_of, p->triangles);
+    for (int32_t i = 0; p->materials && p->material_of && i < p->material_count; i++)
+        hash = drape_i_hash(hash, &p->materials[i], offsetof(drape_material, reserved));
     return drape_i_hash(hash, &p->material, offsetof(drape_material, reserved)); /* doubles only: no padding */
 }
 
@@ -167,6 +171,10 @@ static uint64_t hash_contact(uint64_t hash, const drape_scene *scene) {
     const drape_contact_settings usual = {0}, *s = scene->contact ? scene->contact : &usual;
     if (scene->collider_count == 0 && !s->self) return hash;
     hash = reals(whole(whole(hash, s->self), s->allow_crossings), &s->distance, 1);
+    for (int32_t i = 0; i < s->pair_count; i++) {
+        hash = whole(whole(hash, s->pairs[i].piece[0]), s->pairs[i].piece[1]);
+        hash = reals(reals(hash, &s->pairs[i].thickness, 1), &s->pairs[i].friction, 1);
+    }
     if (s->pinch || s->preset) hash = whole(whole(hash, s->pinch), s->preset);
     if (s->self && s->law != DRAPE_CONTACT_LINEAR) hash = text(hash, drape_contact_law_name(s->law));
     for (int32_t p = 0; p < scene->piece_count; p++)

@@ -74,7 +74,7 @@ help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
     local word
-    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact blender --sizes --tables --without --scenes-side --threads --csv --json --quick --help; do
+    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact character blender --sizes --tables --without --scenes-side --threads --csv --json --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
 }
@@ -84,7 +84,7 @@ alone_it_lists_them() {
     needs_bench
     local name
     "$bench" >"$scratch/out"
-    for name in notes chen hauth tamstorf kernels sheets solvers amg auto peers ascher-boxerman step newton ccd contact blender all; do
+    for name in notes chen hauth tamstorf kernels sheets solvers amg auto peers ascher-boxerman step newton ccd contact character blender all; do
         grep -qE "^  $name +[0-9]+ (min|h)  " "$scratch/out" || fail "no $name, or not how long it takes: $(cat "$scratch/out")"
     done
     [ "$(grep -c '\[--quick\]' "$scratch/out")" -eq 16 ] || fail "not all take --quick: $(cat "$scratch/out")"
@@ -134,7 +134,7 @@ pages_have_tables_and_plots() {
     needs_bench
     local name page=$scratch/page/index.html
     "$bench" all --quick -o "$scratch/page" >"$scratch/out" 2>&1 || fail "$(tail -n 5 "$scratch/out")"
-    for name in notes chen hauth tamstorf kernels sheets solvers amg auto peers ascher-boxerman step newton ccd contact blender; do
+    for name in notes chen hauth tamstorf kernels sheets solvers amg auto peers ascher-boxerman step newton ccd contact character blender; do
         grep -q "<h2[^>]*>$name" "$page" || fail "no section about $name"
     done
     [ "$(grep -c '<table' "$page")" -ge 30 ] || fail "$(grep -c '<table' "$page") tables"
