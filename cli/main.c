@@ -18,6 +18,7 @@ static const struct command {
     {"ode", "try an integrator on an example with a known solution", command_ode},
     {"ccd", "test collision detection on queries with known answers", command_ccd},
     {"scenes", "list the built-in scenes, or show one", command_scenes},
+    {"fabric", "make a material from measurements", command_fabric},
     {"fabrics", "list the fabrics with their numbers", command_fabrics},
     {"list", "list methods, preconditioners, models, integrators, formats and other names", command_list},
     {"bench", "run the benchmarks", command_bench},
