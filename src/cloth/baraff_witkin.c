@@ -71,17 +71,18 @@ static void fill_pair(const drape_i_model_input *in, int32_t hinge, double *r) {
     const int32_t *t = in->hinges->triangle[hinge], *node = in->hinges->node[hinge];
     const drape_i_rest_triangle *A = &in->rest_triangle[t[0]], *B = &in->rest_triangle[t[1]];
     const drape_material *m = &in->pieces[in->piece_of_triangle[t[0]]].material;
-    const double area = A->area + B->area, alpha = A->area / area, beta = B->area / area;
-    double *k = r + BW_PAIR_STIFFNESS, *c = r + BW_PAIR_DAMPING;
-    r[BW_PAIR_AREA] = area;
+    r[BW_PAIR_AREA] = A->area + B->area;
+    r[BW_PAIR_SHARE] = A->area / r[BW_PAIR_AREA];
     for (int32_t i = 0; i < 2; i++) {
         const double *a = i == 0 ? A->du : A->dv, *b = i == 0 ? B->du : B->dv;
-        r[BW_PAIR_MODES + 2 * i] =
-            alpha * a[corner_of(in->triangle[t[0]], node[1])] + beta * b[corner_of(in->triangle[t[1]], node[1])];
-        r[BW_PAIR_MODES + 2 * i + 1] = beta * b[corner_of(in->triangle[t[1]], node[3])];
+        double *to = r + BW_PAIR_THREADS + 6 * i;
+        to[0] = a[corner_of(in->triangle[t[0]], node[1])], to[1] = a[corner_of(in->triangle[t[0]], node[2])];
+        to[2] = b[corner_of(in->triangle[t[1]], node[1])], to[3] = b[corner_of(in->triangle[t[1]], node[3])];
+        to[4] = (1 - ALONE) * m->stretch[i];
+        to[5] = m->damping_stretch * to[4];
     }
-    k[0] = (1 - ALONE) * m->stretch[0], k[1] = (1 - ALONE) * m->stretch[1], k[2] = (1 - ALONE) * m->shear;
-    c[0] = m->damping_stretch * k[0], c[1] = m->damping_stretch * k[1], c[2] = m->damping_shear * k[2];
+    r[BW_PAIR_SHEAR] = (1 - ALONE) * m->shear;
+    r[BW_PAIR_DAMP_SHEAR] = m->damping_shear * r[BW_PAIR_SHEAR];
 }
 
 /* What pairs take over is no longer the triangles'. */

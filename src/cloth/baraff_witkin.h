@@ -23,15 +23,15 @@ enum {
 /* A hinge's record; stiffness in N m, damping in N m s, rest angle in rad. */
 enum { BW_BEND, BW_DAMP_BEND, BW_ANGLE, BW_HINGE_SIZE };
 
-/* A pair's record: area of both triangles; the coefficients of the diagonals p and q in w_u and w_v; stiffness and
- * damping along u, along v and of shear. */
+/* A pair's record: area of both triangles, the first one's share of it, and for each direction the coefficients of
+ * the corners 1 and 2 in the first triangle, 1 and 3 in the second, stiffness and damping; then those of shear. */
 enum {
-    BW_PAIR_CONDITIONS = 3,
-    BW_PAIR_AREA = 0,
-    BW_PAIR_MODES,
-    BW_PAIR_STIFFNESS = BW_PAIR_MODES + 4,
-    BW_PAIR_DAMPING = BW_PAIR_STIFFNESS + BW_PAIR_CONDITIONS,
-    BW_PAIR_SIZE = BW_PAIR_DAMPING + BW_PAIR_CONDITIONS
+    BW_PAIR_AREA,
+    BW_PAIR_SHARE,
+    BW_PAIR_THREADS,
+    BW_PAIR_SHEAR = BW_PAIR_THREADS + 12,
+    BW_PAIR_DAMP_SHEAR,
+    BW_PAIR_SIZE
 };
 
 typedef struct drape_i_bw_data {

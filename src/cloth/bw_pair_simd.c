@@ -1,255 +1,302 @@
 /* bw_pair_simd.c: stretch and shear of two neighbouring triangles together, eight pairs at a time.
  *
- * Where edges do not follow the threads, a bent surface tilts its triangles: on a cylinder of curvature k, threads
- * along the axis come out longer by (k h)^2 times a number that depends on the triangle. So they lock. The tilts of
- * neighbours have opposite signs, and the mean gradient of two of them,
- *     w_u = alpha w_u^A + beta w_u^B,   alpha, beta the shares of the triangles A and B in the area a,
- * and w_v likewise, has little of it. Stretch and shear are Baraff and Witkin's (1998), of the mean:
- *     C_u = |w_u| - 1,  C_v = |w_v| - 1,  C_s = w_u . w_v,   E = a/2 (k_u C_u^2 + k_v C_v^2 + k_s C_s^2).
- * There are two stiff conditions per vertex then, as on a grid along the threads, and not four, for three
- * coordinates. (One-point quadrature.) A homogeneous deformation has the energy that it has triangle by triangle. The
- * mean does not see the jump across the common edge; baraff_witkin.c leaves a share of the stiffness to the triangles
- * for that.
+ * Two conditions per triangle are four per vertex, against three coordinates: where edges do not follow the threads,
+ * a mesh of inextensible triangles cannot fold. A pair has two conditions as well, of the mean lengths of its
+ * threads, C_u = alpha |w_u^A| + beta |w_u^B| - 1,   alpha, beta the shares of the triangles A and B in the area a,
+ * and C_v likewise: two per vertex, as cloth has; and C_s = alpha w_u^A.w_v^A + beta w_u^B.w_v^B, in case that shear
+ * is stiff, too. E = a/2 (k_u C_u^2 + k_v C_v^2 + k_s C_s^2). (Baraff and Witkin's conditions (1998), averaged over
+ * patches as is usual against volumetric locking.) A homogeneous stretch has the same energy as triangle by triangle.
  *
- * Corners: x0, x1 of the common edge, x2 of A, x3 of B. The mean gradient of a quadrangle depends on its diagonals
- * alone: with p = x1 - x0 and q = x3 - x2, w_u = u_p p + u_q q and w_v = v_p p + v_q q. As in bw_triangle_simd.c
- * everything is done in W = (w_u, w_v), and pulled back to p and q at the end, which belong to the corners with
- * signs.
+ * Corners: x0, x1 of the common edge, x2 of A, x3 of B. With e_i = x_i - x0, w^A = a_1 e_1 + a_2 e_2 and
+ * w^B = b_1 e_1 + b_3 e_3; n = w/|w|, and the tension s = k C + c Cdot:
+ *     g_i = dC/de_i = alpha a_i n_A + beta b_i n_B   (a_3 = b_2 = 0)
+ *     H_ij = k g_i g_j' + s (alpha/|w^A| a_i a_j (I - n_A n_A') + beta/|w^B| b_i b_j (I - n_B n_B')),
+ * of which the second part is left out where s is negative, but for the evaluation's exactness. Damping is as in
+ * bw_triangle_simd.c; DRAPE_DAMPING_FULL adds c g q' with q_i = alpha a_i t_A + beta b_i t_B, t = (I - n n')
+ * wdot/|w|.
  *
- * H of a stretch condition stands there. Shear has H = k g g' + s [0 I; I 0], g = (w_v, w_u), and
- *     s [0 I; I 0] = s/2 [I I; I I] - s/2 [I -I; -I I],
- * of which the part with the negative sign is multiplied by the evaluation's exactness. Damping is as there.
- * Cost: some 600 flops per pair. */
+ * Shear has g_i = alpha (a_i w_v^A + a'_i w_u^A) + ..., with a_i of the warp and a'_i of the weft, and a second part
+ * s (alpha (a_i a'_j + a'_i a_j) + ...) I, which is |s|/2 ((a + a')(a + a')' - (a - a')(a - a')') for s > 0 and the
+ * negative of that otherwise: the term of negative sign is left out.
+ * Cost: some 1,400 flops a pair. */
 #include "cloth/baraff_witkin.h"
 #include "cloth/lanes.h"
 
-enum { U, V, MODES, SHEAR = MODES };
-enum { P, Q, DIAGONALS };
-
-/* One vector for each of w_u and w_v. */
-typedef struct modes {
-    vd3 of[MODES];
-} modes;
-
-/* A condition's stiffness and damping. */
-typedef struct spring {
+/* The threads of one direction in both triangles. */
+typedef struct threads {
+    vd a1, a2, b1, b3;
     vd k, c;
-} spring;
+} threads;
+
+/* Their directions and lengths at some positions. */
+typedef struct course {
+    vd3 nA, nB;
+    vd lA, lB;
+} course;
 
 typedef struct pair {
-    vd area;
-    vd coefficient[MODES][DIAGONALS];
-    spring of[BW_PAIR_CONDITIONS];
+    vd area, alpha, beta;
+    threads t[2]; /* along u, along v */
+    vd shear, shear_damping;
 } pair;
 
-typedef struct mode_matrix {
-    vd33 of[MODES][MODES];
-} mode_matrix;
+/* Three vectors: of the corners 1 to 3, against corner 0. */
+typedef struct triple {
+    vd3 e[3];
+} triple;
 
-/* What a state adds up to: t = dE/dW, and H and the matrix of the damping, times their factors; all per area. The
- * matrices' upper halves. */
 typedef struct sums {
-    modes t, product;
-    mode_matrix H;
-    vd twice; /* twice the energy and c times the dissipation */
+    vd33 block[6]; /* (1,1) (1,2) (1,3) (2,2) (2,3) (3,3) */
+    triple force, product;
 } sums;
+
+DRAPE_INLINE vd3 combine(vd s, vd3 a, vd t, vd3 b) { return vd3_add(vd3_scale(s, a), vd3_scale(t, b)); }
 
 DRAPE_INLINE pair load_pair(const drape_i_bw_data *d, const int32_t *e) {
     const double *r = d->records;
     pair p;
     p.area = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_AREA, e);
-    for (int m = 0; m < MODES; m++)
-        for (int i = 0; i < DIAGONALS; i++)
-            p.coefficient[m][i] = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_MODES + DIAGONALS * m + i, e);
-    for (int i = 0; i < BW_PAIR_CONDITIONS; i++) {
-        p.of[i].k = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_STIFFNESS + i, e);
-        p.of[i].c = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_DAMPING + i, e);
+    p.alpha = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_SHARE, e);
+    p.beta = vd_set1(1) - p.alpha;
+    for (int i = 0; i < 2; i++) {
+        p.t[i].a1 = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_THREADS + 6 * i, e);
+        p.t[i].a2 = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_THREADS + 6 * i + 1, e);
+        p.t[i].b1 = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_THREADS + 6 * i + 2, e);
+        p.t[i].b3 = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_THREADS + 6 * i + 3, e);
+        p.t[i].k = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_THREADS + 6 * i + 4, e);
+        p.t[i].c = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_THREADS + 6 * i + 5, e);
     }
+    p.shear = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_SHEAR, e);
+    p.shear_damping = lanes_field(r, BW_PAIR_SIZE, BW_PAIR_DAMP_SHEAR, e);
     return p;
 }
 
-/* W of y, a vector over all vertices. */
-DRAPE_INLINE modes load_modes(const drape_i_bw_data *d, const double *y, const int32_t *e, const pair *p) {
-    vd3 p_edge = vd3_sub(lanes_gather(y, d->nodes, 4, 1, e), lanes_gather(y, d->nodes, 4, 0, e));
-    vd3 q_edge = vd3_sub(lanes_gather(y, d->nodes, 4, 3, e), lanes_gather(y, d->nodes, 4, 2, e));
-    modes w;
-    for (int m = 0; m < MODES; m++)
-        w.of[m] = vd3_add(vd3_scale(p->coefficient[m][P], p_edge), vd3_scale(p->coefficient[m][Q], q_edge));
-    return w;
+DRAPE_INLINE triple load_triple(const drape_i_bw_data *d, const double *y, const int32_t *e) {
+    vd3 y0 = lanes_gather(y, d->nodes, 4, 0, e);
+    triple t;
+    for (int i = 0; i < 3; i++) t.e[i] = vd3_sub(lanes_gather(y, d->nodes, 4, i + 1, e), y0);
+    return t;
 }
+
+DRAPE_INLINE vd3 along_A(const threads *t, const triple *e) { return combine(t->a1, e->e[0], t->a2, e->e[1]); }
+DRAPE_INLINE vd3 along_B(const threads *t, const triple *e) { return combine(t->b1, e->e[0], t->b3, e->e[2]); }
 
 DRAPE_INLINE vd3 direction(vd3 a, vd *length) {
     *length = vd_sqrt(vd3_dot(a, a));
     return vd3_scale(vd_set1(1) / vd_max(*length, vd_set1(1e-150)), a);
 }
 
-DRAPE_INLINE void add_scaled(vd3 *to, vd s, vd3 a) { *to = vd3_add(*to, vd3_scale(s, a)); }
-
-/* Stretch along mode m: k n n' + s/|w| (I - n n'). */
-DRAPE_INLINE void add_stretch(const drape_i_evaluation *at, spring of, int m, const modes *w, const modes *rate,
-                              const modes *lagged, int psd, sums *s) {
-    vd length, unused;
-    vd3 n = direction(w->of[m], &length), damped = lagged ? direction(lagged->of[m], &unused) : n;
-    vd C = length - vd_set1(1), speed = vd3_dot(damped, rate->of[m]), tension = of.k * C, drag = of.c * speed;
-    s->twice = s->twice + (tension * C + vd_set1(at->c) * (drag * speed));
-    if (!lagged) tension = tension + drag;
-    add_scaled(&s->t.of[m], tension, n);
-    if (lagged) add_scaled(&s->t.of[m], drag, damped);
-    vd across = tension / vd_max(length, vd_set1(1e-150));
-    if (psd) across = vd_clamp(across, vd_set1(at->exactness));
-    vd along = vd3_dot(n, rate->of[m]);
-    add_scaled(&s->product.of[m], across, rate->of[m]);
-    add_scaled(&s->product.of[m], (of.k - across) * along, n);
-    const vd stiffness = vd_set1(at->stiffness);
-    vd33 *H = &s->H.of[m][m];
-    *H = vd33_add_identity(vd33_add_outer(*H, stiffness * (of.k - across), n, n), stiffness * across);
-    *H = vd33_add_outer(*H, vd_set1(at->damping) * of.c, damped, damped);
+DRAPE_INLINE course find_course(const threads *t, const triple *x) {
+    course c;
+    c.nA = direction(along_A(t, x), &c.lA);
+    c.nB = direction(along_B(t, x), &c.lB);
+    return c;
 }
 
-/* scale (w_v, w_u) (w_v, w_u)' */
-DRAPE_INLINE void add_outer(mode_matrix *H, vd scale, vd3 wu, vd3 wv) {
-    H->of[U][U] = vd33_add_outer(H->of[U][U], scale, wv, wv);
-    H->of[U][V] = vd33_add_outer(H->of[U][V], scale, wv, wu);
-    H->of[V][V] = vd33_add_outer(H->of[V][V], scale, wu, wu);
+/* alpha a_i p + beta b_i q for the three corners. */
+DRAPE_INLINE triple spread(const pair *p, const threads *t, vd3 at_A, vd3 at_B) {
+    vd3 A = vd3_scale(p->alpha, at_A), B = vd3_scale(p->beta, at_B);
+    return (triple){{combine(t->a1, A, t->b1, B), vd3_scale(t->a2, A), vd3_scale(t->b3, B)}};
 }
 
-DRAPE_INLINE void add_shear(const drape_i_evaluation *at, spring of, const modes *w, const modes *rate,
-                            const modes *lagged, int psd, sums *s) {
-    const vd half = vd_set1(0.5), stiffness = vd_set1(at->stiffness);
-    vd3 wu = w->of[U], wv = w->of[V], du = lagged ? lagged->of[U] : wu, dv = lagged ? lagged->of[V] : wv;
-    vd C = vd3_dot(wu, wv), speed = vd3_dot(dv, rate->of[U]) + vd3_dot(du, rate->of[V]);
-    vd tension = of.k * C, drag = of.c * speed;
-    s->twice = s->twice + (tension * C + vd_set1(at->c) * (drag * speed));
-    if (!lagged) tension = tension + drag;
-    add_scaled(&s->t.of[U], tension, wv), add_scaled(&s->t.of[V], tension, wu);
-    if (lagged) add_scaled(&s->t.of[U], drag, dv), add_scaled(&s->t.of[V], drag, du);
-    vd same = vd_set1(0), cross = tension;
-    if (psd) {
-        vd share = vd_set1(at->exactness), plus = vd_clamp(tension, share), minus = vd_clamp(-tension, share);
-        same = half * (plus + minus), cross = half * (plus - minus);
+DRAPE_INLINE vd apply(const triple *g, const triple *v) {
+    return (vd3_dot(g->e[0], v->e[0]) + vd3_dot(g->e[1], v->e[1])) + vd3_dot(g->e[2], v->e[2]);
+}
+
+DRAPE_INLINE void add_scaled(triple *to, vd s, const triple *g) {
+    for (int i = 0; i < 3; i++) to->e[i] = vd3_add(to->e[i], vd3_scale(s, g->e[i]));
+}
+
+DRAPE_INLINE void add_outer(sums *s, vd scale, const triple *g) {
+    int k = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++, k++) s->block[k] = vd33_add_outer(s->block[k], scale, g->e[i], g->e[j]);
+}
+
+/* scale (I - n n') */
+DRAPE_INLINE vd33 across(vd scale, vd3 n) {
+    return vd33_add_outer(vd33_add_identity(vd33_zero(), scale), -scale, n, n);
+}
+
+/* The second part of H, times `stiffness`, and its product with v. */
+DRAPE_INLINE void add_geometric(sums *s, const pair *p, const threads *t, const course *c, vd tension, vd stiffness,
+                                const triple *v) {
+    const vd tiny = vd_set1(1e-150);
+    vd sA = p->alpha * (tension / vd_max(c->lA, tiny)), sB = p->beta * (tension / vd_max(c->lB, tiny));
+    vd33 A = across(sA, c->nA), B = across(sB, c->nB);
+    vd3 Av = vd33_times(A, along_A(t, v)), Bv = vd33_times(B, along_B(t, v));
+    s->product.e[0] = vd3_add(s->product.e[0], combine(t->a1, Av, t->b1, Bv));
+    s->product.e[1] = vd3_add(s->product.e[1], vd3_scale(t->a2, Av));
+    s->product.e[2] = vd3_add(s->product.e[2], vd3_scale(t->b3, Bv));
+    vd a11 = stiffness * t->a1 * t->a1, a12 = stiffness * t->a1 * t->a2, a22 = stiffness * t->a2 * t->a2;
+    vd b11 = stiffness * t->b1 * t->b1, b13 = stiffness * t->b1 * t->b3, b33 = stiffness * t->b3 * t->b3;
+    for (int i = 0; i < 9; i++) {
+        s->block[0].m[i] += a11 * A.m[i] + b11 * B.m[i];
+        s->block[1].m[i] += a12 * A.m[i];
+        s->block[2].m[i] += b13 * B.m[i];
+        s->block[3].m[i] += a22 * A.m[i];
+        s->block[5].m[i] += b33 * B.m[i];
     }
-    vd change = of.k * (vd3_dot(wv, rate->of[U]) + vd3_dot(wu, rate->of[V]));
-    add_scaled(&s->product.of[U], change, wv), add_scaled(&s->product.of[V], change, wu);
-    add_scaled(&s->product.of[U], same, rate->of[U]), add_scaled(&s->product.of[U], cross, rate->of[V]);
-    add_scaled(&s->product.of[V], same, rate->of[V]), add_scaled(&s->product.of[V], cross, rate->of[U]);
-    add_outer(&s->H, stiffness * of.k, wu, wv);
-    add_outer(&s->H, vd_set1(at->damping) * of.c, du, dv);
-    s->H.of[U][U] = vd33_add_identity(s->H.of[U][U], stiffness * same);
-    s->H.of[V][V] = vd33_add_identity(s->H.of[V][V], stiffness * same);
-    s->H.of[U][V] = vd33_add_identity(s->H.of[U][V], stiffness * cross);
+}
+
+/* The ten blocks of four corners from the six of corners 1 to 3: rows and columns sum to zero. */
+DRAPE_INLINE void store_blocks(const sums *s, vd scale, int lane, drape_i_batch *out) {
+    vd33 b[6], c[4];
+    for (int k = 0; k < 6; k++)
+        for (int i = 0; i < 9; i++) b[k].m[i] = scale * s->block[k].m[i];
+    vd33 b21 = vd33_transpose(b[1]), b31 = vd33_transpose(b[2]), b32 = vd33_transpose(b[4]);
+    for (int i = 0; i < 9; i++) {
+        c[1].m[i] = -(b[0].m[i] + b21.m[i] + b31.m[i]);
+        c[2].m[i] = -(b[1].m[i] + b[3].m[i] + b32.m[i]);
+        c[3].m[i] = -(b[2].m[i] + b[4].m[i] + b[5].m[i]);
+    }
+    for (int i = 0; i < 9; i++) c[0].m[i] = -(c[1].m[i] + c[2].m[i] + c[3].m[i]);
+    for (int k = 0; k < 4; k++) lanes_store_block(out->blocks, k, lane, c[k]);
+    for (int k = 0; k < 6; k++) lanes_store_block(out->blocks, 4 + k, lane, b[k]);
+}
+
+/* Adds scale g q' to the stored blocks; corner 0 has minus the sum of the others. */
+DRAPE_INLINE void add_dropped(const triple *g, const triple *q, vd scale, int lane, drape_i_batch *out) {
+    vd3 G[4], Q[4];
+    for (int i = 0; i < 3; i++) G[i + 1] = g->e[i], Q[i + 1] = q->e[i];
+    G[0] = vd3_scale(vd_set1(-1), vd3_add(G[1], vd3_add(G[2], G[3])));
+    Q[0] = vd3_scale(vd_set1(-1), vd3_add(Q[1], vd3_add(Q[2], Q[3])));
+    int k = 0;
+    for (int a = 0; a < 4; a++)
+        for (int b = a; b < 4; b++, k++) {
+            vd33 R = vd33_add_outer(lanes_load_block(out->blocks, k, lane), scale, G[a], Q[b]);
+            vd33 mirror = vd33_add_outer(lanes_load_block(out->lower, k, lane), scale, G[b], Q[a]);
+            lanes_store_block(out->blocks, k, lane, R);
+            lanes_store_block(out->lower, k, lane, mirror);
+        }
+}
+
+DRAPE_INLINE void store_triple(const triple *t, vd scale, int lane, double (*to)[DRAPE_I_LANES]) {
+    vd3 sum = vd3_scale(scale, vd3_add(t->e[0], vd3_add(t->e[1], t->e[2])));
+    lanes_store_vector(to, 0, lane, vd3_scale(vd_set1(-1), sum));
+    for (int i = 0; i < 3; i++) lanes_store_vector(to, i + 1, lane, vd3_scale(scale, t->e[i]));
+}
+
+/* t = (I - n n') wdot / |w| */
+DRAPE_INLINE vd3 turning(vd3 w_dot, vd3 n, vd length) {
+    return vd3_scale(vd_set1(1) / vd_max(length, vd_set1(1e-150)), vd3_sub(w_dot, vd3_scale(vd3_dot(n, w_dot), n)));
+}
+
+DRAPE_INLINE triple turn_of(const pair *p, const threads *t, const course *c, const triple *v) {
+    return spread(p, t, turning(along_A(t, v), c->nA, c->lA), turning(along_B(t, v), c->nB, c->lB));
+}
+
+/* One direction: adds to the sums; returns twice its energy and c times its dissipation, per area. */
+DRAPE_INLINE vd add_threads(const pair *p, const threads *t, const drape_i_evaluation *at, const triple *x,
+                            const triple *v, const triple *lagged, int psd, sums *s) {
+    course now = find_course(t, x);
+    triple g = spread(p, t, now.nA, now.nB), damped = g;
+    if (lagged) {
+        course then = find_course(t, lagged);
+        damped = spread(p, t, then.nA, then.nB);
+    }
+    vd C = p->alpha * now.lA + p->beta * now.lB - vd_set1(1), rate = apply(&damped, v);
+    vd tension = t->k * C, resistance = t->c * rate;
+    vd twice = tension * C + vd_set1(at->c) * (resistance * rate);
+    if (!lagged) tension = tension + resistance;
+    add_scaled(&s->force, -tension, &g);
+    if (lagged) add_scaled(&s->force, -resistance, &damped);
+    add_outer(s, vd_set1(at->stiffness) * t->k, &g);
+    add_outer(s, vd_set1(at->damping) * t->c, &damped);
+    add_scaled(&s->product, t->k * apply(&g, v), &g);
+    vd kept = psd ? vd_clamp(tension, vd_set1(at->exactness)) : tension;
+    add_geometric(s, p, t, &now, kept, vd_set1(at->stiffness), v);
+    return twice;
+}
+
+/* ---- shear ---- */
+
+DRAPE_INLINE triple add_triples(triple a, triple b) {
+    for (int i = 0; i < 3; i++) a.e[i] = vd3_add(a.e[i], b.e[i]);
+    return a;
+}
+
+/* dC_s/de at y, or with the rates of the threads in place of the threads its change. */
+DRAPE_INLINE triple shear_gradient(const pair *p, const triple *y) {
+    return add_triples(spread(p, &p->t[0], along_A(&p->t[1], y), along_B(&p->t[1], y)),
+                       spread(p, &p->t[1], along_A(&p->t[0], y), along_B(&p->t[0], y)));
+}
+
+DRAPE_INLINE vd shear_of(const pair *p, const triple *x) {
+    return p->alpha * vd3_dot(along_A(&p->t[0], x), along_A(&p->t[1], x)) +
+           p->beta * vd3_dot(along_B(&p->t[0], x), along_B(&p->t[1], x));
+}
+
+/* Adds scale (alpha a a' + beta b b') I to the blocks and the product, a = a_u + sign a_v. */
+DRAPE_INLINE void add_identity(sums *s, const pair *p, vd scale, vd sign, vd stiffness, const triple *v) {
+    const threads *u = &p->t[0], *w = &p->t[1];
+    vd a[3] = {u->a1 + sign * w->a1, u->a2 + sign * w->a2, vd_set1(0)};
+    vd b[3] = {u->b1 + sign * w->b1, vd_set1(0), u->b3 + sign * w->b3};
+    int k = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            vd entry = scale * (p->alpha * a[i] * a[j] + p->beta * b[i] * b[j]);
+            s->product.e[i] = vd3_add(s->product.e[i], vd3_scale(entry, v->e[j]));
+            if (j >= i) s->block[k] = vd33_add_identity(s->block[k], stiffness * entry), k++;
+        }
+}
+
+/* Shear: as add_threads. */
+DRAPE_INLINE vd add_shear(const pair *p, const drape_i_evaluation *at, const triple *x, const triple *v,
+                          const triple *lagged, int psd, sums *s) {
+    const vd half = vd_set1(0.5), one = vd_set1(1);
+    triple g = shear_gradient(p, x), damped = lagged ? shear_gradient(p, lagged) : g;
+    vd C = shear_of(p, x), rate = apply(&damped, v), tension = p->shear * C, resistance = p->shear_damping * rate;
+    vd twice = tension * C + vd_set1(at->c) * (resistance * rate);
+    if (!lagged) tension = tension + resistance;
+    add_scaled(&s->force, -tension, &g);
+    if (lagged) add_scaled(&s->force, -resistance, &damped);
+    add_outer(s, vd_set1(at->stiffness) * p->shear, &g);
+    add_outer(s, vd_set1(at->damping) * p->shear_damping, &damped);
+    add_scaled(&s->product, p->shear * apply(&g, v), &g);
+    vd share = psd ? vd_set1(at->exactness) : one;
+    add_identity(s, p, half * vd_clamp(tension, share), one, vd_set1(at->stiffness), v);
+    add_identity(s, p, half * vd_clamp(-tension, share), -one, vd_set1(at->stiffness), v);
+    return twice;
 }
 
 DRAPE_INLINE sums no_sums(void) {
     const vd zero = vd_set1(0);
     const vd3 none = {zero, zero, zero};
     sums s;
-    for (int m = 0; m < MODES; m++) {
-        s.t.of[m] = s.product.of[m] = none;
-        for (int n = m; n < MODES; n++) s.H.of[m][n] = vd33_zero();
-    }
-    s.twice = zero;
+    for (int i = 0; i < 6; i++) s.block[i] = vd33_zero();
+    for (int i = 0; i < 3; i++) s.force.e[i] = s.product.e[i] = none;
     return s;
 }
-
-/* ---- from modes to corners ---- */
-
-/* Stores a (u_p t_u + v_p t_v) and the same of q, with the corners' signs. */
-DRAPE_INLINE void store_corners(const pair *p, double sign, const modes *t, int lane, double (*to)[DRAPE_I_LANES]) {
-    vd a = vd_set1(sign) * p->area;
-    for (int i = 0; i < DIAGONALS; i++) {
-        vd3 end =
-            vd3_add(vd3_scale(a * p->coefficient[U][i], t->of[U]), vd3_scale(a * p->coefficient[V][i], t->of[V]));
-        lanes_store_vector(to, 2 * i, lane, vd3_scale(vd_set1(-1), end));
-        lanes_store_vector(to, 2 * i + 1, lane, end);
-    }
-}
-
-/* The block of two diagonals. */
-DRAPE_INLINE vd33 pull_back(const pair *p, const mode_matrix *H, int i, int j) {
-    vd uu = p->area * p->coefficient[U][i] * p->coefficient[U][j];
-    vd uv = p->area * p->coefficient[U][i] * p->coefficient[V][j];
-    vd vu = p->area * p->coefficient[V][i] * p->coefficient[U][j];
-    vd vv = p->area * p->coefficient[V][i] * p->coefficient[V][j];
-    vd33 B, transposed = vd33_transpose(H->of[U][V]);
-    for (int k = 0; k < 9; k++)
-        B.m[k] = (uu * H->of[U][U].m[k] + vv * H->of[V][V].m[k]) + (uv * H->of[U][V].m[k] + vu * transposed.m[k]);
-    return B;
-}
-
-DRAPE_INLINE void store_blocks(const pair *p, const mode_matrix *H, int lane, drape_i_batch *out) {
-    const vd minus = vd_set1(-1), zero = vd_set1(0);
-    vd33 pp = pull_back(p, H, P, P), pq = pull_back(p, H, P, Q), qq = pull_back(p, H, Q, Q);
-    vd33 pp_ = vd33_combine(minus, pp, zero, pp), pq_ = vd33_combine(minus, pq, zero, pq);
-    vd33 qq_ = vd33_combine(minus, qq, zero, qq);
-    const vd33 blocks[10] = {pp, pp_, pq, pq_, pp, pq_, pq, qq, qq_, qq};
-    for (int k = 0; k < 10; k++) lanes_store_block(out->blocks, k, lane, blocks[k]);
-}
-
-/* ---- what DRAPE_DAMPING_FULL adds ---- */
-
-/* Adds scale g q', both over the corners, to the stored blocks. */
-DRAPE_INLINE void add_dropped(const pair *p, const modes *g, const modes *q, vd scale, int lane, drape_i_batch *out) {
-    vd3 gradient[4], change[4];
-    for (int i = 0; i < DIAGONALS; i++) {
-        const vd u = p->coefficient[U][i], v = p->coefficient[V][i];
-        gradient[2 * i + 1] = vd3_add(vd3_scale(u, g->of[U]), vd3_scale(v, g->of[V]));
-        change[2 * i + 1] = vd3_add(vd3_scale(u, q->of[U]), vd3_scale(v, q->of[V]));
-        gradient[2 * i] = vd3_scale(vd_set1(-1), gradient[2 * i + 1]),
-                     change[2 * i] = vd3_scale(vd_set1(-1), change[2 * i + 1]);
-    }
-    int k = 0;
-    for (int a = 0; a < 4; a++)
-        for (int b = a; b < 4; b++, k++) {
-            vd33 R = vd33_add_outer(lanes_load_block(out->blocks, k, lane), scale, gradient[a], change[b]);
-            vd33 mirror = vd33_add_outer(lanes_load_block(out->lower, k, lane), scale, gradient[b], change[a]);
-            lanes_store_block(out->blocks, k, lane, R);
-            lanes_store_block(out->lower, k, lane, mirror);
-        }
-}
-
-/* c dC/dW (dCdot/dW)' of one condition, given both. */
-DRAPE_INLINE void add_unsymmetric(const pair *p, const drape_i_evaluation *at, vd c, const modes *g, const modes *q,
-                                  const modes *rate, int lane, drape_i_batch *out, sums *s) {
-    vd change = vd_set1(0);
-    for (int m = 0; m < MODES; m++) change = change + vd3_dot(q->of[m], rate->of[m]);
-    for (int m = 0; m < MODES; m++) add_scaled(&s->product.of[m], c * change, g->of[m]);
-    add_dropped(p, g, q, vd_set1(at->stiffness) * p->area * c, lane, out);
-}
-
-DRAPE_INLINE void add_all_unsymmetric(const pair *p, const drape_i_evaluation *at, const modes *w, const modes *rate,
-                                      int lane, drape_i_batch *out, sums *s) {
-    const modes none = no_sums().t;
-    for (int k = 0; k < 10; k++)
-        lanes_store_block(out->lower, k, lane, vd33_transpose(lanes_load_block(out->blocks, k, lane)));
-    for (int m = 0; m < MODES; m++) { /* q = (I - n n') wdot / |w| */
-        modes g = none, q = none;
-        vd length;
-        g.of[m] = direction(w->of[m], &length);
-        vd3 turning = vd3_sub(rate->of[m], vd3_scale(vd3_dot(g.of[m], rate->of[m]), g.of[m]));
-        q.of[m] = vd3_scale(vd_set1(1) / vd_max(length, vd_set1(1e-150)), turning);
-        add_unsymmetric(p, at, p->of[m].c, &g, &q, rate, lane, out, s);
-    }
-    modes g = {{w->of[V], w->of[U]}}, q = {{rate->of[V], rate->of[U]}};
-    add_unsymmetric(p, at, p->of[SHEAR].c, &g, &q, rate, lane, out, s);
-}
-
-/* ---- kernels ---- */
 
 DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
                            int psd, drape_i_damping damping, drape_i_batch *out) {
     const int is_lagged = damping == DRAPE_I_DAMPING_LAGGED;
     pair p = load_pair(d, e);
-    modes w = load_modes(d, at->x, e, &p), rate = load_modes(d, at->v, e, &p), then = w;
-    if (is_lagged) then = load_modes(d, at->lagged_x, e, &p);
-    const modes *lagged = is_lagged ? &then : 0;
+    triple x = load_triple(d, at->x, e), v = load_triple(d, at->v, e), lagged = x;
+    if (is_lagged) lagged = load_triple(d, at->lagged_x, e);
     sums s = no_sums();
-    for (int m = 0; m < MODES; m++) add_stretch(at, p.of[m], m, &w, &rate, lagged, psd, &s);
-    add_shear(at, p.of[SHEAR], &w, &rate, lagged, psd, &s);
-    if (at->potential) vd_store(out->scalar + lane, vd_set1(0.5) * p.area * s.twice);
-    store_corners(&p, -1, &s.t, lane, out->vectors[0]);
-    store_blocks(&p, &s.H, lane, out);
-    if (damping == DRAPE_I_DAMPING_FULL) add_all_unsymmetric(&p, at, &w, &rate, lane, out, &s);
-    store_corners(&p, 1, &s.product, lane, out->vectors[1]);
+    vd twice = vd_set1(0);
+    for (int i = 0; i < 2; i++)
+        twice = twice + add_threads(&p, &p.t[i], at, &x, &v, is_lagged ? &lagged : 0, psd, &s);
+    twice = twice + add_shear(&p, at, &x, &v, is_lagged ? &lagged : 0, psd, &s);
+    if (at->potential) vd_store(out->scalar + lane, vd_set1(0.5) * p.area * twice);
+    store_triple(&s.force, p.area, lane, out->vectors[0]);
+    store_blocks(&s, p.area, lane, out);
+    if (damping == DRAPE_I_DAMPING_FULL) {
+        for (int k = 0; k < 10; k++)
+            lanes_store_block(out->lower, k, lane, vd33_transpose(lanes_load_block(out->blocks, k, lane)));
+        for (int i = 0; i < 2; i++) {
+            course c = find_course(&p.t[i], &x);
+            triple g = spread(&p, &p.t[i], c.nA, c.nB), q = turn_of(&p, &p.t[i], &c, &v);
+            add_dropped(&g, &q, vd_set1(at->stiffness) * p.area * p.t[i].c, lane, out);
+            add_scaled(&s.product, p.t[i].c * apply(&q, &v), &g);
+        }
+        triple g = shear_gradient(&p, &x), q = shear_gradient(&p, &v);
+        add_dropped(&g, &q, vd_set1(at->stiffness) * p.area * p.shear_damping, lane, out);
+        add_scaled(&s.product, p.shear_damping * apply(&q, &v), &g);
+    }
+    store_triple(&s.product, p.area, lane, out->vectors[1]);
 }
 
 void DRAPE_NAME(drape_i_bw_pair)(const void *data, const void *where, const int32_t *elements, drape_i_batch *out) {
@@ -264,14 +311,15 @@ void DRAPE_NAME(drape_i_bw_pair_energy)(const void *data, const drape_i_evaluati
                                         double *energy) {
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
         pair p = load_pair(data, elements + lane);
-        modes w = load_modes(data, at->x, elements + lane, &p);
+        triple x = load_triple(data, at->x, elements + lane);
         vd twice = vd_set1(0);
-        for (int m = 0; m < MODES; m++) {
-            vd C = vd_sqrt(vd3_dot(w.of[m], w.of[m])) - vd_set1(1);
-            twice = twice + p.of[m].k * C * C;
+        for (int i = 0; i < 2; i++) {
+            course c = find_course(&p.t[i], &x);
+            vd C = p.alpha * c.lA + p.beta * c.lB - vd_set1(1);
+            twice = twice + p.t[i].k * C * C;
         }
-        vd C = vd3_dot(w.of[U], w.of[V]);
-        twice = twice + p.of[SHEAR].k * C * C;
+        vd C = shear_of(&p, &x);
+        twice = twice + p.shear * C * C;
         vd_store(energy + lane, vd_set1(0.5) * p.area * twice);
     }
 }
@@ -280,15 +328,18 @@ void DRAPE_NAME(drape_i_bw_pair_dissipation)(const void *data, const drape_i_eva
                                              double *dissipation) {
     for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
         pair p = load_pair(data, elements + lane);
-        modes w = load_modes(data, drape_i_damping_x(at), elements + lane, &p);
-        modes rate = load_modes(data, at->v, elements + lane, &p);
-        vd twice = vd_set1(0), length;
-        for (int m = 0; m < MODES; m++) {
-            vd speed = vd3_dot(direction(w.of[m], &length), rate.of[m]);
-            twice = twice + p.of[m].c * speed * speed;
+        triple x = load_triple(data, drape_i_damping_x(at), elements + lane);
+        triple v = load_triple(data, at->v, elements + lane);
+        vd twice = vd_set1(0);
+        for (int i = 0; i < 2; i++) {
+            course c = find_course(&p.t[i], &x);
+            triple g = spread(&p, &p.t[i], c.nA, c.nB);
+            vd rate = apply(&g, &v);
+            twice = twice + p.t[i].c * rate * rate;
         }
-        vd speed = vd3_dot(w.of[V], rate.of[U]) + vd3_dot(w.of[U], rate.of[V]);
-        twice = twice + p.of[SHEAR].c * speed * speed;
+        triple g = shear_gradient(&p, &x);
+        vd rate = apply(&g, &v);
+        twice = twice + p.shear_damping * rate * rate;
         vd_store(dissipation + lane, vd_set1(0.5) * p.area * twice);
     }
 }

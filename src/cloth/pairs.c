@@ -5,8 +5,6 @@
  * cells, and of the triangles of irregular meshes a few in a hundred stay alone. */
 #include "cloth/pairs.h"
 
-#include <math.h>
-
 typedef struct matching {
     const drape_i_model_input *in;
     int32_t (*hinge)[3]; /* of each triangle: hinges to the neighbours that it may join; -1: none */
@@ -28,24 +26,6 @@ static bool same_point(const drape_i_model_input *in, const int32_t *t, int32_t 
     return uv[0] == uv[1];
 }
 
-/* Whether both triangles measure along the same threads: the mean of their gradients then depends on the pair's
- * diagonals alone. Triangles of curved pieces without uv do not. */
-static bool same_threads(const drape_i_model_input *in, int32_t hinge) {
-    const double least = 1e-6; /* of coordinates that were rounded to single precision */
-    const int32_t *t = in->hinges->triangle[hinge], *node = in->hinges->node[hinge];
-    double mean[2][2] = {{0}}, size = 0;
-    for (int32_t side = 0; side < 2; side++) {
-        const drape_i_rest_triangle *r = &in->rest_triangle[t[side]];
-        for (int32_t k = 0; k < 3; k++)
-            for (int32_t e = 0; e < 2; e++) {
-                if (in->triangle[t[side]][k] != node[e]) continue;
-                mean[e][0] += r->area * r->du[k], mean[e][1] += r->area * r->dv[k];
-                size = fmax(size, r->area * fmax(fabs(r->du[k]), fabs(r->dv[k])));
-            }
-    }
-    return fabs(mean[0][0] + mean[1][0]) <= least * size && fabs(mean[0][1] + mean[1][1]) <= least * size;
-}
-
 static void list_neighbours(matching *m) {
     const drape_i_hinges *h = m->in->hinges;
     for (int32_t t = 0; t < m->in->triangles; t++)
@@ -53,7 +33,6 @@ static void list_neighbours(matching *m) {
     for (int32_t i = 0; i < h->count; i++) {
         if (!same_point(m->in, h->triangle[i], h->node[i][0]) || !same_point(m->in, h->triangle[i], h->node[i][1]))
             continue;
-        if (!same_threads(m->in, i)) continue;
         for (int32_t side = 0; side < 2; side++) {
             int32_t *list = m->hinge[h->triangle[i][side]], k = 0;
             while (list[k] >= 0) k++;
