@@ -17,6 +17,7 @@ static const struct command {
     {"solve", "solve a linear system from a file", command_solve},
     {"ode", "try an integrator on an example with a known solution", command_ode},
     {"ccd", "test collision detection on queries with known answers", command_ccd},
+    {"validate", "solve problems with known answers, and compare", command_validate},
     {"scenes", "list the built-in scenes, or show one", command_scenes},
     {"fabric", "make a material from measurements", command_fabric},
     {"fabrics", "list the fabrics with their numbers", command_fabrics},
