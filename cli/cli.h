@@ -212,7 +212,9 @@ int command_solve(int argc, char **argv);
 int command_ode(int argc, char **argv);
 int command_ccd(int argc, char **argv);
 int command_scenes(int argc, char **argv);
+int command_fabric(int argc, char **argv);
 int command_fabrics(int argc, char **argv);
+int command_validate(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_bench(int argc, char **argv); /* does not return where it finds the benchmarks: it becomes them */
 

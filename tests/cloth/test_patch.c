@@ -132,6 +132,66 @@ static void test_constant_curvature(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* A vertex with its neighbours; returns how many. */
+static int32_t ring_of(const test_mesh *m, int32_t vertex, int32_t *nodes) {
+    int32_t count = 1;
+    nodes[0] = vertex;
+    for (int32_t t = 0; t < m->triangles; t++) {
+        const int32_t *c = m->triangle + 3 * t;
+        if (c[0] != vertex && c[1] != vertex && c[2] != vertex) continue;
+        for (int32_t k = 0; k < 3; k++) {
+            int32_t i = 0;
+            while (i < count && nodes[i] != c[k]) i++;
+            if (i == count) nodes[count++] = c[k];
+        }
+    }
+    return count;
+}
+
+/* Energy of a vertex of the border, per area and rigidity, from the fit to it and its neighbours. */
+static double border_energy(const test_mesh *m, int32_t vertex, const double *x) {
+    enum { MOST = 24 };
+    int32_t nodes[MOST], n = ring_of(m, vertex, nodes);
+    double y[2 * MOST], C[3 * MOST], R[MOST * MOST], work[9 * MOST], h, second[3] = {0}, left = 0;
+    assert_true(n <= MOST);
+    for (int32_t k = 0; k < n; k++)
+        for (int32_t a = 0; a < 2; a++) y[2 * k + a] = m->uv[2 * nodes[k] + a];
+    drape_i_patch_fit(n, y, C, R, &h, work);
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t a = 0; a < 3; a++) second[a] += C[a * n + i] * x[3 * nodes[i] + 2];
+        for (int32_t j = 0; j < n; j++) left += x[3 * nodes[i] + 2] * R[i * n + j] * x[3 * nodes[j] + 2];
+    }
+    const double stable = 25; /* STABLE of patch.c */
+    return (second[0] * second[0] + second[1] * second[1] + 2 * second[2] * second[2] + stable * left / pow(h, 4)) /
+           2;
+}
+
+/* The patch test: cylinders and saddles have their exact energy at the interior vertices of every mesh. */
+static void test_interior_energy_is_exact(void **state) {
+    (void)state;
+    static const double k[][3] = {{1, 0, 0}, {0, 1, 0}, {0.25, 0.75, 0.4330127018922193}, {1, -1, 0}, {0, 0, 1}};
+    drape_context *ctx = test_context(1);
+    for (int32_t m = 0; m < MESHES; m++)
+        for (size_t s = 0; s < sizeof k / sizeof *k; s++) {
+            test_mesh mesh = meshes[m]();
+            drape_piece piece = test_mesh_piece(&mesh);
+            piece.material = (drape_material){.density = 1, .bend = 2};
+            drape_cloth *cloth = make(ctx, &piece);
+            double *x = bent(&mesh, k[s]), energy = drape_cloth_energy(cloth, x), area = 0;
+            for (int32_t i = 0; i < mesh.vertices; i++) {
+                const double *at = mesh.rest + 3 * i, e = 1e-9, own = drape_cloth_area(cloth)[i];
+                if (at[0] > e && at[1] > e && at[0] < 1.2 - e && at[1] < 1.2 - e) area += own;
+                else energy -= 2 * own * border_energy(&mesh, i, x);
+            }
+            double square = k[s][0] * k[s][0] + k[s][1] * k[s][1] + 2 * k[s][2] * k[s][2];
+            ASSERT_NEAR(energy / (square * area), 1, 1e-10);
+            free(x);
+            drape_cloth_destroy(cloth);
+            test_mesh_clear(&mesh);
+        }
+    drape_context_destroy(ctx);
+}
+
 /* On a grid the vertices of the ends x = 0 and x = L do not see the bending across them, and all others see it. */
 static void test_energy_of_bent_grids(void **state) {
     (void)state;
@@ -272,6 +332,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fit_is_exact_for_quadratic_functions),
         cmocka_unit_test(test_constant_curvature),
+        cmocka_unit_test(test_interior_energy_is_exact),
         cmocka_unit_test(test_energy_of_bent_grids),
         cmocka_unit_test(test_isotropic_energy_does_not_depend_on_the_axes),
         cmocka_unit_test(test_linear_maps_do_not_bend),
