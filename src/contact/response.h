@@ -32,10 +32,10 @@ typedef struct drape_i_response_request {
     int32_t groups;
     void (*project)(void *user, double *x); /* m, 3 doubles per vertex of the cloth */
     void *user;
-    bool found;                 /* drape_i_world_find was called from this start, with `margin` */
-    double margin;              /* m; where it is too small, or nothing was found yet, the response calls it */
-    const double *searched;     /* the ends of the cloth that it was called for; NULL: those of this motion */
-    bool paper;                 /* impulses and zones only, no truncation */
+    bool found;             /* drape_i_world_find was called from this start, with `margin` */
+    double margin;          /* m; where it is too small, or nothing was found yet, the response calls it */
+    const double *searched; /* the ends of the cloth that it was called for; NULL: those of this motion */
+    bool paper;             /* impulses and zones only, no truncation */
     /* For tests and measurements: leave out a stage. */
     bool no_impulses, no_zones;
 } drape_i_response_request;

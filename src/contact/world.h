@@ -101,11 +101,11 @@ DRAPE_INLINE bool drape_i_world_sets_aside(const drape_i_world *world, int32_t v
 void drape_i_world_set_motion(drape_i_world *world, const double *x0, double t0, const double *x1, double t1);
 
 /* Fills `pairs` with all that come nearer than their `distance` + `margin` (m), with a collider that + `more`, when
- * all vertices move from start to end at the same time, and others beside. So a fast sheet has no more pairs than one at rest, and the list stays
- * complete while ends are changed by no more than half of what it has to spare. With `mixed` it stays complete
- * whatever parts of their ways vertices go: of a fast, fine sheet that is many times as much. Planes are in no pair:
- * each vertex of the cloth meets each plane. The same pairs in the same order whatever the threads; allocates only
- * where there are more than ever before. */
+ * all vertices move from start to end at the same time, and others beside. So a fast sheet has no more pairs than one
+ * at rest, and the list stays complete while ends are changed by no more than half of what it has to spare. With
+ * `mixed` it stays complete whatever parts of their ways vertices go: of a fast, fine sheet that is many times as
+ * much. Planes are in no pair: each vertex of the cloth meets each plane. The same pairs in the same order whatever
+ * the threads; allocates only where there are more than ever before. */
 drape_status drape_i_world_find(drape_i_world *world, double margin, double more);
 
 /* Leaves out pairs that have become exempt, or were set aside, since they were found. */

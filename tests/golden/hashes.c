@@ -162,7 +162,7 @@ static bool is_linearised(golden *g, const char *name) {
 static drape_status print_scenes(golden *g) {
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; drape_scene_name(i) && !status; i++) {
-        if (drape_scene_stand_in(i)) continue; /* without its files it is that one */
+        if (drape_scene_stand_in(i)) continue;                  /* without its files it is that one */
         bool rests = strcmp(drape_scene_name(i), "slope") == 0; /* with every integrator, bit by bit */
         status = print_scene(g, drape_scene_name(i), NULL, false);
         if (!status && !rests && !is_linearised(g, drape_scene_name(i)))

@@ -160,8 +160,8 @@ static void test_resolution_of_a_scene(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_divides_evenly),   cmocka_unit_test(test_shares_edges),
-        cmocka_unit_test(test_groups_follow),    cmocka_unit_test(test_refuses_too_many),
+        cmocka_unit_test(test_divides_evenly),        cmocka_unit_test(test_shares_edges),
+        cmocka_unit_test(test_groups_follow),         cmocka_unit_test(test_refuses_too_many),
         cmocka_unit_test(test_resolution_of_a_scene),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,6 +67,8 @@ const char *test_shared_data(const char *relative) {
 }
 
 int32_t test_scene_resolution(const char *scene, int32_t wanted) {
-    int32_t least = strcmp(scene, "knot") == 0 ? 41 : strcmp(scene, "walk") == 0 || strncmp(scene, "character", 9) == 0 ? 13 : 2;
+    int32_t least = strcmp(scene, "knot") == 0                                          ? 41
+                    : strcmp(scene, "walk") == 0 || strncmp(scene, "character", 9) == 0 ? 13
+                                                                                        : 2;
     return wanted > least ? wanted : least;
 }
