@@ -5,8 +5,8 @@
  *     cantilever, warp|weft|bias      x mm, the bending length (half the overhang at 41.5 degrees)
  *     tensile, warp|weft              x %, elongation; y N/m, force per width
  *     shear                           x degrees, angle; y N/m, force per length
- * Several lines of a weight or cantilever are readings, whose mean is taken; several of tensile or shear are points
- * of a curve, through which and the origin the nearest line goes.
+ * Several lines of a weight or cantilever are readings, whose mean is taken. Several of tensile or shear are points
+ * of a curve: the result is the line through the origin that is nearest to them.
  *
  *     bend     B = w g c^3 with the weight w per area and the bending length c (ASTM D1388)
  *     twist    1/B_twist = 2/B_bias - (1/B_warp + 1/B_weft)/2   (docs/models.md)

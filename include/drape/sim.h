@@ -128,8 +128,8 @@ typedef struct drape_stitch {
 } drape_stitch;
 
 /* Cloth held to a collider: each vertex to the point of its surface that is nearest at the start, by barycentric
- * coordinates, at the offset that it has there, which turns with the triangle. Vertices follow the surface exactly,
- * or are drawn to it by springs. */
+ * coordinates. The vertex keeps its offset from that point, which turns with the triangle. Vertices follow the
+ * surface exactly, or are drawn to it by springs. */
 typedef struct drape_attachment {
     int32_t collider; /* which one of the scene; a plane will not do, which has no triangles */
     int32_t count;

@@ -46,8 +46,8 @@ enum { DRAPE_EQUALITY_VERTICES = 4 };
  *
  *     sum of w[a] (d . x_a)  =  d . value.
  *
- * w = {1, -1} holds two vertices together, w = {1, -u, -v, u + v - 1} a vertex and a point of a triangle,
- * w = {1 - s, s, t - 1, -t} a point of one edge and a point of another. */
+ * w = {1, -1} holds two vertices together. w = {1, -u, -v, u + v - 1} holds a vertex to a point of a triangle, and
+ * w = {1 - s, s, t - 1, -t} a point of one edge to a point of another. */
 typedef struct drape_equality {
     int32_t count;                           /* vertices, 1..4 */
     int32_t vertex[DRAPE_EQUALITY_VERTICES]; /* all different */
@@ -62,10 +62,11 @@ typedef struct drape_equality {
 /* Adds equalities to a set. Vertices that they couple, directly or through others, form groups of at most 64. What
  * the set holds of single vertices joins the groups, and has precedence. S then is an orthogonal projection that is
  * block-diagonal over groups, with an orthonormal basis of what is held in each. Rows that depend on others up to
- * 1e-6 of their length are left out. Such a row contradicts the others if it is missed by more than the tolerance, >=
- * 0 and in units of the unknown, and more than rounding: an error that names its vertices. Further errors are a
- * vertex out of range or named twice, weights that are all zero, a number that is not finite, a direction of length
- * zero or in the span of the previous ones, a group that is too large. After an error the set has no equalities.
+ * 1e-6 of their length are left out. Such a row contradicts the others if it is missed by more than the tolerance
+ * (in units of the unknown, >= 0) and more than rounding. That is an error that names its vertices. So are a vertex
+ * out of range or named twice, weights that are all zero, and a number that is not finite. So are a direction of
+ * length zero or in the span of the previous ones, and a group that is too large. After an error the set has no
+ * equalities.
  *
  * A set of drape_constraints_set has none, so call this after it, once. Allocates only where there are more
  * equalities, or larger groups, than ever before. All methods and preconditioners take them: a solver turns the
@@ -188,9 +189,9 @@ typedef struct drape_problem {
                          what was made from them is kept: preconditioner, factor. It is not checked. b, z and tol may
                          differ.
                          false, the default: everything is computed from A; a first solve does so in any case */
-    bool released;    /* true: since this solver's last solve nothing has changed but that fewer directions are held,
-                         couplings are gone, and A has lost what they had in it, as where contacts that pull are let go.
-                         Multigrid then keeps its coarse levels. It is not checked. b, z and tol may differ */
+    bool released; /* true: since this solver's last solve constraints and couplings were only removed, and A lost at
+                      most what they had added to it. Use it when contacts that pull are released. Multigrid then
+                      keeps its coarse levels. It is not checked. b, z and tol may differ */
     const drape_operator *op; /* A as a function; then A is NULL, and the preconditioner of the settings "auto" or
                                  "none": P is the operator's own. The method "auto" is "ppcg". Default NULL */
     drape_couplings

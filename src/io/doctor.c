@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- findings: counted and reported ---- */
@@ -230,16 +231,29 @@ static void find_residual(examination *h, const drape_scene *scene, drape_sim *s
     h->d.summary->at_rest = found.residual < least && !scene->velocity;
 }
 
+/* The entry that a message about stitches or an attachment is about; NULL: it is about something else. */
+static const drape_i_node *entry_of(const drape_loaded_scene *loaded, const char *message) {
+    static const char attachment[] = "attachment ";
+    const drape_i_node *node = loaded->attach_node;
+    if (strncmp(message, "stitches: ", 10) == 0)
+        return loaded->stitch_node ? loaded->stitch_node : loaded->piece_node[0]; /* else they are of its seams */
+    if (strncmp(message, attachment, sizeof attachment - 1) != 0) return NULL;
+    for (int64_t k = strtol(message + sizeof attachment - 1, NULL, 10); node && k > 0; k--) node = node->next;
+    return node;
+}
+
 /* What no check above has found: creating the simulation decides. */
-static drape_status try_to_build(examination *h, const char *name, const drape_scene *loaded) {
+static drape_status try_to_build(examination *h, const char *name, const drape_loaded_scene *loaded) {
     drape_sim *sim;
     drape_i_defect kind = {DRAPE_SEVERITY_ERROR, "refused", NULL, 0};
-    drape_scene scene = *loaded;
+    drape_scene scene = loaded->scene;
     if (h->d.options->direct) scene.solve.direct = h->d.options->direct;
     drape_status status = drape_sim_create(h->d.ctx, &scene, &sim);
     if (status == DRAPE_ERROR_MEMORY) return status;
     h->d.place = (drape_finding){.file = name};
     h->d.mesh = NULL;
+    const drape_i_node *entry = status ? entry_of(loaded, drape_message(h->d.ctx)) : NULL;
+    if (entry) set_place(&h->d, entry, NULL, NULL);
     if (status) {
         drape_i_found(&h->d, &kind, NULL, "%s", drape_message(h->d.ctx));
         return DRAPE_OK;
@@ -266,7 +280,7 @@ static drape_status check_scene(examination *h, const char *name) {
         h->d.place = (drape_finding){.file = name};
         if (s->errors == 0) status = drape_i_examine_run(&h->d, scene);
         if (s->errors == 0 && !status) status = drape_i_examine_contact(&h->d, loaded);
-        if (s->errors == 0 && !status) status = try_to_build(h, name, scene);
+        if (s->errors == 0 && !status) status = try_to_build(h, name, loaded);
         drape_i_found_all(&h->d, &h->noted), h->noted.seen = 0; /* vibrations come after all findings */
         if (s->errors == 0 && !status) status = drape_i_examine_vibrations(&h->d, scene);
     }

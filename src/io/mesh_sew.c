@@ -1,7 +1,7 @@
 /* mesh_sew.c: see mesh_sew.h.
  *
- * Lengths are those of the pattern, where there is one. Two paths are matched by the share of their length: places
- * nearer to each other than NEAR of the shorter edge beside them are one, others are added to the path that lacks
+ * Lengths are those of the pattern, where there is one. Two paths are matched by the share of their length. Places
+ * nearer to each other than NEAR of the shorter edge beside them are one. Others are added to the path that lacks
  * them. Dividing a boundary edge turns its triangle into a fan about the corner opposite. */
 #include "io/mesh_sew.h"
 

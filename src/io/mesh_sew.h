@@ -49,8 +49,8 @@ drape_status drape_i_sewing_walk(drape_i_sewing *s, int32_t count, const int32_t
 drape_status drape_i_sewing_collect(drape_i_sewing *s, int32_t count, const int32_t *vertex, drape_i_path *out);
 /* Length in the pattern. */
 double drape_i_sewing_length(const drape_i_sewing *s, const drape_i_path *path);
-/* Welds the paths. DRAPE_ERROR_ARGUMENT with a message that names panels and vertices: lengths that differ too much,
- * ends too far apart, paths that run against each other or have an edge in common with another seam. */
+/* Welds the paths. DRAPE_ERROR_ARGUMENT, with a message that names panels and vertices: lengths differ too much, or
+ * ends are too far apart; paths run against each other, or share an edge with another seam. */
 drape_status drape_i_sewing_weld(drape_i_sewing *s, const drape_i_seam *seam);
 /* The mesh as it is afterwards: of_file says where its vertices went. DRAPE_ERROR_ARGUMENT: a triangle or an edge was
  * sewn to itself, or an edge has three triangles: seams cross. */

@@ -262,6 +262,7 @@ void drape_i_read_stitches(reader_t *r, const drape_i_node *root) {
         memcpy(all + at, part[k], (size_t)count[k] * sizeof *all);
         at += count[k];
     }
+    r->out->stitch_node = first;
     r->out->scene.stitches = all;
     r->out->scene.stitch_count = (int32_t)total;
 }
@@ -321,6 +322,7 @@ void drape_i_read_attachments(reader_t *r, const drape_i_node *root) {
     drape_attachment *all = drape_i_scene_get(r, entries, sizeof *all);
     int32_t count = 0;
     for (const drape_i_node *n = first; n && all; n = n->next) count += read_attachment(r, n, &all[count]);
+    r->out->attach_node = first;
     r->out->scene.attachments = all;
     r->out->scene.attachment_count = all ? count : 0;
 }

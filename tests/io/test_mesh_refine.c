@@ -44,8 +44,8 @@ static double area(const double *x, int32_t dimension, const int32_t *c) {
     return 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
 }
 
-/* A finer mesh has n^2 triangles for one, all of the same size, in space and in the pattern; Euler's number of a disk
- * in space, of two disks in the pattern. */
+/* A finer mesh has n^2 triangles for one, all of the same size, in space and in the pattern. Euler's number is that
+ * of a disk in space, and of two disks in the pattern. */
 static void test_divides_evenly(void **state) {
     (void)state;
     for (int32_t n = 1; n <= 7; n++) {

@@ -1,5 +1,5 @@
 /* Equalities between vertices: every method with every preconditioner that it takes gives the answer and the forces
- * of a dense solve with Lagrange multipliers, in the same bits for any number of threads and any vector width, and a
+ * of a dense solve with Lagrange multipliers. Bits are the same for any number of threads and any vector width. A
  * warm solver allocates nothing. */
 #include "linear/groups.h"
 #include "sparse/counting_allocator.h"

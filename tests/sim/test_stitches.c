@@ -1,5 +1,5 @@
-/* Stitches: they hold to rounding with every implicit integrator, at once or when they have closed; free cloth keeps
- * its momentum; soft ones are springs; the same bits for any threads and after a resume; bad ones are named. */
+/* Stitches hold to rounding with every implicit integrator, at once or when they have closed. Free cloth keeps its
+ * momentum. Soft stitches are springs. Bits are the same for any threads and after a resume. Bad ones are named. */
 #include "sparse/counting_allocator.h"
 #include "support/folder.h"
 #include "support/strips.h"
