@@ -50,7 +50,7 @@ drape_status drape_i_sewing_collect(drape_i_sewing *s, int32_t count, const int3
 /* Length in the pattern. */
 double drape_i_sewing_length(const drape_i_sewing *s, const drape_i_path *path);
 /* Welds the paths. DRAPE_ERROR_ARGUMENT, with a message that names panels and vertices: lengths differ too much, or
- * ends are too far apart; paths run against each other, or share an edge with another seam. */
+ * ends are too far apart. The same where paths run against each other, or share an edge with another seam. */
 drape_status drape_i_sewing_weld(drape_i_sewing *s, const drape_i_seam *seam);
 /* The mesh as it is afterwards: of_file says where its vertices went. DRAPE_ERROR_ARGUMENT: a triangle or an edge was
  * sewn to itself, or an edge has three triangles: seams cross. */
