@@ -108,7 +108,7 @@ cloth:
   - {name: sheet, grid: {resolution: 11}, material: {fabric: cotton, strain_limit: 0.1}, pins: [{where: left-edge}]}
 END
     rejects 2 'the strain limit (strain_limit) of sheet' 2 run limited.yaml -o x.pc2
-    rejects 2 'the integrator rk4 does not run' 2 run drooping --integrator rk4 -o x.pc2
+    rejects 2 'the integrator rk4 is not supported' 2 run drooping --integrator rk4 -o x.pc2
     rejects 2 'mass: consistent' 2 run drooping --set integrator.mass=consistent -o x.pc2
     rejects 2 'solver.method bicgstab' 2 run drooping --set solver.method=bicgstab -o x.pc2
     rejects 2 'point cache' 2 run drooping --resolution 11 -o x.html
