@@ -279,7 +279,7 @@ describe("the page", { concurrency: 2 }, () => {
     await fingers("touchStart", [x, y]);
     await fingers("touchMove", [x + 20, y - 20]);
     await until(page, (s) => s.pull, "a finger holds the cloth");
-    await fingers("touchStart", [x + 20, y - 20], [x - 100, y - 100]);
+    await fingers("touchStart", [x + 20, y - 20], [x < 195 ? x + 100 : x - 100, y - 100]); // within the screen
     await until(page, (s) => s.pull === null, "the second finger lets it go");
     await fingers("touchEnd");
     for (const id of ["show-panel", "show-plots"]) {
