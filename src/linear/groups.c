@@ -159,14 +159,14 @@ static void number_groups(drape_i_groups *G) {
         if (G->of[v] < 0) continue;
         int32_t root = root_of(G->of, v), g = root == v ? G->count++ : G->place[root];
         if (root == v) G->group[g] = (drape_i_group){.wrong = -1};
-        G->place[v] = g; /* for now */
+        G->place[v] = g; /* its group, until rows are numbered */
         G->group[g].size++;
     }
     for (int32_t g = 0, first = 0; g < G->count; first += G->group[g++].size) G->group[g].first = first;
     for (int32_t v = 0; v < G->vertices; v++) {
         if (G->of[v] < 0) continue;
         drape_i_group *g = &G->group[G->of[v] = G->place[v]];
-        G->place[v] = g->rows++; /* for now: those that are there */
+        G->place[v] = g->rows++; /* those that are there so far */
         G->member[g->first + G->place[v]] = v;
     }
     for (int32_t g = 0; g < G->count; g++) G->group[g].rows = 0;
