@@ -5,9 +5,9 @@
  * the solver and its choice need to know of it.
  *
  * It is made from A itself, or (with constraints) from the prefiltered matrix A^ = S A S + C (I-S), C the mean of
- * |the diagonal of A_ii|. Then apply gives h = S P^-1 S r. Where P treats each vertex by its 3x3 blocks that needs no
- * filtering: A^_ij maps range to range, so it is enough to keep S_i (block)^-1 S_i in place of the diagonal blocks'
- * inverses (drape_i_filtered_block). */
+ * |the diagonal of A_ii|. Then apply gives h = S P^-1 S r. Where P treats each vertex separately, by its 3x3 blocks,
+ * that needs no filtering. A^_ij maps range to range, so it is enough to keep S_i (block)^-1 S_i in place of the
+ * diagonal blocks' inverses (drape_i_filtered_block). */
 #ifndef DRAPE_LINEAR_PRECOND_H
 #define DRAPE_LINEAR_PRECOND_H
 

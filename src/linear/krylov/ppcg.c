@@ -2,8 +2,8 @@
  *
  *     (S A S + C (I-S)) y = b^,   b^ = S (b - A (I-S) z),   x = y + (I-S) z,
  *
- * C scaling I - S into the spectrum of A. The preconditioner is that of this matrix, so constraints cost it nothing;
- * y and all directions stay in the range of S, where the matrix is S A, so that it is never formed.
+ * C scaling I - S into the spectrum of A. The preconditioner is that of this matrix, so constraints cost it nothing.
+ * y and all directions stay in the range of S, where the matrix is S A, so it is never formed.
  *
  * Memory is the limit, so the vector work is done in two passes, with P^-1 on the way where it is one block a vertex
  * (G; drape_i_blocks_*). x lags behind by one step, so that p is read once less:

@@ -10,9 +10,9 @@
  * - Refresh all values, in place.
  * - Rebuild aggregates and patterns too.
  *
- * Iterations beyond those of the first solve after a refresh are debt; when it has grown to what a refresh costs, it
- * is time for one, so that never more than twice the best is spent. A refresh is due at once where the constraints
- * are others, or the diagonal blocks have changed much.
+ * Iterations beyond those of the first solve after a refresh are debt. When it has grown to what a refresh costs, it
+ * is time for one, so that the total is never more than twice the best. A refresh is due at once where the
+ * constraints are others, or the diagonal blocks have changed much.
  *
  * Couplings that tie vertices together are added to A, and levels of their own are made for that matrix; those for A
  * alone stay for solves without ties. All other couplings are taken in by the levels that are in use. */
