@@ -1,7 +1,8 @@
 /* attach.c: cloth that is held to colliders.
  *
  * An attached vertex keeps the barycentric coordinates w of the point of the collider's surface that is nearest to it
- * at the start, and its offset from there in the frame of the triangle, e1 along its first edge, n its normal:
+ * at the start. It also keeps its offset from there in the frame of the triangle, e1 along its first edge, n its
+ * normal:
  *
  *     p(t) = sum w_i x_i(t) + o_1 e1(t) + o_2 (n x e1)(t) + o_3 n(t).
  *
