@@ -1,11 +1,15 @@
 /* bw_pair_simd.c: stretch and shear of two neighbouring triangles together, eight pairs at a time.
  *
  * Two conditions per triangle are four per vertex, against three coordinates: where edges do not follow the threads,
- * a mesh of inextensible triangles cannot fold. A pair has two conditions as well, of the mean lengths of its
- * threads, C_u = alpha |w_u^A| + beta |w_u^B| - 1,   alpha, beta the shares of the triangles A and B in the area a,
- * and C_v likewise: two per vertex, as cloth has; and C_s = alpha w_u^A.w_v^A + beta w_u^B.w_v^B, in case that shear
- * is stiff, too. E = a/2 (k_u C_u^2 + k_v C_v^2 + k_s C_s^2). (Baraff and Witkin's conditions (1998), averaged over
- * patches as is usual against volumetric locking.) A homogeneous stretch has the same energy as triangle by triangle.
+ * a mesh of inextensible triangles cannot fold. A pair has two conditions as well, on the mean lengths of its
+ * threads, which is two per vertex, as cloth has. A third one is on shear, in case that is stiff, too:
+ *
+ *     C_u = alpha |w_u^A| + beta |w_u^B| - 1,   C_v likewise,   C_s = alpha w_u^A.w_v^A + beta w_u^B.w_v^B,
+ *     E = a/2 (k_u C_u^2 + k_v C_v^2 + k_s C_s^2),
+ *
+ * where alpha and beta are the shares of the triangles A and B in the area a. (These are the conditions of Baraff and
+ * Witkin (1998), averaged over patches as is usual against volumetric locking.) A homogeneous stretch has the same
+ * energy as triangle by triangle.
  *
  * Corners: x0, x1 of the common edge, x2 of A, x3 of B. With e_i = x_i - x0, w^A = a_1 e_1 + a_2 e_2 and
  * w^B = b_1 e_1 + b_3 e_3; n = w/|w|, and the tension s = k C + c Cdot:
