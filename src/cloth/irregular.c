@@ -9,7 +9,7 @@
  * After each single move the edges around are flipped until they are Delaunay. So vertices can pass each other, and a
  * star is always the best one of its points: a flip never lowers the smallest angle (R. Sibson, "Locally equiangular
  * triangulations", The Computer Journal 21, 1978). Where repair does not reach its goal, all is repeated from the
- * input with half the throws. Without any throw what is left is the input, flipped to Delaunay.
+ * input, with throws half as far. Without any throw what is left is the input, flipped to Delaunay.
  *
  * Half edge 3t + k goes from corner k of triangle t to the next corner. A triangle's quality is the square of the
  * sine of its smallest angle, negative where it is clockwise: no root, no arc.

@@ -639,7 +639,7 @@ static drape_status lay_out(drape_contact_pairs *pairs, int32_t parts) {
 static int64_t with_spare(int64_t count) { return count + count / 4 + 8; }
 
 /* Whether every part had room. Where one was too small, all get what they need and a quarter more. Those that once
- * needed more keep it, unless the sum is a multiple of what is needed. */
+ * needed more keep it, unless the sum is several times what is needed. */
 static bool had_room(drape_contact_pairs *pairs, int32_t parts) {
     bool enough = true;
     for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++) {

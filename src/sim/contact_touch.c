@@ -35,8 +35,8 @@ static const double PULL = 1e-3;        /* of its weight: a vertex is let go tha
  * on average. */
 static const double LEAST_WRAP = 0.5, MOST_WRAP = 0.7, AROUND = 0.5;
 
-/* Something that rubs sticks after so many steps with less than this share of its greatest friction. Its velocities
- * must also change friction by no more than this share of it in a step. */
+/* What rubs sticks after CALM steps with less than CALM_FRICTION of its greatest friction. In these steps velocities
+ * must also change its friction by no more than CALM_CHANGE of it. */
 static const double CALM = 8, CALM_FRICTION = 0.99, CALM_CHANGE = 0.01;
 
 /* ---- Where objects go ---- */
