@@ -193,7 +193,8 @@ static bool drifted(const drape_i_solve *s, double own, double size, double scal
     return size > LOST * scale || size > ROUNDINGS * rounding_level(s);
 }
 
-/* From A x computed afresh; the method's work vectors are free by now but for the residual it came to, in work[0]. */
+/* From A x computed afresh; the method's work vectors are free by now except for the residual it came to, in work[0].
+ */
 void drape_i_certify(drape_i_solve *s, double *force) {
     drape_solve_result *result = s->result;
     double scale = sqrt(s->stopping->rhs_norm2), own = sqrt(drape_i_norm2(s, s->work[0]));

@@ -14,7 +14,7 @@
  * and p stay in the range of S except for rounding. The method would magnify that until it is most of x's error, or
  * until r no longer shrinks, so both are filtered on every pass. rho or omega that vanish are a breakdown. The method
  * then restarts from the present x with its residual. It gives up after RESTARTS of them in a row that did not halve
- * the residual. Cost an iteration: two multiplies, two applications. */
+ * the residual. Cost per iteration: two multiplies, two applications. */
 #include "linear/method.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ typedef struct vectors {
     double *r, *shadow, *p, *v, *s, *t, *p_hat, *s_hat;
 } vectors;
 
-static const double VANISHED = 1e-14; /* cosine of two vectors that are orthogonal but for rounding */
+static const double VANISHED = 1e-14; /* cosine of two vectors that are orthogonal except for rounding */
 enum { RESTARTS = 4 };
 
 /* out = M^-1 in, in the range of S; a prefiltered preconditioner stays there by itself. */

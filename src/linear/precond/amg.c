@@ -50,7 +50,7 @@ typedef struct state {
     drape_reuse reuse;
     const drape_constraints *set;
     drape_i_prepared prepared;
-    bool released; /* the levels in use were kept but for the finest */
+    bool released; /* the levels in use were kept except for the finest */
     drape_i_ties ties;
     levels plain, tied; /* for A alone, for A with ties */
     levels *now;        /* which of them is in use */
@@ -280,7 +280,7 @@ static bool is_sound(drape_context *ctx, drape_i_upper *A) {
     return unsound == 0;
 }
 
-/* Levels and their matrix have the memory of a region, but for what other couplings have in them. */
+/* Levels and their matrix have the memory of a region, except for what other couplings have in them. */
 static drape_status rebuild_tied(state *s, const drape_bsr3 *A, const drape_i_amg_settings *want,
                                  drape_i_amg_input *in) {
     levels *l = &s->tied;
