@@ -289,7 +289,7 @@ double drape_i_integration_tolerance(const drape_scene *scene);
 
 drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene);
 void drape_i_integrator_destroy(drape_sim *sim);
-/* Drops what was found in earlier steps and would be found again, but for the past of multistep methods. */
+/* Drops what was found in earlier steps and would be found again, except for the past of multistep methods. */
 void drape_i_integrator_forget(drape_i_integrator *it);
 /* Restarts from the state of the simulation. */
 drape_status drape_i_integrator_start(drape_sim *sim);
