@@ -30,9 +30,9 @@
  *
  * DRAPE_DAMPING_FULL adds to K what Baraff and Witkin leave out, c dtheta/dx (dthetadot/dx)', never clamped. It is of
  * rank one. The form dthetadot/dx = (Hessian of theta) v has as coefficients the derivatives of 2 Q(u, r; 3) - 2 Q(w,
- * r; 2), polarised with the u, w, r of v. Cost: some 1,100 flops a hinge with the positive parts only, 1,900 in full;
- * 600 more with that. Lagged, as Newton's method asks for most often, a quarter less: the blocks of corner 0 follow
- * from the others. (Unlagged they do not, to keep the bits of linearised steps.) */
+ * r; 2), polarised with the u, w, r of v. Cost: some 1,100 flops per hinge with the positive parts only, 1,900 in
+ * full; 600 more with that. Lagged, as Newton's method asks for most often, a quarter less: the blocks of corner 0
+ * follow from the others. (Unlagged they do not, to keep the bits of linearised steps.) */
 #include "base/simd_math.h"
 #include "cloth/baraff_witkin.h"
 #include "cloth/lanes.h"

@@ -15,14 +15,14 @@
  * w^B = b_1 e_1 + b_3 e_3; n = w/|w|, and the tension s = k C + c Cdot:
  *     g_i = dC/de_i = alpha a_i n_A + beta b_i n_B   (a_3 = b_2 = 0)
  *     H_ij = k g_i g_j' + s (alpha/|w^A| a_i a_j (I - n_A n_A') + beta/|w^B| b_i b_j (I - n_B n_B')),
- * of which the second part is left out where s is negative, but for the evaluation's exactness. Damping is as in
+ * of which the second part is left out where s is negative, except for the evaluation's exactness. Damping is as in
  * bw_triangle_simd.c; DRAPE_DAMPING_FULL adds c g q' with q_i = alpha a_i t_A + beta b_i t_B, t = (I - n n')
  * wdot/|w|.
  *
  * Shear has g_i = alpha (a_i w_v^A + a'_i w_u^A) + ..., with a_i of the warp and a'_i of the weft, and a second part
  * s (alpha (a_i a'_j + a'_i a_j) + ...) I, which is |s|/2 ((a + a')(a + a')' - (a - a')(a - a')') for s > 0 and the
  * negative of that otherwise: the term of negative sign is left out.
- * Cost: some 1,400 flops a pair. */
+ * Cost: some 1,400 flops per pair. */
 #include "cloth/baraff_witkin.h"
 #include "cloth/lanes.h"
 

@@ -10,7 +10,7 @@
 
 /* ---- evaluating ---- */
 
-/* The lowest number wins, whoever comes first: messages do not depend on threads. */
+/* The lowest number wins, not the first to come: messages do not depend on threads. */
 static void note_culprit(drape_i_custom *c, int32_t index) {
     int lowest = atomic_load(&c->culprit);
     while (index < lowest && !atomic_compare_exchange_weak(&c->culprit, &lowest, index)) continue;

@@ -10,7 +10,7 @@
  * never negative here). Lagged damping takes n of the damping's force and of D from other positions, which are given.
  * T of K is then phi' alone, and K that of the energy. The damping's force is minus the gradient of the dissipation R
  * = c (n.w)^2/2 by v. DRAPE_JACOBIAN_LINEAR has B = k I, k constant, and B = c I in D. It takes f as -k (x1 - x0),
- * Hauth's eq. 50 with the sign that it lacks, which bounds both from above. Cost: some 120 flops a spring. */
+ * Hauth's eq. 50 with the sign that it lacks, which bounds both from above. Cost: some 120 flops per spring. */
 #ifndef DRAPE_CLOTH_SPRING_LANES_H
 #define DRAPE_CLOTH_SPRING_LANES_H
 
