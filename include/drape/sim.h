@@ -92,7 +92,7 @@ typedef struct drape_pin {
     int32_t count;
     const int32_t *vertices; /* numbered over all pieces */
     int32_t directions;      /* 1..3; 3: held in all */
-    double direction[3][3];  /* any length but zero; not looked at with 3 */
+    double direction[3][3];  /* any length but zero; ignored with 3 */
     drape_motion motion;
     double from, until;   /* s: held in steps that end in (from, until]; until 0 means DRAPE_FOREVER. A pin that takes
                              hold later holds its vertices where they are then, and moves them from there */
@@ -106,7 +106,7 @@ typedef struct drape_pin {
 typedef struct drape_cloth_point {
     int32_t count;     /* 1: a vertex; 2, 3: sum of w[a] times the positions of so many */
     int32_t vertex[3]; /* numbered over all pieces; all different */
-    double w[3];       /* weights, finite, whose sum is 1; not looked at with 1 */
+    double w[3];       /* weights, finite, whose sum is 1; ignored with 1 */
 } drape_cloth_point;
 
 /* Two points of the cloth, of the same piece or of two, that are held together. The offset of a from b in the given
@@ -118,7 +118,7 @@ typedef struct drape_cloth_point {
 typedef struct drape_stitch {
     drape_cloth_point a, b;
     int32_t directions;     /* 1..3; 3: in all; 0 means 3 */
-    double direction[3][3]; /* any length but zero; not looked at with 3 */
+    double direction[3][3]; /* any length but zero; ignored with 3 */
     double stiffness;       /* N/m, >= 0: of a spring between the points, the force "stitches" of the simulation;
                                0: they are held exactly */
     double close;           /* s, >= 0: the offset at the start is taken back to zero within this time, smoothly: with

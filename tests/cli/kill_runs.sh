@@ -41,7 +41,7 @@ kill_within() {
 # Frames in the log.
 logged_frames() { echo $((($(stat -c %s a.html.ckpt.frames) - 48) / record)); }
 
-# Every frame that has its mesh file is in the log, but for the one that was being written.
+# Every frame that has its mesh file is in the log, except for the one that was being written.
 no_frame_is_lost() {
     local meshes logged
     [ -e a.html.ckpt ] || return 0

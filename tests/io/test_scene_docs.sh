@@ -80,7 +80,7 @@ every_unit_and_prefix_is_described() {
     done
 }
 
-# The table of messages: each is what the program says to a file in wrong_scenes, but for the names in it.
+# The table of messages: each is what the program says to a file in wrong_scenes, except for the names in it.
 messages_are_the_programs() {
     local said message
     said=$(cd "$source_dir/tests/io/wrong_scenes" && for file in *.yaml; do "$program" check "$file" || true; done)

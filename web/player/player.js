@@ -245,7 +245,7 @@ async function main() {
         for (let i = 0; i < n; i += skip) some.push({ at: [0, 1, 2].map((k) => q * (f.low[k] + f.data[3 * i + k])), frame: number });
     });
   }
-  /* Objects count too, but for floors and whatever else reaches far beyond the cloth. */
+  /* Objects count too, except for floors and whatever else reaches far beyond the cloth. */
   const size = Math.hypot(...sub(box.high, box.low));
   for (const o of objects) {
     const places = o.rests ? [objectAt(o, 0, 0, 0)] : o.motion.map((_, f) => objectAt(o, f, f, 0));

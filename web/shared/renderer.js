@@ -397,7 +397,7 @@ function create(gl, model) {
     return f;
   }
 
-  /* Numbers of all vertices, so many each, with those of the doubles behind them. */
+  /* Numbers of all vertices, so many each, with those of the doubles after them. */
   function withDoubles(values, each) {
     const all = new Float32Array(each * (n + source.length));
     all.set(values);
