@@ -35,7 +35,7 @@ DRAPE_API void drape_constraints_destroy(drape_constraints *set); /* NULL is fin
 DRAPE_API drape_status drape_constraints_set(drape_constraints *set, const drape_constraint *list, int32_t count);
 /* The same from S (9 per vertex, orthogonal projections) and z (3 per vertex). */
 DRAPE_API drape_status drape_constraints_set_filter(drape_constraints *set, const double *S, const double *z);
-/* Vertices with at least one direction held by itself, without those that equalities couple (see below). */
+/* Vertices with at least one direction held individually, without those that equalities couple (see below). */
 DRAPE_API int32_t drape_constraints_count(const drape_constraints *set);
 /* Writes S (9 per vertex) and z (3 per vertex); for vertices that equalities couple, S = I and z = 0. */
 DRAPE_API void drape_constraints_filter(const drape_constraints *set, double *S, double *z);
@@ -383,7 +383,7 @@ typedef struct drape_solve_result {
     const drape_iteration *history; /* this and the above live until the solver's next solve or its end; */
     int32_t history_count;          /*   NULL and 0 from drape_solve */
     const char *method, *precond;   /* what was used at last */
-    const char *detail; /* where it was not solved and the input tells why: "solve: b of row 17 is nan". NULL: it does
+    const char *detail; /* where it was not solved and the input shows why: "solve: b of row 17 is nan". NULL: it does
                            not. Also drape_message(), and like that it lives until the next call that fails */
     int32_t modes;      /* of "amg"; 0 with any other */
     int32_t fallbacks;  /* what was given up before that; only where the choice was left to the solver. The
@@ -478,7 +478,7 @@ DRAPE_API drape_status drape_solver_tuned(const drape_solver *solver, int32_t in
 DRAPE_API drape_status drape_solve(drape_context *ctx, const drape_problem *problem,
                                    const drape_solve_settings *settings, double *x, drape_solve_result *result);
 
-/* ---- A preconditioner by itself, for a Krylov method of your own ----
+/* ---- A preconditioner on its own, for a Krylov method of your own ----
  *
  *   drape_precond *P;
  *   drape_precond_create(ctx, "amg", &A, NULL, &P);             // memory for A's pattern
@@ -511,7 +511,7 @@ typedef enum drape_precond_work {
 } drape_precond_work;
 
 /* What the solver's own rule asks for in this problem, without couplings; changes nothing. For "amg" it depends on
- * the iterations that drape_precond_learn was told, and on how much the constraints and the diagonal blocks have
+ * the iterations that drape_precond_learn was given, and on how much the constraints and the diagonal blocks have
  * changed. Any other preconditioner is refreshed for every matrix. Programs that follow the rule set amg.reuse to
  * DRAPE_REUSE_PATTERNS, the default here. */
 DRAPE_API drape_status drape_precond_due(drape_precond *precond, const drape_problem *problem,
