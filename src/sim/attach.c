@@ -210,8 +210,10 @@ static drape_status attach(drape_i_attachments *all, const drape_scene *scene, i
     double e[3][3], on[3], off[3];
     if (!isfinite(away) || (a->reach > 0 && away > a->reach))
         return drape_i_fail(all->ctx, DRAPE_ERROR_ARGUMENT,
-                            "attachment %d: vertex %d is %g m away from collider %d (%s); its reach is %g m", number,
-                            a->vertices[i], away, a->collider, name_of(&scene->colliders[a->collider]), a->reach);
+                            "attachment %d: vertex %d is %g m away from collider %d (%s), but its reach is %g m; "
+                            "move the cloth to the collider, or increase reach",
+                            number, a->vertices[i], away, a->collider, name_of(&scene->colliders[a->collider]),
+                            a->reach);
     point_of(to, x, on);
     frame_of(x, to->corner, e);
     for (int32_t k = 0; k < 3; k++) off[k] = p[k] - on[k];
