@@ -31,7 +31,7 @@ typedef struct race_times {
 
 typedef struct racer {
     race_times times;
-    drape_solve_result first; /* of the first system; its pointers are gone, but for names */
+    drape_solve_result first; /* of the first system; its pointers are gone, except for names */
     drape_solve_result last;  /* of a run, the same */
     double mean_bytes;        /* moved in a step of a run, as counted */
     double error;             /* there, in the energy norm, relative, against a solution of 1e-11 */

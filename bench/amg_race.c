@@ -186,7 +186,7 @@ static double mean_step(const double step[RACE_STEPS]) {
     return (step[0] + (RACE_STEPS - 1) * mean_later(step)) / RACE_STEPS;
 }
 
-/* Whoever comes first finds the matrix in the caches of the threads that assembled it: so they take turns. */
+/* The first finds the matrix in the caches of the threads that assembled it, so they take turns. */
 static void run_all_steps(bench_system *s, lane lanes[RACERS], int32_t rarely, int32_t step, double *x) {
     for (int32_t i = 0; i < RACERS; i++) {
         int32_t k = step % 2 ? RACERS - 1 - i : i;
@@ -273,7 +273,7 @@ void race_run(bench_system *s, uint32_t set, const race_plan *plan, race_result 
     for (int32_t k = 0; k < RACERS; k++) sum_up_running(&lanes[k], plan, &out->racer[k]);
 }
 
-/* Whoever did not converge is not fast. */
+/* A solver that did not converge is not fast. */
 static double counted(const racer *r, double seconds) {
     return r->failures > 0 || r->first.reason != DRAPE_CONVERGED ? HUGE_VAL : seconds;
 }

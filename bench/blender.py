@@ -2,9 +2,9 @@
 
     blender --background --factory-startup --threads T --python-exit-code 3 --python blender.py -- FOLDER
 
-FOLDER/task.json says what to simulate. FOLDER/cloth and FOLDER/ball hold the vertices of a mesh (3 doubles each) and behind
-them its triangles (3 32-bit integers each). FOLDER/frames gets the vertices of every frame after the first (3 32-bit floats
-each, which is what Blender computes with), FOLDER/seconds a line for each: wall-clock and processor seconds that it took.
+FOLDER/task.json says what to simulate. FOLDER/cloth and FOLDER/ball hold the vertices of a mesh (3 doubles each) followed
+by its triangles (3 32-bit integers each). FOLDER/frames gets the vertices of every frame after the first (3 32-bit floats
+each, which is what Blender computes with). FOLDER/seconds gets a line for each: wall-clock and processor seconds that it took.
 
 Whatever is not set here is as Blender comes."""
 import array

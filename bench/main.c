@@ -182,7 +182,7 @@ static const char *join(int argc, char **argv) {
     return line;
 }
 
-/* What the results of a benchmark depend on, but for what the folder belongs to. */
+/* What the results of a benchmark depend on, except for what the folder belongs to. */
 static void make_key(const bench_options *o, const struct bench *b, char key[BENCH_LONGEST_KEY]) {
     int at = snprintf(key, BENCH_LONGEST_KEY, "%s%s%s tables %x without %x side %d sizes", b->name,
                       o->quick ? " quick" : "", o->full ? " full" : "", (unsigned)o->tables, (unsigned)o->without,

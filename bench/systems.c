@@ -291,7 +291,7 @@ void bench_system_assemble(bench_system *s) {
     free(Kv);
 }
 
-/* Not by a step of the sim's own, so that whoever solved it can be timed and start from zero. */
+/* Not by a step of the sim's own, so that a solver can be timed, and starts from zero. */
 void bench_system_advance(bench_system *s, const double *dv) {
     double *x = copy_vector(drape_sim_positions(s->sim), bench_system_length(s));
     double *v = copy_vector(drape_sim_velocities(s->sim), bench_system_length(s));

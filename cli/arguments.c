@@ -88,7 +88,7 @@ static bool take_number(const option *o, const char *text) {
     return true;
 }
 
-/* Ranges are checked by whoever uses the number. */
+/* Ranges are checked where the number is used. */
 static bool take_real(const option *o, const char *text) {
     char *end;
     double number = strtod(text, &end);

@@ -71,7 +71,7 @@ static const drape_collider *collider(const check *c, int32_t i) {
     return drape_loaded_scene_data(c->scene)->colliders + i;
 }
 
-/* Every collider is a body, but for planes. */
+/* Every collider is a body, except for planes. */
 static bool take_colliders(check *c) {
     int32_t count = drape_loaded_scene_data(c->scene)->collider_count;
     if (drape_collider_meshes_create(c->ctx, drape_loaded_scene_data(c->scene), &c->colliders)) return say_message(c);

@@ -166,7 +166,7 @@ bool output_begin(output_file *file, const char *path);
 bool output_end(output_file *file);
 void output_drop(output_file *file); /* nothing is left of it */
 
-/* Text of others: what a terminal would obey is escaped (ESC becomes \x1b), but for the end of a line. Everything
+/* Text of others: what a terminal would obey is escaped (ESC becomes \x1b), except for the end of a line. Everything
  * that holds a name from a scene, a file or the command line goes through one of these. */
 void print_text(FILE *to, const char *text);
 /* "drape: ", the text and the end of the line, on the error stream. */

@@ -77,7 +77,7 @@ static bool shrink_body(dressing *d, int32_t k, double depth) {
     return true;
 }
 
-/* The scene as it starts: pins stay, colliders stay but for growing, nothing weighs anything. */
+/* The scene as it starts: pins stay, colliders stay except for growing, nothing weighs anything. */
 static bool make_scene(dressing *d, double depth) {
     const drape_scene *whole = drape_loaded_scene_data(d->loaded);
     d->tried = *whole;
@@ -137,7 +137,7 @@ out:
     return !status;
 }
 
-/* Marked triangles stand behind all others, and are red. */
+/* Marked triangles stand after all others, and are red. */
 static bool draw_side(const dressing *d, const drape_render_cloth *cloth, const double *x, double azimuth,
                       uint8_t *rgb) {
     drape_render_settings how = drape_render_defaults();

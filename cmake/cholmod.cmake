@@ -16,8 +16,8 @@ if(DRAPE_CHOLMOD)
     target_link_libraries(drape-cholmod PUBLIC ${CHOLMOD_LIBRARY})
     # For those who can do with it or without.
     target_compile_definitions(drape-cholmod INTERFACE DRAPE_HAS_CHOLMOD)
-    # For the program, which loads it when the method "direct" is asked for and not before: CHOLMOD brings a BLAS, and
-    # OpenBLAS starts threads and takes memory in every program that is linked with it.
+    # For the program, which loads it only when the method "direct" is asked for. CHOLMOD brings a BLAS, and OpenBLAS
+    # starts threads and takes memory in every program that is linked with it.
     add_library(drape-cholmod-module MODULE src/linear/direct/cholmod.c)
     set_target_properties(drape-cholmod-module PROPERTIES OUTPUT_NAME drape-cholmod PREFIX "")
     target_include_directories(drape-cholmod-module PRIVATE include SYSTEM ${CHOLMOD_INCLUDE_DIR})

@@ -25,7 +25,7 @@ foreach(input ${INPUTS})
   file(READ ${input} bytes HEX)
   string(LENGTH "${bytes}" size)
   math(EXPR size "${size} / 2")
-  string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}") # 16 bytes a line
+  string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}") # 16 bytes per line
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
   string(APPEND text "\nextern const unsigned char ${PREFIX}_${ending}[];\nextern const size_t ${PREFIX}_${ending}_size;\n"
     "const unsigned char ${PREFIX}_${ending}[] = {\n${bytes}0};\n"

@@ -1,5 +1,5 @@
-# PETSc over MPI for what does not fit one machine: the library drape-petsc and the program drape-mpi, where DRAPE_PETSC is
-# ON, or AUTO and PETSc (real numbers) and MPI are there. Nothing else needs them.
+# PETSc over MPI for what does not fit one machine: the library drape-petsc and the program drape-mpi. They are built where
+# DRAPE_PETSC is ON, or AUTO and PETSc (real numbers) and MPI are found. Nothing else needs them.
 set(DRAPE_PETSC AUTO CACHE STRING "Build drape-petsc and drape-mpi (needs PETSc and MPI): AUTO, ON or OFF")
 set_property(CACHE DRAPE_PETSC PROPERTY STRINGS AUTO ON OFF)
 

@@ -6,7 +6,7 @@
  *   drape_cloth_create(ctx, &piece, 1, NULL, &cloth);
  *   double energy = drape_cloth_energy(cloth, x);
  *
- * What acts on a cloth, and the linear system that comes of it, is in drape/force.h. Everything is SI. In-plane and
+ * What acts on a cloth, and the linear system that results, is in drape/force.h. Everything is SI. In-plane and
  * bending energies scale with area, so that refining a mesh converges.
  *
  * A NULL handle or output is an error (DRAPE_ERROR_ARGUMENT), or gives 0 or NULL where a function returns a value. */
@@ -63,7 +63,7 @@ DRAPE_API bool drape_fabric_find(const char *name, drape_material *out);
  * The slowest vibration of each kind of a strip along the warp, length L, without gravity; angular frequency w. Its
  * amplitude falls as exp(-ratio w t), so to 1/e in 1 / (ratio w) seconds. Damping is proportional to stiffness: the
  * ratio is w/2 times the material's damping time. It is the same on every mesh, and in proportion to w in faster
- * vibrations of the same kind. A ratio of 1 or more lets nothing swing.
+ * vibrations of the same kind. With a ratio of 1 or more nothing swings.
  *
  *   m.damping_bend = drape_damping_time(&m, DRAPE_VIBRATION_BEND, 0.1, 0.05);   5 % in a strip of 10 cm */
 typedef enum drape_vibration {
@@ -128,7 +128,7 @@ typedef struct drape_piece {
 } drape_piece;
 
 typedef enum drape_jacobian {
-    DRAPE_JACOBIAN_PSD,   /* every element matrix positive semidefinite: what an implicit step wants; the default */
+    DRAPE_JACOBIAN_PSD,   /* every element matrix positive semidefinite: what an implicit step needs; the default */
     DRAPE_JACOBIAN_FULL,  /* exact, may be indefinite under compression */
     DRAPE_JACOBIAN_LINEAR /* constant: a multiple of the identity per spring, in K and in D (Hauth's linear
                              approximation); only for models of which drape_model_linear_jacobian is true */
@@ -151,13 +151,13 @@ typedef enum drape_bending {
     DRAPE_BENDING_HINGE, /* angles between triangles, as in Baraff and Witkin (1998): rigidity depends on the mesh */
     DRAPE_BENDING_PATCH  /* second derivatives around each vertex: nearly the same rigidity on all meshes. Pieces
                             that are curved at rest, edges along seams of the pattern and materials with bend_hinge
-                            have  hinges all the same */
+                            keep hinges */
 } drape_bending;
 
 /* What resists stretching. */
 typedef enum drape_membrane {
     DRAPE_MEMBRANE_OF_MODEL,      /* what the model has; the default */
-    DRAPE_MEMBRANE_BARAFF_WITKIN, /* each triangle by itself, as in Baraff and Witkin (1998): where edges do not
+    DRAPE_MEMBRANE_BARAFF_WITKIN, /* each triangle separately, as in Baraff and Witkin (1998): where edges do not
                                      follow the threads, folds are too stiff */
     DRAPE_MEMBRANE_PAIRED         /* two neighbouring triangles together: folds more freely on irregular meshes */
 } drape_membrane;
@@ -199,7 +199,7 @@ typedef struct drape_material_field {
     int32_t count;        /* numbers: 2 for `stretch`, else 1 */
 } drape_material_field;
 
-/* The fields of a material that a model looks at, from field 0; NULL past the end. */
+/* The fields of a material that a model uses, from field 0; NULL past the end. */
 DRAPE_API const drape_material_field *drape_model_material_field(int32_t index, int32_t field);
 
 /* ---- Cloths ---- */

@@ -133,7 +133,7 @@ typedef struct drape_contact_tree_counts {
     int64_t updates, builds; /* builds: the updates that rebuilt the tree */
     /* Of the last query of the tree with itself, or as the second of two: */
     int64_t overlaps;   /* pairs of leaves whose boxes meet */
-    int64_t candidates; /* pairs of elements without a common vertex that were looked at one by one */
+    int64_t candidates; /* pairs of elements without a common vertex that were compared one by one */
     uint64_t reserved[4];
 } drape_contact_tree_counts;
 DRAPE_API drape_contact_tree_counts drape_contact_tree_count(const drape_contact_tree *tree);

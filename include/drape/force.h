@@ -94,7 +94,7 @@ typedef struct drape_force_point {
                                 exactness 1 makes it DRAPE_JACOBIAN_FULL */
 } drape_force_point;
 
-/* Force and Jacobians of one element of k nodes. Only nodes below k are looked at. */
+/* Force and Jacobians of one element of k nodes. Only nodes below k are used. */
 typedef struct drape_element_force {
     double force[4][3];        /* N on each node */
     double stiffness[4][4][9]; /* N/m: [a][b] is -d force[a] / d x of node b */
@@ -188,7 +188,7 @@ typedef struct drape_assembly {
     double mass, damping, stiffness; /* A = mass M + damping D + stiffness K, M the lumped masses */
     double *force;                   /* f(time, x, v), N; NULL: not wanted */
     double *stiff_v;                 /* K v, N/s; NULL: not wanted */
-    double time;                     /* s; matters to wind that changes, and to forces of your own that look at it */
+    double time;                     /* s; matters to wind that changes, and to forces of your own that use it */
     const double *lagged_x;          /* positions at which the geometry of damping and wind is taken, m; NULL: at x */
     double exactness;                /* in [0, 1], with DRAPE_JACOBIAN_PSD: how much of what makes K indefinite is in
                                         it; K = (1 - exactness) K_psd + exactness K_full; default 0 */
@@ -205,7 +205,7 @@ typedef struct drape_assembly {
  * evaluated. The built-in forces then have a potential: with V their energy and R a function of v alone, f = -dV/dx -
  * dR/dv. K is d2V/dx2, D is d2R/dv2, both are symmetric and DRAPE_DAMPING_FULL changes nothing. An integrator that
  * passes positions extrapolated from earlier steps keeps its order where the extrapolation has it. Forces of your own
- * are told lagged_x, and may do the same. */
+ * get lagged_x, and may do the same. */
 DRAPE_API drape_status drape_assembler_run(drape_assembler *assembler, const drape_assembly *what, drape_matrix *A);
 
 #ifdef __cplusplus

@@ -91,7 +91,7 @@ typedef struct drape_finding {
     const char *file;      /* the scene or mesh file; NULL: none */
     int32_t line, column;  /* from 1; 0: not known. Of a scene's mesh: where the scene names it */
     const char *source;    /* that line of the file; NULL: not known */
-    const char *piece;     /* name of the piece; NULL: none, or a mesh file by itself */
+    const char *piece;     /* name of the piece; NULL: none, or a mesh file on its own */
     const char *message;   /* one line, with the mesh file where a scene names it */
     const char *advice;    /* what to do about it, one line; NULL: the message says it */
     int64_t count;         /* how many this stands for: 1, or those beyond drape_check_options.examples */
@@ -398,7 +398,7 @@ typedef struct drape_render_cloth {
     const int32_t *triangle; /* 3 per triangle, each below `vertices` */
     int32_t piece_count;     /* >= 0 */
     /* How many triangles each piece has; pieces stand one after the other, and have all triangles together. NULL:
-     * what hangs together is a piece, in the order of the first vertices, whatever piece_count is. */
+     * triangles that are connected are a piece, in the order of the first vertices, whatever piece_count is. */
     const int32_t *piece_triangles;
     const double (*piece_color)[3]; /* sRGB, 0..1, of the side that triangles turn counter-clockwise on; the other is
                                        paler. piece_count of them, again from the first where there are more pieces.
@@ -447,7 +447,7 @@ DRAPE_API drape_status drape_gif_open(drape_context *ctx, const char *path, int3
 /* Before the first frame: colors are chosen so that they suit these pictures. Without this, the first frame. */
 DRAPE_API drape_status drape_gif_sample(drape_gif *gif, const uint8_t *rgb);
 DRAPE_API drape_status drape_gif_frame(drape_gif *gif, const uint8_t *rgb);
-/* Puts the file in its place; DRAPE_ERROR_ARGUMENT where there is no frame. Destroy comes after it all the same. */
+/* Puts the file in its place; DRAPE_ERROR_ARGUMENT where there is no frame. It must still be destroyed. */
 DRAPE_API drape_status drape_gif_finish(drape_gif *gif);
 /* Without drape_gif_finish nothing remains of the file. NULL is fine. */
 DRAPE_API void drape_gif_destroy(drape_gif *gif);

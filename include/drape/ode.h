@@ -382,7 +382,7 @@ typedef struct drape_ode_stage {
     const double *x, *v;    /* where it is */
     const double *psi;      /* what the past gives of x */
     const double *psi_v;    /* and of v; NULL for first order, as v */
-    const double *lagged_x; /* what drape_ode_system.lag was told; NULL: it was not called */
+    const double *lagged_x; /* what drape_ode_system.lag was given; NULL: it was not called */
     uint64_t reserved[4];
 } drape_ode_stage;
 DRAPE_API drape_ode_stage drape_ode_last_stage(const drape_ode *ode);

@@ -51,7 +51,7 @@ DRAPE_API drape_status drape_petsc_solver_create(drape_context *ctx, MPI_Comm co
                                                  const drape_solve_settings *settings, drape_petsc_solver **out);
 DRAPE_API void drape_petsc_solver_destroy(drape_petsc_solver *solver); /* NULL is fine */
 /* The problem over the vertices of the part. A has a row per vertex, and a symmetric pattern, the same in every
- * solve; rows of copies are not looked at, but for their pattern. Constraints hold copies as their own process does.
+ * solve; rows of copies are ignored, except for their pattern. Constraints hold copies as their own process does.
  * Couplings, operators and near_kernel are refused. A's diagonal blocks are changed while the function runs, and then
  * restored. x: 3 doubles per vertex, for copies too; may be the same array as problem->guess. The result is the
  * same everywhere, except for constraint_force. In it, method is PETSc's KSPType, and precond is "amg" or the PCType.

@@ -92,7 +92,7 @@ typedef struct drape_pin {
     int32_t count;
     const int32_t *vertices; /* numbered over all pieces */
     int32_t directions;      /* 1..3; 3: held in all */
-    double direction[3][3];  /* any length but zero; not looked at with 3 */
+    double direction[3][3];  /* any length but zero; ignored with 3 */
     drape_motion motion;
     double from, until;   /* s: held in steps that end in (from, until]; until 0 means DRAPE_FOREVER. A pin that takes
                              hold later holds its vertices where they are then, and moves them from there */
@@ -106,7 +106,7 @@ typedef struct drape_pin {
 typedef struct drape_cloth_point {
     int32_t count;     /* 1: a vertex; 2, 3: sum of w[a] times the positions of so many */
     int32_t vertex[3]; /* numbered over all pieces; all different */
-    double w[3];       /* weights, finite, whose sum is 1; not looked at with 1 */
+    double w[3];       /* weights, finite, whose sum is 1; ignored with 1 */
 } drape_cloth_point;
 
 /* Two points of the cloth, of the same piece or of two, that are held together. The offset of a from b in the given
@@ -118,7 +118,7 @@ typedef struct drape_cloth_point {
 typedef struct drape_stitch {
     drape_cloth_point a, b;
     int32_t directions;     /* 1..3; 3: in all; 0 means 3 */
-    double direction[3][3]; /* any length but zero; not looked at with 3 */
+    double direction[3][3]; /* any length but zero; ignored with 3 */
     double stiffness;       /* N/m, >= 0: of a spring between the points, the force "stitches" of the simulation;
                                0: they are held exactly */
     double close;           /* s, >= 0: the offset at the start is taken back to zero within this time, smoothly: with
@@ -184,9 +184,9 @@ typedef struct drape_integration {
     drape_mass_matrix mass;  /* default DRAPE_MASS_LUMPED; the other not where a piece has masses of its own */
     bool stop_on_failure; /* with DRAPE_ODE_FIXED: a step in which Newton's iteration does not converge ends the run;
                              default false: it is done in two halves, those again, down to 1/64 of it */
-    /* A step fails that leaves a thread more than so many times as long as at rest, and longer than before the step:
-     * above 1; default 2; INFINITY: no limit. Cloth that is meant to be so soft needs more. It is no part of the
-     * scene for checkpoints: a failed run can be resumed with another limit. */
+    /* A step fails if it leaves a thread longer than this many times its length at rest, and longer than before the
+     * step: above 1; default 2; INFINITY: no limit. Very soft cloth needs more. Checkpoints do not depend on it: a
+     * failed run can be resumed with another limit. */
     double max_stretch;
     uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_integration;
@@ -233,7 +233,7 @@ typedef enum drape_contact_law {
 /* "secant", "linear"; NULL: not one of them. */
 DRAPE_API const char *drape_contact_law_name(drape_contact_law law);
 
-/* How two pieces of cloth meet, where that does not follow from each by itself; or a piece and itself. */
+/* How two pieces of cloth meet, or a piece and itself, where that differs from what each of them has. */
 typedef struct drape_contact_pair {
     int32_t piece[2];     /* numbers of pieces; may be the same */
     double thickness;     /* m: how far apart contact keeps them; below 0: the mean of both pieces' */
@@ -427,8 +427,8 @@ DRAPE_API const double *drape_sim_velocities(const drape_sim *sim); /* m/s, like
 /* N s, 3 doubles per vertex: what held the pins in the last step; NULL before it and after a step that failed. */
 DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim);
 
-/* Between what contact left no room when the last step was cut, in words; NULL: it was not cut for that. Lives until
- * the next step. */
+/* Names the objects between which contact left no space when the last step was cut; NULL: it was not cut for that.
+ * Lives until the next step. */
 DRAPE_API const char *drape_sim_stuck(const drape_sim *sim);
 
 /* Changes the state between two steps: 3 doubles per vertex, copied; NULL: that part stays. The time stays, and pins
@@ -470,7 +470,7 @@ DRAPE_API int32_t drape_sim_held(const drape_sim *sim); /* how many vertices are
 /* Zero means the default in every field. */
 typedef struct drape_equilibrium_settings {
     double tolerance;       /* in (0, 1): the largest residual of a cloth at rest; default 1e-7 */
-    int32_t max_iterations; /* most corrections; default 1000; negative: none, the residual is found and told */
+    int32_t max_iterations; /* most corrections; default 1000; negative: none, only the residual is found */
     uint64_t reserved[8];   /* zero: reserved for later fields */
 } drape_equilibrium_settings;
 

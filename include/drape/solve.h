@@ -19,7 +19,7 @@ extern "C" {
 /* A vertex and the directions in which it is held. */
 typedef struct drape_constraint {
     int32_t vertex;
-    int32_t directions;     /* 0..3; with 3 the vectors are not looked at and x, y, z are meant */
+    int32_t directions;     /* 0..3; with 3 the vectors are ignored and x, y, z are meant */
     double direction[3][3]; /* any length but zero, any angle between them but none; made orthonormal */
     double z[3];            /* prescribed value of the unknown; its part in the free directions is ignored */
 } drape_constraint;
@@ -35,7 +35,7 @@ DRAPE_API void drape_constraints_destroy(drape_constraints *set); /* NULL is fin
 DRAPE_API drape_status drape_constraints_set(drape_constraints *set, const drape_constraint *list, int32_t count);
 /* The same from S (9 per vertex, orthogonal projections) and z (3 per vertex). */
 DRAPE_API drape_status drape_constraints_set_filter(drape_constraints *set, const double *S, const double *z);
-/* Vertices with at least one direction held by itself, without those that equalities couple (see below). */
+/* Vertices with at least one direction held individually, without those that equalities couple (see below). */
 DRAPE_API int32_t drape_constraints_count(const drape_constraints *set);
 /* Writes S (9 per vertex) and z (3 per vertex); for vertices that equalities couple, S = I and z = 0. */
 DRAPE_API void drape_constraints_filter(const drape_constraints *set, double *S, double *z);
@@ -52,7 +52,7 @@ typedef struct drape_equality {
     int32_t count;                           /* vertices, 1..4 */
     int32_t vertex[DRAPE_EQUALITY_VERTICES]; /* all different */
     double w[DRAPE_EQUALITY_VERTICES]; /* weights of any sign, not all zero; vertices of weight 0 are left out */
-    int32_t directions;                /* 1..3; with 3 the vectors are not looked at and x, y, z are meant */
+    int32_t directions;                /* 1..3; with 3 the vectors are ignored and x, y, z are meant */
     double direction[3][3];            /* as in drape_constraint */
     double value[3];                   /* its part in the other directions is ignored */
     bool yields;          /* true: where it contradicts others it is left out, and is not an error; default false */
@@ -141,7 +141,7 @@ typedef struct drape_coupling {
     double w[DRAPE_COUPLING_VERTICES];       /* a weight per vertex, of any sign */
     double n[3];                             /* direction; its length counts */
     const double *blocks; /* NULL: as above. Else the whole matrix, 3 count x 3 count numbers row by row, symmetric
-                             and positive semidefinite; k, w and n are then not looked at */
+                             and positive semidefinite; k, w and n are then ignored */
 } drape_coupling;
 
 /* A view of couplings; the array belongs to the caller. {0}: none. */
@@ -383,7 +383,7 @@ typedef struct drape_solve_result {
     const drape_iteration *history; /* this and the above live until the solver's next solve or its end; */
     int32_t history_count;          /*   NULL and 0 from drape_solve */
     const char *method, *precond;   /* what was used at last */
-    const char *detail; /* where it was not solved and the input tells why: "solve: b of row 17 is nan". NULL: it does
+    const char *detail; /* where it was not solved and the input shows why: "solve: b of row 17 is nan". NULL: it does
                            not. Also drape_message(), and like that it lives until the next call that fails */
     int32_t modes;      /* of "amg"; 0 with any other */
     int32_t fallbacks;  /* what was given up before that; only where the choice was left to the solver. The
@@ -406,7 +406,7 @@ DRAPE_API void drape_solver_destroy(drape_solver *solver); /* NULL is fine */
 DRAPE_API drape_status drape_solver_solve(drape_solver *solver, const drape_problem *problem, double *x,
                                           drape_solve_result *result);
 /* Several right-hand sides for one matrix: column k, b + 3 rows k, gets its solution in x + 3 rows k and its result
- * in results[k] (results may be NULL). The preconditioner is set up once. problem->b is not looked at;
+ * in results[k] (results may be NULL). The preconditioner is set up once. problem->b is ignored;
  * problem->guess, if there is one, holds `count` columns and may be x. In the results constraint_force and history
  * are NULL in all but the last. An error ends it, as does an interruption: the columns after it keep their x and get
  * DRAPE_INTERRUPTED. */
@@ -478,7 +478,7 @@ DRAPE_API drape_status drape_solver_tuned(const drape_solver *solver, int32_t in
 DRAPE_API drape_status drape_solve(drape_context *ctx, const drape_problem *problem,
                                    const drape_solve_settings *settings, double *x, drape_solve_result *result);
 
-/* ---- A preconditioner by itself, for a Krylov method of your own ----
+/* ---- A preconditioner on its own, for a Krylov method of your own ----
  *
  *   drape_precond *P;
  *   drape_precond_create(ctx, "amg", &A, NULL, &P);             // memory for A's pattern
@@ -492,7 +492,7 @@ typedef struct drape_precond drape_precond;
  * looked at. */
 DRAPE_API drape_status drape_precond_create(drape_context *ctx, const char *name, const drape_bsr3 *A,
                                             const drape_solve_settings *settings, drape_precond **out);
-/* Takes in values, constraints and positions; b, guess and tol are not looked at. With constraints P is made from the
+/* Takes in values, constraints and positions; b, guess and tol are ignored. With constraints P is made from the
  * prefiltered matrix (see below), as for the method "ppcg", and the set must live until the last apply, as A's
  * arrays must. Allocates the first time, where the pattern is another, and with DRAPE_REUSE_NOTHING. "amg" computes
  * its values in every refresh: when it is worth while is up to you. */
@@ -511,7 +511,7 @@ typedef enum drape_precond_work {
 } drape_precond_work;
 
 /* What the solver's own rule asks for in this problem, without couplings; changes nothing. For "amg" it depends on
- * the iterations that drape_precond_learn was told, and on how much the constraints and the diagonal blocks have
+ * the iterations that drape_precond_learn was given, and on how much the constraints and the diagonal blocks have
  * changed. Any other preconditioner is refreshed for every matrix. Programs that follow the rule set amg.reuse to
  * DRAPE_REUSE_PATTERNS, the default here. */
 DRAPE_API drape_status drape_precond_due(drape_precond *precond, const drape_problem *problem,

@@ -31,7 +31,7 @@ class ForcePoint:
 
 
 class Force(Listener):
-    """function(point) returns the force (n, 3) in N; or (force, stiffness), or (force, stiffness, damping), both (n, 3, 3):
+    """function(point) returns the force (n, 3) in N; or (force, stiffness), or (force, stiffness, damping). Both are (n, 3, 3):
     -d force / dx in N/m and -d force / dv in N s/m, of the same vertex. energy(point) returns J."""
 
     def __init__(self, function: Callable[[ForcePoint], Any], energy: Callable[[ForcePoint], float] | None):

@@ -20,9 +20,9 @@ class Cloth:
     """One sheet.
 
     positions: (n, 3), m, at rest. triangles: (m, 3), numbers of vertices.
-    material: a name of drape.fabrics(), or a dictionary of fields that differ from those of `fabric` ("cotton" without that
-        key): density (kg/m^2), stretch (2 numbers, N/m, along warp and weft), shear (N/m), bend (N m), damping_stretch,
-        damping_shear, damping_bend (s), ...: docs/fabrics.md, docs/models.md.
+    material: a name of drape.fabrics(), or a dictionary of fields that differ from those of `fabric` ("cotton" without that key).
+        Fields: density (kg/m^2), stretch (2 numbers, N/m, along warp and weft), shear (N/m), bend (N m), damping_stretch,
+        damping_shear, damping_bend (s), and more in docs/fabrics.md and docs/models.md.
     uv: (k, 2), m: the pattern it was cut from; uv_triangles: (m, 3) into uv. None: as the positions are.
     mass: (n,), kg; None: from density and area.
     thickness: m, kept between layers. friction: coefficient of Coulomb's law.

@@ -29,7 +29,7 @@ class Preconditioner(LinearOperator):
     omega: of "ssor", in (0, 2).
     amg: settings of "amg", as for Solver.
 
-    P is symmetric and positive definite but for "ilu", which is for matrices that are not symmetric. "amg" computes in
+    P is symmetric and positive definite except for "ilu", which is for matrices that are not symmetric. "amg" computes in
     single precision: ask SciPy for no smaller tolerance than some 1e-12.
     """
 

@@ -348,7 +348,7 @@ class Simulation:
         """Adds a force of your own.
 
         function(point): point is a ForcePoint: time, x, v and so on. Returns the force (n, 3) in N; or (force, stiffness),
-            or (force, stiffness, damping), the last two (n, 3, 3): -d force / dx (N/m) and -d force / dv (N s/m) of the same vertex.
+            or (force, stiffness, damping). These two are (n, 3, 3): -d force / dx (N/m) and -d force / dv (N s/m) of the same vertex.
             Without them an implicit step knows of the force, but not how it changes: stiff forces need them.
             It must depend on its argument alone, and may not use the simulation.
         energy(point): J, with force = -d energy / dx; None: it has none.

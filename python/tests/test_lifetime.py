@@ -102,7 +102,7 @@ def test_arrays_may_go_before_the_preconditioner():
     z = M @ b
     del A
     gc.collect()
-    np.full(10**5, np.nan)  # whoever gets the memory next
+    np.full(10**5, np.nan)  # overwrites the memory if it is free
     assert np.array_equal(M @ b, z)
 
 

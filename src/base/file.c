@@ -246,7 +246,7 @@ drape_status drape_i_spill_flush(drape_context *ctx, drape_i_spill *spill) {
 
 drape_status drape_i_spill_cut(drape_context *ctx, drape_i_spill *spill, int64_t size) {
     DRAPE_ASSERT(size >= 0 && size <= spill->size);
-    /* The stream first: it may hold bytes that would be put behind the end again. They may not fit, but then they are
+    /* The stream first: it may hold bytes that would be put after the end again. They may not fit, but then they are
      * not wanted either. */
     clearerr(spill->stream);
     (void)fflush(spill->stream);

@@ -19,7 +19,8 @@ typedef struct drape_i_processors {
 drape_i_processors drape_i_processors_allowed(void);
 /* The one that it runs on; -1: not known. */
 int32_t drape_i_processor(void);
-/* From now on the calling thread runs on `allowed` but for one of them. Nothing happens where none would be left. */
+/* From now on the calling thread runs on `allowed` except for one of them. Nothing happens where none would be left.
+ */
 void drape_i_processors_avoid(const drape_i_processors *allowed, int32_t processor);
 
 /* ---- Memory ---- */

@@ -39,7 +39,7 @@ typedef enum drape_i_number_kind {
 } drape_i_number_kind;
 
 /* Reads the word as a finite number, in the present locale (see below): NULL, or what is wrong with it, to be put
- * behind the word: "is no decimal number". */
+ * after the word: "is no decimal number". */
 const char *drape_i_word_number(drape_i_word w, drape_i_number_kind kind, double *out);
 
 /* ---- The locale ---- */

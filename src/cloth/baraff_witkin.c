@@ -1,8 +1,8 @@
 /* baraff_witkin.c: the model of Baraff and Witkin (1998) from materials: stretch and shear per triangle, bending per
  * interior edge. The formulas stand in bw_triangle_simd.c and bw_hinge_simd.c.
  *
- * Bending rigidity B (N m) of the sheet becomes the hinge energy (B/2.4)/2 3 e^2/(A1 + A2) (theta - theta0)^2:
- * weights 3 e^2/(A1+A2) with k give a strip of regular right triangles the rigidity 2.4 k. */
+ * Bending rigidity B (N m) of the sheet becomes the hinge energy (B/2.4)/2 3 e^2/(A1 + A2) (theta - theta0)^2.
+ * Weights 3 e^2/(A1+A2) with k give a strip of regular right triangles the rigidity 2.4 k. */
 #include "cloth/baraff_witkin.h"
 
 #include "cloth/pairs.h"

@@ -23,8 +23,8 @@ enum {
 /* A hinge's record; stiffness in N m, damping in N m s, rest angle in rad. */
 enum { BW_BEND, BW_DAMP_BEND, BW_ANGLE, BW_HINGE_SIZE };
 
-/* A pair's record: area of both triangles, the first one's share of it, and for each direction the coefficients of
- * the corners 1 and 2 in the first triangle, 1 and 3 in the second, stiffness and damping; then those of shear. */
+/* A pair's record: area of both triangles and the first one's share of it. Then for each direction the coefficients
+ * of the corners 1 and 2 in the first triangle, 1 and 3 in the second, stiffness and damping; then those of shear. */
 enum {
     BW_PAIR_AREA,
     BW_PAIR_SHARE,

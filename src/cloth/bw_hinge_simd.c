@@ -12,7 +12,7 @@
  *     theta = n_3.u - n_2.w + Q(u, r; 3) - Q(w, r; 2) + higher order,
  *     Q(u, r; i) = -(n_i.u)(m_i.u) - (n_i.r)(e.u) - (m_i.r)(n_i.r)/2.
  * (Corner i in the frame that follows the edge by the least rotation, to second order.) It is exact: a test compares
- * it with differences. With p, q = (u_n -+ w_n)/sqrt 2, P, Q = (u_m -+ w_m)/sqrt 2, A, B = (u_e +- w_e)/sqrt 2, and
+ * it with differences. Let p, q = (u_n -+ w_n)/sqrt 2, P, Q = (u_m -+ w_m)/sqrt 2, A, B = (u_e +- w_e)/sqrt 2. With
  * r_x, r_y along the bisector of m_2, m_3 and across it, the Hessian of E falls into four 2x2 matrices [a b; b 0]:
  *     (p, Q):   a = 2k,            b = -s
  *     (q, P):   a = 0,             b = -s
@@ -28,12 +28,11 @@
  * Lagged damping takes dtheta/dx from other positions, which are given: s is then k (theta - theta0) alone, and K is
  * that of the energy. Its force is minus the gradient of the dissipation c thetadot^2/2 by v.
  *
- * DRAPE_DAMPING_FULL adds to K what Baraff and Witkin leave out, c dtheta/dx (dthetadot/dx)', never clamped. It is
- * of rank one: dthetadot/dx = (Hessian of theta) v is the form whose coefficients are the derivatives of
- * 2 Q(u, r; 3) - 2 Q(w, r; 2) polarised with the u, w, r of v.
- * Cost: some 1,100 flops a hinge with the positive parts only, 1,900 in full; 600 more with that. Lagged, as Newton's
- * method asks for most often, a quarter less: the blocks of corner 0 follow from the others. (Unlagged they do not,
- * to keep the bits of linearised steps.) */
+ * DRAPE_DAMPING_FULL adds to K what Baraff and Witkin leave out, c dtheta/dx (dthetadot/dx)', never clamped. It is of
+ * rank one. The form dthetadot/dx = (Hessian of theta) v has as coefficients the derivatives of 2 Q(u, r; 3) - 2 Q(w,
+ * r; 2), polarised with the u, w, r of v. Cost: some 1,100 flops per hinge with the positive parts only, 1,900 in
+ * full; 600 more with that. Lagged, as Newton's method asks for most often, a quarter less: the blocks of corner 0
+ * follow from the others. (Unlagged they do not, to keep the bits of linearised steps.) */
 #include "base/simd_math.h"
 #include "cloth/baraff_witkin.h"
 #include "cloth/lanes.h"
@@ -49,8 +48,8 @@ typedef struct form {
     vd3 g[4];
 } form;
 
-/* Direction and length. A vector no longer than `least` counts as endless, so that nothing is divided by it: a corner
- * on the line of its edge, where rounding decides the direction, feels nothing. */
+/* Direction and length. A vector no longer than `least` counts as infinitely long, so that nothing is divided by its
+ * length. So a corner on the line of its edge, where rounding decides the direction, feels nothing. */
 DRAPE_INLINE vd3 unit(vd3 a, vd least, vd *length) {
     vd l = vd_sqrt(vd3_dot(a, a));
     *length = vd_select(l > least, l, vd_set1(1e150));
@@ -198,7 +197,7 @@ DRAPE_INLINE void add_stiffness(sums *s, const hinge *h, vd k, vd tension, vd st
     add_pair(s, h, tension * h->sine, bend * sin_half, ry, B, stiffness, psd, share);
 }
 
-/* One corner's share of the form (Hessian of theta) v: with u and r those of v, *on_u and *on_r become the
+/* One corner's share of the form (Hessian of theta) v, with u and r those of v. *on_u and *on_r become the
  * coefficients of -dQ, the change of -Q(u, r; i) with its arguments. */
 DRAPE_INLINE void vary_corner(vd3 e, vd3 m, vd3 n, vd3 u, vd3 r, vd3 *on_u, vd3 *on_r) {
     const vd half = vd_set1(0.5);
@@ -280,7 +279,7 @@ void DRAPE_NAME(drape_i_bw_hinge)(const void *data, const void *where, const int
 
 /* ---- Hinges that only damp ----
  *
- * Where the elastic part of bending is quadratic (patch.c), its damping still goes by angles: a dissipation that is
+ * Where the elastic part of bending is quadratic (patch.c), its damping still uses angles. A dissipation that is
  * quadratic in all velocities would brake cloth that turns as a whole. With k = 0 and lagged damping nothing is left
  * but the matrix c g g'. */
 
@@ -316,8 +315,8 @@ void DRAPE_NAME(drape_i_bw_damper)(const void *data, const void *where, const in
 
 /* ---- Sums over hinges ----
  *
- * Energy and dissipation alone need no unit vectors. With a = x1 - x0, b = x2 - x0, c = x3 - x0, N_2 = a x b and
- * N_3 = a x c, which are |a| h_i n_i, and va, vb, vc the same differences of velocities:
+ * Energy and dissipation alone need no unit vectors. Let a = x1 - x0, b = x2 - x0, c = x3 - x0, N_2 = a x b and N_3 =
+ * a x c, which are |a| h_i n_i. With va, vb, vc the same differences of velocities:
  *     tan theta = |a| N_3.b / -N_2.N_3,
  *     thetadot = (q_3/|N_3|^2 - q_2/|N_2|^2) / |a|,   q_2 = N_2.((a.a) vb - (a.b) va), q_3 likewise.
  * One root and no quotient besides those of atan2, and three quotients: a third of what the frame of load_hinge

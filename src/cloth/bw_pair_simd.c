@@ -1,24 +1,28 @@
 /* bw_pair_simd.c: stretch and shear of two neighbouring triangles together, eight pairs at a time.
  *
  * Two conditions per triangle are four per vertex, against three coordinates: where edges do not follow the threads,
- * a mesh of inextensible triangles cannot fold. A pair has two conditions as well, of the mean lengths of its
- * threads, C_u = alpha |w_u^A| + beta |w_u^B| - 1,   alpha, beta the shares of the triangles A and B in the area a,
- * and C_v likewise: two per vertex, as cloth has; and C_s = alpha w_u^A.w_v^A + beta w_u^B.w_v^B, in case that shear
- * is stiff, too. E = a/2 (k_u C_u^2 + k_v C_v^2 + k_s C_s^2). (Baraff and Witkin's conditions (1998), averaged over
- * patches as is usual against volumetric locking.) A homogeneous stretch has the same energy as triangle by triangle.
+ * a mesh of inextensible triangles cannot fold. A pair has two conditions as well, on the mean lengths of its
+ * threads, which is two per vertex, as cloth has. A third one is on shear, in case that is stiff, too:
+ *
+ *     C_u = alpha |w_u^A| + beta |w_u^B| - 1,   C_v likewise,   C_s = alpha w_u^A.w_v^A + beta w_u^B.w_v^B,
+ *     E = a/2 (k_u C_u^2 + k_v C_v^2 + k_s C_s^2),
+ *
+ * where alpha and beta are the shares of the triangles A and B in the area a. (These are the conditions of Baraff and
+ * Witkin (1998), averaged over patches as is usual against volumetric locking.) A homogeneous stretch has the same
+ * energy as triangle by triangle.
  *
  * Corners: x0, x1 of the common edge, x2 of A, x3 of B. With e_i = x_i - x0, w^A = a_1 e_1 + a_2 e_2 and
  * w^B = b_1 e_1 + b_3 e_3; n = w/|w|, and the tension s = k C + c Cdot:
  *     g_i = dC/de_i = alpha a_i n_A + beta b_i n_B   (a_3 = b_2 = 0)
  *     H_ij = k g_i g_j' + s (alpha/|w^A| a_i a_j (I - n_A n_A') + beta/|w^B| b_i b_j (I - n_B n_B')),
- * of which the second part is left out where s is negative, but for the evaluation's exactness. Damping is as in
+ * of which the second part is left out where s is negative, except for the evaluation's exactness. Damping is as in
  * bw_triangle_simd.c; DRAPE_DAMPING_FULL adds c g q' with q_i = alpha a_i t_A + beta b_i t_B, t = (I - n n')
  * wdot/|w|.
  *
  * Shear has g_i = alpha (a_i w_v^A + a'_i w_u^A) + ..., with a_i of the warp and a'_i of the weft, and a second part
  * s (alpha (a_i a'_j + a'_i a_j) + ...) I, which is |s|/2 ((a + a')(a + a')' - (a - a')(a - a')') for s > 0 and the
  * negative of that otherwise: the term of negative sign is left out.
- * Cost: some 1,400 flops a pair. */
+ * Cost: some 1,400 flops per pair. */
 #include "cloth/baraff_witkin.h"
 #include "cloth/lanes.h"
 

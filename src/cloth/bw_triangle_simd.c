@@ -7,8 +7,8 @@
  * (Baraff and Witkin put the area inside C, which makes the stiffness depend on the mesh.)
  * Damping of a condition: force -a c Cdot dC/dx, with dC/dv of Cdot = dC/dx v.
  *
- * Everything is done in the six numbers (w_u, w_v) and pulled back to the corners at the end: with the
- * tension of a condition s = k C + c Cdot, t_u = dE/dw_u and the 6x6 matrix H,
+ * Everything is done in the six numbers (w_u, w_v) and pulled back to the corners at the end. With the tension of a
+ * condition s = k C + c Cdot, t_u = dE/dw_u and the 6x6 matrix H,
  *     f_i = -a (du_i t_u + dv_i t_v),   K_ij = a (du_i du_j H_uu + du_i dv_j H_uv + dv_i du_j H_uv' + dv_i dv_j
  * H_vv).
  *
@@ -16,8 +16,9 @@
  * (Kim 2020, eq. for I_5: eigenvalues k and twice k (1 - 1/|w|)).
  *
  * H of the shear condition: k g g' + s J with g = (w_v, w_u), J = [0 I; I 0]. J has eigenvalue +1 on (d, d) and -1
- * on (d, -d). In the orthonormal n+ = (d+, d+)/sqrt 2, n- = (d-, -d-)/sqrt 2, d+ and d- the directions of w_u + w_v
- * and w_v - w_u, g = p n+ + q n-, p = |w_u + w_v|/sqrt 2, q = |w_v - w_u|/sqrt 2, so that H is the 2x2 matrix
+ * on (d, -d). Let d+ and d- be the directions of w_u + w_v and w_v - w_u, and n+ = (d+, d+)/sqrt 2, n- = (d-,
+ * -d-)/sqrt 2, which are orthonormal. Then g = p n+ + q n- with p = |w_u + w_v|/sqrt 2, q = |w_v - w_u|/sqrt 2, so
+ * that H is the 2x2 matrix
  *     [k p^2 + s, k p q; k p q, k q^2 - s]
  * there, s on the rest of the +1 space and -s on the rest of the -1 space. The 2x2 matrix is clamped by its
  * closed form; for s = k C_s its eigenvalues are those of Kim 2020, k/2 (I_2 +- sqrt(I_2^2 + 12 I_6^2)).
@@ -26,9 +27,9 @@
  * all of H.
  *
  * The damping's tension enters s and is clamped with it, so K stays positive semidefinite whatever the velocity.
- * Lagged damping takes dC/dw from other positions, which are given: its force and its D = a c dC/dx dC/dx' come from
- * there, s is k C alone, and K is that of the energy. Its force is minus the gradient of the dissipation
- * R = a/2 (c_u Cdot_u^2 + c_v Cdot_v^2 + c_s Cdot_s^2) by v, half the power that it takes out.
+ * Lagged damping takes dC/dw from other positions, which are given. Its force and its D = a c dC/dx dC/dx' come from
+ * there, s is k C alone, and K is that of the energy. Its force is minus the gradient of the dissipation R = a/2 (c_u
+ * Cdot_u^2 + c_v Cdot_v^2 + c_s Cdot_s^2) by v, half the power that it takes out.
  *
  * What Baraff and Witkin leave out (below their eq. 12) since it is not symmetric: -df/dx of the damping force has
  * besides c Cdot d2C/dx2 the part c dC/dx (dCdot/dx)'. With Cdot = dC/dw . wdot, dCdot/dw = d2C/dw2 wdot, in blocks

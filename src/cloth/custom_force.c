@@ -1,5 +1,6 @@
-/* custom_force.c: a drape_force of a program's own as a row of the list: its functions are called element by element
- * and their results put into the lanes that the assembly takes. What is not finite is noted, not passed on silently.
+/* custom_force.c: a drape_force defined by a program, as a row of the list. Its functions are called element by
+ * element, and their results are put into the lanes that the assembly takes. What is not finite is noted, not passed
+ * on silently.
  */
 #include "cloth/force.h"
 
@@ -9,7 +10,7 @@
 
 /* ---- evaluating ---- */
 
-/* The lowest number wins, whoever comes first: messages do not depend on threads. */
+/* The lowest number wins, not the first to come: messages do not depend on threads. */
 static void note_culprit(drape_i_custom *c, int32_t index) {
     int lowest = atomic_load(&c->culprit);
     while (index < lowest && !atomic_compare_exchange_weak(&c->culprit, &lowest, index)) continue;

@@ -32,10 +32,10 @@ drape_status drape_i_grid_make(drape_context *ctx, drape_i_arena *arena, drape_i
  * column are those of the first. uv stays what it is, and becomes the pattern that uv_triangle refers to. */
 drape_status drape_i_grid_roll(drape_context *ctx, drape_i_arena *arena, drape_i_grid *grid);
 
-/* Lays the middle line of a grid along a curve: the smooth one through `count` >= 2 points (3 doubles each), no two
- * neighbours of which are one, made as long as the grid is wide. Across it the grid stays straight, as near to the y
- * axis as the curve lets it. uv stays. DRAPE_ERROR_ARGUMENT: the curve runs along y somewhere, or is as good as
- * endless. */
+/* Lays the middle line of a grid along a smooth curve through `count` >= 2 points (3 doubles each), no two neighbours
+ * of which coincide. The curve is scaled to be as long as the grid is wide. Across it the grid stays straight, as
+ * near to the y axis as the curve lets it. uv stays. DRAPE_ERROR_ARGUMENT: the curve runs along y somewhere, or is as
+ * good as endless. */
 drape_status drape_i_grid_bend(drape_context *ctx, drape_i_arena *arena, drape_i_grid *grid, const double *point,
                                int32_t count);
 
@@ -57,8 +57,8 @@ double drape_i_random_signed(uint64_t *state);
 drape_status drape_i_irregular(drape_context *ctx, uint64_t seed, int32_t vertices, double *uv, int32_t triangles,
                                int32_t (*triangle)[3]);
 
-/* The same of a grid, a whole rectangle with nx >= 4, that is to be rolled up: its first and its last column stay as
- * they are, so that they fit together, and so do the cells beside them but for their inner corners. */
+/* The same for a grid, a whole rectangle with nx >= 4, that is to be rolled up. Its first and its last column stay as
+ * they are, so that they fit together, and so do the cells beside them except for their inner corners. */
 drape_status drape_i_irregular_tube(drape_context *ctx, uint64_t seed, drape_i_grid *grid);
 
 #endif

@@ -6,10 +6,10 @@
  *   valence   inner vertices of 3 triangles or of more than 8 are thrown again
  *   repair    around every angle that is still too small, vertices take the best of some random places
  *
- * After each single move the edges around are flipped until they are Delaunay, so that vertices pass each other and
- * a star is always the best one of its points: a flip never lowers the smallest angle (R. Sibson, "Locally
- * equiangular triangulations", The Computer Journal 21, 1978). Where repair does not reach its goal, all is done
- * again from the input, the throws half as far; without any throw what is left is the input, flipped to Delaunay.
+ * After each single move the edges around are flipped until they are Delaunay. So vertices can pass each other, and a
+ * star is always the best one of its points: a flip never lowers the smallest angle (R. Sibson, "Locally equiangular
+ * triangulations", The Computer Journal 21, 1978). Where repair does not reach its goal, all is repeated from the
+ * input, with throws half as far. Without any throw what is left is the input, flipped to Delaunay.
  *
  * Half edge 3t + k goes from corner k of triangle t to the next corner. A triangle's quality is the square of the
  * sine of its smallest angle, negative where it is clockwise: no root, no arc.

@@ -62,7 +62,7 @@ DRAPE_INLINE vd3 vd33_times(vd33 A, vd3 b) {
     return (vd3){A.m[0] * b.x + A.m[1] * b.y + A.m[2] * b.z, A.m[3] * b.x + A.m[4] * b.y + A.m[5] * b.z,
                  A.m[6] * b.x + A.m[7] * b.y + A.m[8] * b.z};
 }
-/* a where it is positive, share a where it is negative: an eigenvalue clamped, but for a share. */
+/* a where it is positive, share a where it is negative: an eigenvalue clamped, except for a share. */
 DRAPE_INLINE vd vd_clamp(vd a, vd share) {
     const vd zero = vd_set1(0);
     return vd_max(a, zero) + share * vd_min(a, zero);

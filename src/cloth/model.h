@@ -66,7 +66,7 @@ static inline double drape_i_mean_bend(const drape_material *m) {
     return m->bend_weft > 0 ? 0.5 * (m->bend + m->bend_weft) : m->bend;
 }
 
-/* What a model is made from. The arrays outlive the model, but for `rest_*`, which it copies from. */
+/* What a model is made from. The arrays outlive the model, except for `rest_*`, which it copies from. */
 typedef struct drape_i_model_input {
     int32_t triangles, vertices, piece_count;
     const int32_t (*triangle)[3];

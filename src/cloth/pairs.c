@@ -1,8 +1,8 @@
 /* pairs.c: a matching of triangles with their neighbours.
  *
- * After Karp and Sipser (1981): while a triangle has one neighbour left that is not taken, it takes that one; else
- * the first triangle that is not taken takes the neighbour behind its longest edge in material space. So grids become
- * cells, and of the triangles of irregular meshes a few in a hundred stay alone. */
+ * After Karp and Sipser (1981): while a triangle has exactly one free neighbour, it takes that one. Else the first
+ * triangle that is not taken takes the neighbour across its longest edge in material space. So grids become cells,
+ * and of the triangles of irregular meshes a few in a hundred stay alone. */
 #include "cloth/pairs.h"
 
 typedef struct matching {

@@ -1,20 +1,21 @@
 /* patch.c: bending from second derivatives in material space, from a patch of vertices around each vertex.
  *
- * With x,ij(v) = sum_k C^ij_k x_k the second derivatives at vertex v of the quadratic function nearest to the
- * positions of v and its neighbours (patch_fit.c), r_k what it does not fit, A_v the vertex's area and h the patch's
- * size, E = sum_v A_v/2 (B_u |x,11|^2 + B_v |x,22|^2 + 2 B_t |x,12|^2 + STABLE B/h^4 sum_k |r_k|^2),  B = sqrt(B_u
- * B_v).
+ * At each vertex v the quadratic function nearest to the positions of v and its neighbours is fitted (patch_fit.c).
+ * x,ij(v) = sum_k C^ij_k x_k are its second derivatives, and r_k is what it does not fit. With A_v the vertex's area,
+ * h the patch's size and B = sqrt(B_u B_v),
  *
- * The first part is exact for constant curvature on every mesh; the second vanishes there, and holds the shapes that
- * the fit does not see (the idea of virtual elements, Beirao da Veiga et al. 2013). Cloth that does not stretch has
- * second derivatives along its normal: then |x,ij|^2 is the square of a curvature, and E, which is quadratic in x,
- * the bending energy (Bergou et al. 2006 do the same to hinges). E is the same for x in any frame, and does not see a
- * linear map. Damping goes by the angles of hinges (baraff_witkin.c).
+ *     E = sum_v A_v/2 (B_u |x,11|^2 + B_v |x,22|^2 + 2 B_t |x,12|^2 + STABLE B/h^4 sum_k |r_k|^2).
+ *
+ * The first part is exact for constant curvature on every mesh. The second vanishes there, and resists the shapes
+ * that the fit does not see (the idea of virtual elements, Beirao da Veiga et al. 2013). Cloth that does not stretch
+ * has second derivatives along its normal, so |x,ij|^2 is the square of a curvature. Then E, which is quadratic in x,
+ * is the bending energy (Bergou et al. 2006 do the same to hinges). E is the same for x in any frame, and does not
+ * see a linear map. Damping goes by the angles of hinges (baraff_witkin.c).
  *
  * Interior vertices whose neighbours do not determine a quadratic function, as in valence 4, take the vertices beyond
- * the opposite edges in addition. Vertices of the border stay with their neighbours: the curvature across the border
- * is 0 there, as it is where nothing bends a free edge; and a strip whose first two columns are held is clamped in
- * the middle between them.
+ * the opposite edges in addition. Vertices of the border stay with their neighbours. The curvature across the border
+ * is 0 there, as it is where nothing bends a free edge. So a strip whose first two columns are held is clamped in the
+ * middle between them.
  *
  * Patches lie in material space, where the pattern's seams are borders; hinges hold the pieces together across them.
  */

@@ -2,11 +2,12 @@
  *
  * In the coordinates y = (X - X_0)/h, h the root mean square distance, the values f_k are fitted by
  *     a + b.y + c_1 y_1^2/2 + c_2 y_2^2/2 + c_3 y_1 y_2/sqrt 2
- * in the sense of least squares. With Q an orthonormal basis of the linear functions on the points, P = I - QQ', and
- * V the three quadratic ones, c = (P V)^+ f: linear functions have c = 0, quadratic ones their own. The pseudoinverse
- * leaves out singular values below CUT, so c is the shortest where the points do not determine it: at the border of a
- * mesh, the curvature across it. The length of c is that of the matrix of second derivatives, whatever the axes. What
- * is left of f is R f, with the orthogonal projection R = I - QQ' - UU', U the left singular vectors that were kept.
+ * in the sense of least squares. Let Q be an orthonormal basis of the linear functions on the points, P = I - QQ',
+ * and V the three quadratic ones. Then c = (P V)^+ f: linear functions have c = 0, quadratic ones their own. The
+ * pseudoinverse leaves out singular values below CUT, so c is the shortest where the points do not determine it: at
+ * the border of a mesh, the curvature across it. The length of c is that of the matrix of second derivatives,
+ * whatever the axes. What is left of f is R f, with the orthogonal projection R = I - QQ' - UU', U the left singular
+ * vectors that were kept.
  */
 #include "cloth/patch.h"
 

@@ -56,9 +56,9 @@ void drape_i_spring_fill(drape_i_spring_model *model, const drape_piece *pieces,
 
 /* ---- Provot (1995): straight springs that pull and push, structural, shear and flexion ----
  *
- * A flexion spring of stiffness k over two edges, L/2 each, that make the angle a has the energy
- * k/2 L^2 (1 - cos(a/2))^2: of fourth order in a, so a nearly flat sheet does not resist bending, whatever k. A sheet
- * of rigidity B with the same fold has B/2 (a/(L/2))^2 area. They are made equal at a = 1 rad:
+ * Take a flexion spring of stiffness k over two edges, L/2 each, that make the angle a. Its energy is k/2 L^2 (1 -
+ * cos(a/2))^2. That is of fourth order in a, so a nearly flat sheet does not resist bending, whatever k. A sheet of
+ * rigidity B with the same fold has B/2 (a/(L/2))^2 area. They are made equal at a = 1 rad:
  *     k = 4 B area/(L^4 (1 - cos(1/2))^2) */
 
 static const double FOLD = 0.12241743810962728; /* 1 - cos(1/2) */
@@ -115,8 +115,8 @@ const drape_i_model drape_i_provot = {
  * the sheet is compressed.
  *
  * Arcs push, and so keep the edges below them taut: bent, a strip is a polygon. Two edges of L/2 that make the small
- * angle a have a chord shorter by u = a^2/8 of L, over which the arc has t^2 = 6 u and the energy 2 k_b t^2/L =
- * 3/2 k_b a^2/L. A sheet of rigidity B has B/2 (2 a/L)^2 on the area that the vertex carries, so k_b = 4/3 B area/L.
+ * angle a have a chord shorter by u = a^2/8 of L. The arc over it has t^2 = 6 u and the energy 2 k_b t^2/L = 3/2 k_b
+ * a^2/L. A sheet of rigidity B has B/2 (2 a/L)^2 on the area that the vertex carries, so k_b = 4/3 B area/L.
  */
 
 /* Of the straight spring that an arc begins as: at least so stiff that it is an arc from 0.1 % of compression, which
@@ -202,12 +202,12 @@ const drape_i_model drape_i_choi_ko = {
 
 /* ---- Provot's limit of elongation (1995): after a step, springs that are too long are shortened ----
  *
- * Sweep after sweep over the springs of stretch and shear, in their order: one longer than (1 + limit) L has its ends
- * moved along it, each in proportion to its inverse mass, until it is just that long. A held end has none and stays.
- * What moves an end by d changes its velocity by d/h. The momentum of free cloth and its centre stay as they were.
- * It goes on until no spring is beyond its limit by more than TOLERANCE of its length, or for SWEEPS. Springs are
- * taken one after the other by one thread: later ones see what earlier ones did, and the bits do not depend on
- * threads. */
+ * It sweeps repeatedly over the springs of stretch and shear, in their order. If one is longer than (1 + limit) L,
+ * its ends are moved along it until it is just that long, each in proportion to its inverse mass. A held end has none
+ * and stays. What moves an end by d changes its velocity by d/h. The momentum of free cloth and its centre stay as
+ * they were. It goes on until no spring is beyond its limit by more than TOLERANCE of its length, or for SWEEPS.
+ * Springs are taken one after the other by one thread: later ones see what earlier ones did, and the bits do not
+ * depend on threads. */
 
 enum { SWEEPS = 100 };
 static const double TOLERANCE = 1e-3;

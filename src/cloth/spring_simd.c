@@ -76,9 +76,9 @@ void DRAPE_NAME(drape_i_spring_dissipation)(const void *data, const drape_i_eval
 
 /* ---- Arcs: bending by Choi and Ko (2002, "Stable but responsive cloth") ----
  *
- * Two vertices that were L apart and have come nearer, l < L, are taken for the ends of a strip that has buckled into
- * a circular arc of length L: with the curvature kappa = 2/L sinc^-1(l/L) and the rigidity k_b (N m^2) its energy E_b
- * and its force f_b = dE_b/dl are
+ * Two vertices that were L apart and are now closer, l < L, are treated as the ends of a strip that has buckled into
+ * a circular arc of length L. Its curvature is kappa = 2/L sinc^-1(l/L), its rigidity k_b (N m^2). Its energy E_b and
+ * its force f_b = dE_b/dl are
  *     E_b = k_b L kappa^2/2,    f_b = k_b kappa^2 / (cos(kappa L/2) - sinc(kappa L/2)),
  * or, in the q(u) of arc.h, E_b = 2 k_b q/L, f_b = -2 k_b q'/L^2, f_b' = 2 k_b q''/L^3.
  * f_b does not vanish at l = L but is -12 k_b/L^2 there, the load at which a strip buckles. So near L a straight

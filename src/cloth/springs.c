@@ -3,15 +3,15 @@
  * Which. An edge is along a thread when its direction in material space is within 5 degrees of u or v. A triangle
  * with one edge along each thread is half a cell; its third edge is a diagonal. Two halves that share it are a cell,
  * and a spring along the other diagonal is added. So a grid has the springs of Provot (1995): structural ones along
- * the edges, shear along both diagonals. Bend springs join a and c where the edges a b and b c are no diagonals, each
- * is the straightest continuation of the other, and they are within 20 degrees of straight: two cells along each
- * thread.
+ * the edges, shear along both diagonals. Bend springs join a and c where neither of the edges a b and b c is a
+ * diagonal. Each edge must be the straightest continuation of the other, within 20 degrees of straight. The springs
+ * span two cells along each thread.
  *
- * How long. Edges as in material space; the other two kinds as they are when edges and angles within triangles are
- * those of material space and the sheet is folded as it is at rest, so that a curved rest shape feels no force.
+ * How long. Edges are as long as in material space. The other two kinds are as long as when edges and angles within
+ * triangles are those of material space and the sheet is folded as at rest. So a curved rest shape feels no force.
  *
- * How stiff. A spring of constant k, length L and direction (c, s) adds k L^2/2 (c^2 e_u + s^2 e_v + c s g)^2 at the
- * strains e_u, e_v and the shear g = w_u.w_v. For a cell of dx by dy with the moduli K_u, K_v (stretch) and G
+ * How stiff. Let e_u, e_v be the strains and g = w_u.w_v the shear. A spring of constant k, length L and direction
+ * (c, s) adds k L^2/2 (c^2 e_u + s^2 e_v + c s g)^2. For a cell of dx by dy with the moduli K_u, K_v (stretch) and G
  * (shear):
  *   - both diagonals: k = G L^2/(2 dx dy), which makes the shear modulus G. They resist stretching too, with
  *     G (dx/dy)^2 along u, G (dy/dx)^2 along v, and couple the two by G.
@@ -22,9 +22,9 @@
  *     slack, and G doubles.
  * On triangles that are not half a cell the springs of three edges cannot have three moduli of one's choice. Such an
  * edge gets k = (FREE_STRETCH cos^2(2a) (c^2 K_u + s^2 K_v) + 2 sin^2(2a) G) area/L^2, a being its angle against the
- * warp: edges near a thread carry it. With directions spread evenly the modulus along a thread is K; that of shear is
- * some 0.15 K and more, so an irregular mesh of springs shears less easily than the cloth should. (Van Gelder 1998:
- * no springs on the edges of triangles are equivalent to a membrane.) */
+ * warp: edges near a thread carry it. With directions spread evenly the modulus along a thread is K. That of shear is
+ * some 0.15 K or more, so an irregular mesh of springs shears less easily than the cloth should. (Van Gelder 1998: no
+ * springs on the edges of triangles are equivalent to a membrane.) */
 #include "cloth/springs.h"
 
 #include "base/elementary.h"
@@ -275,8 +275,8 @@ static vec3 rest_of(const finder *f, int32_t piece, int32_t vertex) {
     return vec3_at(f->in->pieces[piece].rest + 3 * (int64_t)(vertex - f->first_vertex[piece]));
 }
 
-/* From a over b to c: edges as long as in material space, the angle that of the rest shape, or of
- * material space where the piece is flat at rest. */
+/* From a over b to c, with edges as long as in material space. The angle is that of the rest shape, or of material
+ * space where the piece is flat at rest. */
 static double chord2(const finder *f, int32_t b, const edge *p, const edge *q) {
     int32_t piece = f->in->piece_of_triangle[p->triangle[0]];
     vec3 x = rest_of(f, piece, b);

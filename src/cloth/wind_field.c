@@ -1,7 +1,7 @@
 /* wind_field.c: wind that changes in time and from place to place (drape_wind_variation).
  *
  * A sum of N waves a cos(2 pi (k.x + f t + phase)) with a.k = 0 has no divergence, the mean 0 over time, and the
- * variance a a'/2 per wave; its spectrum at a point has a line at each f. (Kraichnan 1970, "Diffusion by a random
+ * variance a a'/2 per wave. Its spectrum at a point has a line at each f. (Kraichnan 1970, "Diffusion by a random
  * velocity field", has the same sum for isotropic turbulence.)
  *
  *   gusts        k is a random vector less its part along the mean wind U, a is gust U sqrt(2/N). Frequencies divide

@@ -1,12 +1,12 @@
 /* wind_simd.c: pressure drag, eight triangles at a time; and the velocity of air that changes from place to place.
  *
- * A triangle of present area a and unit normal n that moves with the mean velocity V of its corners through air of
- * velocity W meets vn = (W - V).n along its normal and feels the force (drag/2) a |vn| vn n, a third at each corner.
- * Its derivative in V is -drag a |vn| n n', so each of the nine blocks of D is (drag a |vn| / 9) n n': positive
- * semidefinite. It is minus the gradient of the dissipation (drag/6) a |vn|^3 by v, at fixed x. The dependence on x
- * through a and n is left out of K: it is not symmetric, and small against the elastic terms. Where a and n are taken
- * at lagged positions, there is none. Tangential friction is what air_drag is for. Where W changes from place to
- * place it is the mean of that at the corners; its dependence on x is left out likewise. */
+ * Take a triangle of present area a and unit normal n that moves with the mean velocity V of its corners through air
+ * of velocity W. It meets vn = (W - V).n along its normal and feels the force (drag/2) a |vn| vn n, a third at each
+ * corner. Its derivative in V is -drag a |vn| n n', so each of the nine blocks of D is (drag a |vn| / 9) n n':
+ * positive semidefinite. It is minus the gradient of the dissipation (drag/6) a |vn|^3 by v, at fixed x. The
+ * dependence on x through a and n is left out of K: it is not symmetric, and small against the elastic terms. Where a
+ * and n are taken at lagged positions, there is none. Tangential friction is what air_drag is for. Where W changes
+ * from place to place it is the mean of that at the corners; its dependence on x is left out likewise. */
 #include "cloth/force.h"
 
 #include "cloth/lanes.h"

@@ -256,7 +256,7 @@ void drape_i_collider_carry(const drape_i_colliders *all, int32_t collider, doub
 }
 
 /* The solid angle under which p sees the triangles (van Oosterom and Strackee 1983) is 4 pi or -4 pi inside a closed
- * mesh and 0 outside; of an open one it is anything between. */
+ * mesh, and 0 outside. For an open one it is anything between. */
 bool drape_i_collider_encloses(const drape_i_colliders *all, int32_t collider, const double *points,
                                const double p[3]) {
     const drape_i_collider *c = &all->item[collider];

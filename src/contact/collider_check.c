@@ -21,7 +21,7 @@ typedef struct checker {
     drape_context *ctx;
     const drape_collider *c;
     char label[LABEL_SIZE];
-    bool in_scene; /* one of a list: what is odd goes to the log; else whoever made the list has heard it */
+    bool in_scene; /* one of a list: what is odd goes to the log; else the caller who made the list has been told */
 } checker;
 
 static drape_status refuse(const checker *k, const char *format, ...) DRAPE_PRINTF(2, 3);

@@ -1,8 +1,9 @@
 /* collider_shape.c: the forms of colliders in their own coordinates.
  *
- * Boxes have the fewest triangles there can be. Walls of cylinders are cut into rows, and their caps into rings with
- * half as many corners from ring to ring, so that triangles are not much longer than wide: a fan of 64 triangles
- * around one point would be met all at once there. What is round is inscribed: corners lie on the true surface. */
+ * Boxes have the fewest triangles there can be. Walls of cylinders are cut into rows. Their caps are cut into rings
+ * with half as many corners from ring to ring, so that triangles are not much longer than wide. With a fan of 64
+ * triangles around one point, cloth there would meet all of them at once. What is round is inscribed: corners lie on
+ * the true surface. */
 #include "base/elementary.h"
 #include "contact/collider.h"
 

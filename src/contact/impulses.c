@@ -1,14 +1,14 @@
 /* impulses.c: contacts as linear inequalities, and impulses with friction (Bridson, Fedkiw, Anderson 2002, section
  * 7).
  *
- * A hit at time t has closest points at that time, with weights w (1, -b or 1-s, s, -(1-t), -t) and the direction n
- * of e = sum w_i x_i(t), whose length is about the separation, never zero. With these fixed the gap at the end is
+ * A hit at time t has closest points at that time, with weights w (1, -b or 1-s, s, -(1-t), -t). It has the direction
+ * n of e = sum w_i x_i(t), whose length is about the separation, never zero. With these fixed the gap at the end is
  * linear in the ends:  g = n.sum w_i x_i,  and is asked to be at least `target`. An impulse p between the closest
  * points changes ends by w_i p / m_i; velocities are (end - start)/h, so nothing here needs h. Friction then takes
  * from what has moved across n, d_T, at most mu times what p has changed the gap by.
  *
- * The paper stops the approach, so that parts keep the gap they had at the start; here they may go on until they are
- * `distance` apart, or keep the gap where it was less than that, plus a little of what lacks.
+ * The paper stops the approach, so that parts keep the gap they had at the start. Here they may go on until they are
+ * `distance` apart. Where the gap was less than that, they keep it, plus a little of what is missing.
  *
  * Momentum. The weights sum up to zero, so an impulse keeps the momentum. The angular momentum of the step,
  *     L = sum m_i start_i x (end_i - start_i) / h,

@@ -3,32 +3,41 @@
  * The parts a and b are a vertex and a triangle, or two edges, and all vertices move linearly over the step [0, 1].
  * Their difference vectors r_i = a_j - b_k (3 or 4) are linear in time too. If one direction n satisfies
  *     n.r_i > 0 for all i, at s and at t,
- * then n.r_i > 0 on all of [s, t]; and as every point of part a minus every point of part b is a convex combination
- * of the r_i, no two points of them meet in [s, t]. With n.r_i > |n| d they stay farther apart than d. Any n will do,
+ * then n.r_i > 0 on all of [s, t]. Every point of part a minus every point of part b is a convex combination of the
+ * r_i, so no two points of them meet in [s, t]. With n.r_i > |n| d they stay farther apart than d. Any n will do,
  * however it was found: rounding matters in n.r only.
  *
  * Such an n exists if and only if the hull of the 6 or 8 vectors r_i(s), r_i(t) does not contain the origin (has no
- * point within d of it), and then the hull's point nearest to the origin is one. It is searched for in that way
- * (Gilbert, Johnson, Keerthi 1988), and each direction on the way is tried: normals of faces, common normals of
- * edges, vectors of closest points. So coplanar motion, parallel edges, triangles without area and parts at rest are
- * not special. Where no direction is found the interval is halved, the earlier half first, down to 2^-depth. What is
- * then left is a contact at the beginning of that interval: all that came before is proved apart.
+ * point within d of it). Then the hull's point nearest to the origin is one. It is searched for in that way (Gilbert,
+ * Johnson, Keerthi 1988), and each direction on the way is tried: normals of faces, common normals of edges, vectors
+ * of closest points. So coplanar motion, parallel edges, triangles without area and parts at rest are not special.
+ * Where no direction is found the interval is halved, the earlier half first, down to 2^-depth. What is then left is
+ * a contact at the beginning of that interval: all that came before is proved apart.
  *
  * Rounding. u = 2^-53, e = 2^-1075 bounds the error of a product that underflows; sums never underflow inexactly. All
  * operations are plain doubles, rounded to nearest, without FMA. s and 1 - s are multiples of 2^-depth, so exact.
- *   At the ends     q = fl(a - b) = r (1 + u')                           with |u'| <= u.
- *   In between      q(s) = fl((1 - s) q(0) + s q(1)): two more roundings, and (1 - s) |r(0)| + s |r(1)| <= max |r|,
- * so |q(s) - r(s)| <= 3.01 u R + 2.01 e, for R the largest |q| at both ends among all i, per coordinate. The product
- * p = fl((n_x q_x + n_y q_y) + n_z q_z) has at most three roundings in each of its terms, so |p - n.q| <= 3.01 u sum
- * |n_k| R_k + 3.01 e. Together        |p - n.r| <= 6.03 u sum |n_k| R_k + 2.01 e sum |n_k| + 3.01 e. The right side
- * B = fl(8 u fl(sum |n_k| R_k) + 2^-1000) >= (1 - 5 u) (8 u sum |n_k| R_k + 2^-1000) - 4 e, where R_k is made at
- * least 2^-900, so that 1.9 u |n_k| R_k > 2.01 e |n_k|. Hence p > B implies n.r > 0. With d > 0      w = fl((1 + 16
- * u) d), g = fl(sqrt(n.n + 2^-960)) >= |n| (1 - 5 u), since what underflows in n.n is below 2^-960; fl(w g) >= |n| d
- * (1 + 8 u) - e, or w is subnormal and lacks at most 2 e + 5 u 2^-1022, which 1.8 u |n_k| R_k also covers. Adding it
- * to B costs another u of the sum. Hence p > fl(B + w g) implies n.r > |n| d. Overflow        At the ends |p| <=
- * fl(sum |n_k| R_k) by the monotony of rounding, so where p overflows B does, and infinity > infinity is false; so is
- * every comparison with what is not a number. In between q(s) could overflow where q(0) and q(1) do not: R above
- * 2^500 is therefore never certified.
+ *
+ * At the ends, q = fl(a - b) = r (1 + u') with |u'| <= u.
+ *
+ * In between, q(s) = fl((1 - s) q(0) + s q(1)) has two more roundings, and (1 - s) |r(0)| + s |r(1)| <= max |r|. Let
+ * R be the largest |q| at both ends among all i, per coordinate, made at least 2^-900. Then
+ *     |q(s) - r(s)| <= 3.01 u R + 2.01 e.
+ *
+ * The product p = fl((n_x q_x + n_y q_y) + n_z q_z) has at most three roundings in each of its terms, so
+ *     |p - n.q| <= 3.01 u sum |n_k| R_k + 3.01 e,   and together
+ *     |p - n.r| <= 6.03 u sum |n_k| R_k + 2.01 e sum |n_k| + 3.01 e.
+ * It is compared with
+ *     B = fl(8 u fl(sum |n_k| R_k) + 2^-1000) >= (1 - 5 u) (8 u sum |n_k| R_k + 2^-1000) - 4 e.
+ * By the choice of R, 1.9 u |n_k| R_k > 2.01 e |n_k|. Hence p > B implies n.r > 0.
+ *
+ * With d > 0, let w = fl((1 + 16 u) d) and g = fl(sqrt(n.n + 2^-960)). What underflows in n.n is below 2^-960, so
+ * g >= |n| (1 - 5 u). Then fl(w g) >= |n| d (1 + 8 u) - e, or w is subnormal and lacks at most 2 e + 5 u 2^-1022,
+ * which 1.8 u |n_k| R_k also covers. Adding it to B costs another u of the sum. Hence p > fl(B + w g) implies
+ * n.r > |n| d.
+ *
+ * Overflow. At the ends |p| <= fl(sum |n_k| R_k), since rounding is monotonic. So B overflows where p does, and
+ * infinity > infinity is false; so is every comparison with what is not a number. In between q(s) could overflow
+ * where q(0) and q(1) do not: R above 2^500 is therefore never certified.
  *
  * Cost: a test of an interval takes 1 to 5 directions of 40 flops, and as much again to find the next one; a contact
  * takes some 40 intervals. */
@@ -113,8 +122,8 @@ static bool towards_triangle(simplex *s, vec3 *n) {
     return squared(*n) > 0;
 }
 
-/* The nearest of the faces that the origin is outside of. The normals N of the faces abc, abd, acd and bcd have the
- * products V, -V, V and -V with the way from the face to the fourth vertex, where V is six times the volume. */
+/* The nearest of the faces that the origin is outside of. V is six times the volume. The normals N of the faces abc,
+ * abd, acd and bcd have the products V, -V, V and -V with the vector from the face to the fourth vertex. */
 static bool towards_tetrahedron(simplex *s, vec3 *n) {
     static const int face[4][3] = {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
     const vec3 a = s->v[0], ab = vec3_sub(s->v[1], a), ac = vec3_sub(s->v[2], a), ad = vec3_sub(s->v[3], a);

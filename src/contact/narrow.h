@@ -32,7 +32,7 @@ void drape_i_ccd_times(drape_context *ctx, const drape_ccd_pairs *pairs, const d
 
 /* The direction that separates a pair best with its four vertices at `start` and at `end`, 12 doubles each: that of
  * the hull's point nearest to the origin (narrow.c). Not of unit length, found in rounded arithmetic, and any at all
- * where nothing separates them: whoever uses it has to check it. */
+ * where nothing separates them: the caller has to check it. */
 void drape_i_ccd_direction(drape_ccd_kind kind, const double *start, const double *end, double n[3]);
 
 #endif

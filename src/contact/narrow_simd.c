@@ -2,10 +2,10 @@
  *
  * narrow.c says what is proved, and how. Here the interval is the whole step, so the difference vectors are those of
  * the given positions. The first direction n is their mean, which joins the centres of the two parts at the middle of
- * the step; the second is the normal there. Then come a few of Gilbert's steps from the mean: n becomes the point
+ * the step; the second is the normal there. Then come a few of Gilbert's steps from the mean. The next n is the point
  * nearest to the origin on the segment from n to the vector for which n.r is smallest. Each such n is in the hull of
- * the vectors, and the sequence tends to the hull's point nearest to the origin, for which n.r >= n.n for all of them
- * (E. G. Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex set", 1966).
+ * the vectors, and the sequence tends to the hull's point nearest to the origin. There n.r >= n.n for all of them (E.
+ * G. Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex set", 1966).
  *
  * A lane once apart stays so, and the others do what they would do alone: results do not depend on the vector width.
  * Cost per pair: 24 loads from the positions and 150 flops for the mean, 130 for each further direction. */

@@ -1,5 +1,5 @@
-/* planes.c: half spaces. Every vertex of the cloth is kept above every plane: n.(x - p) >= f at the end of the step,
- * for the upward normal n and the point p of the plane then. Triangles and edges are above where their vertices are.
+/* planes.c: half spaces. Every vertex of the cloth is kept above every plane: n.(x - p) >= f at the end of the step.
+ * n is the upward normal and p the point of the plane then. Triangles and edges are above where their vertices are.
  * Impulses leave planes out: before and after them what is below is lifted. In impact zones planes are contacts like
  * others, or a pile of cloth on a plane would be pushed into it and lifted in turn. */
 #include "contact/response_parts.h"

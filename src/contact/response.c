@@ -7,16 +7,16 @@
  *   the gate                                                                                       gate.c
  *
  * Each stage begins with the hits of the one before and ends early where there are none. The first two stages do what
- * cloth would do, but do not always get rid of all hits; the third always does where nothing but movable vertices
+ * cloth would do, but do not always get rid of all hits. The third always does, where nothing but movable vertices
  * moves, but only by stopping them. The gate trusts none of them.
  *
  * A pair is a hit when it is not proved apart by its `separation` (narrow.c). That is the floor f and a sixteenth of
- * what f is above the radius of a round collider: a pair that the gate has just let through at f could not move at
- * all in the next step. A pair that begins nearer than that is looked at with f alone. Floors rise with the largest
- * coordinate, so a pair may even begin nearer than f: then it has to keep 63/64 of its distance.
+ * what f is above the radius of a round collider. With f alone, a pair that the gate has just let through at f could
+ * not move at all in the next step. A pair that begins nearer than that is looked at with f alone. Floors rise with
+ * the largest coordinate, so a pair may even begin nearer than f: then it has to keep 63/64 of its distance.
  *
  * Pairs were searched for with the ends as they were then. They come as near as their distance d and the margin of
- * the search, but only those nearer than the separation matter; so ends may be changed by half of the difference,
+ * the search, but only those nearer than the separation matter. So ends may be changed by half of the difference,
  * `room`, without another search. Truncation begins with a search for pairs at any mixture of times (`mixed`), so
  * that a shortened path needs none.
  *

@@ -7,8 +7,8 @@
  *   else ...        // drape_i_response_trouble_of says what stood in the way; try a shorter step
  *
  * What is promised. Let f be drape_i_world_floor of a pair, and let all pairs be farther apart than f at the start.
- * If `kept`, every pair stays farther apart than f on straight paths from `start` to `end`, including all rounding,
- * every vertex of the cloth is at least f above every plane at the end, and all positions are finite. Where nothing
+ * If `kept`, every pair stays farther apart than f on straight paths from `start` to `end`, including all rounding.
+ * Every vertex of the cloth is at least f above every plane at the end, and all positions are finite. Where nothing
  * but movable vertices moves, `kept` is always true. Only vertices of the cloth are moved, and of those only the ones
  * whose inverse mass is not zero. */
 #ifndef DRAPE_CONTACT_RESPONSE_H

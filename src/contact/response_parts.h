@@ -41,7 +41,7 @@ typedef struct drape_i_impact {
     double w[4];          /* sum up to zero, to rounding */
     vec3 n;               /* unit */
     vec3 arm;             /* sum w_i x_i at the start */
-    vec3 anchor;          /* sum w_i x_i at the end where nothing slides, but for what it has along n */
+    vec3 anchor;          /* sum w_i x_i at the end where nothing slides, except for what it has along n */
     double target, slack; /* m; slack: how much more it is than the separation */
     double friction;
     bool free; /* all four vertices can move */

@@ -1,7 +1,7 @@
 /* solid.c: signed distances from colliders. Round shapes and planes have formulas. A mesh is searched triangle by
- * triangle, those left out whose boxes are too far away: O(triangles) per question, and few vertices are caught. On
- * which side of a mesh a point is, the triangle says in whose direction the nearest point is seen at the steepest
- * angle: of those around a corner or an edge others may face away. */
+ * triangle, those left out whose boxes are too far away: O(triangles) per question, and few vertices are caught. The
+ * side of a mesh on which a point lies comes from the triangle whose normal makes the smallest angle with the line to
+ * the nearest point. Of those around a corner or an edge others may face away. */
 #include "contact/solid.h"
 
 #include "contact/closest.h"

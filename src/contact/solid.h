@@ -13,8 +13,8 @@ typedef struct drape_i_solid_near {
     double weight[3];  /* of the nearest point in it */
 } drape_i_solid_near;
 
-/* One byte per collider: 1 where it has an inside, and its triangles are counter-clockwise seen from outside; -1:
- * they are clockwise; 0: a mesh that is open, or whose triangles do not agree. */
+/* One byte per collider. 1: it has an inside, and its triangles are counter-clockwise seen from outside; -1: they are
+ * clockwise; 0: the mesh is open, or its triangles do not agree. */
 drape_status drape_i_solid_sides(const drape_i_world *world, int8_t *side);
 
 /* From p to a collider at the start of the world's motion, or at its end. */

@@ -1,27 +1,28 @@
 /* tree.c: the broad phase: a tree of boxes over the triangles of a mesh, and the pairs it finds.
  *
- * The tree. Triangles are sorted in Morton order of their middles; eight in a row are a leaf, eight leaves in a row a
- * node, eight nodes a node of the next level, up to one. So the tree has no pointers: the children of node g are
- * 8g .. 8g+7 of the level below. Runs of 8 in Morton order alone are ragged, and a leaf of a sheet meets 8 others
- * behind it; so each run of 4096 is then split in halves across its longest side, again and again, at multiples of
- * the sizes of nodes, which leaves 4. Each vertex and each edge belongs to the first leaf that has it, so that a pair
- * of elements appears in one pair of leaves only, and once.
+ * The tree. Triangles are sorted in Morton order of their centres. Eight in a row are a leaf, eight leaves in a row a
+ * node, eight nodes a node of the next level, up to one. So the tree has no pointers: the children of node g are 8g
+ * .. 8g+7 of the level below. Runs of 8 in Morton order alone are ragged: a leaf of a sheet meets 8 others after it.
+ * So each run of 4096 is then halved across its longest side repeatedly, at multiples of the sizes of nodes, which
+ * leaves 4. Each vertex and each edge belongs to the first leaf that has it, so that a pair of elements appears in
+ * one pair of leaves only, and once.
  *
  * Boxes are floats, rounded outward, relative to an origin near the mesh. They are around vertices in the middle of
  * the motion; beside them each node has a box around the halves of its vertices' ways. tree_simd.c compares them.
- * An update recomputes the boxes and keeps the order of the triangles, until a query has met half as many pairs of
- * leaves again as the first query of its kind, with or without DRAPE_CONTACT_TOGETHER, after the order was made (and
- * more pairs than there are leaves, so that sorting costs less than such a query): then the next update sorts again.
- * Where later queries meet fewer, the number to compare with falls slowly. Nothing here looks at a clock.
+ * An update recomputes the boxes and keeps the order of the triangles until queries meet too many pairs of leaves;
+ * then the next update sorts again. Too many is 1.5 times those of the first query of its kind after the order was
+ * made. The kinds are with and without DRAPE_CONTACT_TOGETHER. They must also be more than there are leaves, so that
+ * sorting costs less than such a query. Where later queries meet fewer, the number to compare with falls slowly.
+ * Nothing here looks at a clock.
  *
  * Queries run over the leaves in pieces that depend on their number alone (base/parallel.h). A piece writes its pairs
- * into a part of the list that has as much room as it needed before and a quarter more, and keeps counting when that
- * is full. If a piece ran out of room, all pieces get the room that was counted, and the query is repeated; so no
- * pair is lost, and the order is that of the leaves. Finally the gaps between the parts are closed.
+ * into a part of the list that is a quarter larger than what it needed before. It keeps counting when that part is
+ * full. If a part was too small, all parts are made as large as was counted, and the query is repeated. So no pair is
+ * lost, and the order is that of the leaves. Finally the gaps between the parts are closed.
  *
- * Cost, a mesh of n vertices against itself: an update reads 48 bytes per vertex and writes 64 for the vertex, and 24
- * bytes for each box of n vertices, 3n edges and 2n triangles. A query compares each leaf with some 30 nodes and 5
- * leaves, and in those the elements at the border. */
+ * Cost, for a mesh of n vertices against itself: an update reads 48 bytes per vertex. It writes 64 for the vertex,
+ * and 24 bytes for each box of n vertices, 3n edges and 2n triangles. A query compares each leaf with some 30 nodes
+ * and 5 leaves, and in those the elements at the border. */
 #include "contact/tree.h"
 
 #include "base/arena.h"
@@ -221,9 +222,9 @@ void drape_contact_tree_forget(drape_contact_tree *tree) {
 
 /* ---- Vertices ----
  *
- * Every float is rounded to nearest and then widened by 2^-22 of itself, two units in its last place or more, where
- * half a unit would do; FLT_MIN, the least normal number, stands for what may underflow, also on processors that are
- * told to flush to zero. */
+ * Every float is rounded to nearest and then widened by 2^-22 of itself. That is two units in its last place or more,
+ * where half a unit would do. FLT_MIN, the least normal number, stands for what may underflow, also on processors
+ * that flush to zero. */
 
 static const float WIDEN = 0x1p-22f;
 /* Of x - origin and what follows, in doubles: the sum of a few roundings of 2^-53 each. */
@@ -637,8 +638,8 @@ static drape_status lay_out(drape_contact_pairs *pairs, int32_t parts) {
 
 static int64_t with_spare(int64_t count) { return count + count / 4 + 8; }
 
-/* Whether every part had room. Where one had not, all get what they need and a quarter more; those that once needed
- * more keep it, unless that adds up to a multiple of what is needed. */
+/* Whether every part had room. Where one was too small, all get what they need and a quarter more. Those that once
+ * needed more keep it, unless the sum is several times what is needed. */
 static bool had_room(drape_contact_pairs *pairs, int32_t parts) {
     bool enough = true;
     for (int32_t k = 0; k < DRAPE_CONTACT_KINDS; k++) {

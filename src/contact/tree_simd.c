@@ -16,11 +16,11 @@
  * rest. Rounding: r takes three roundings, of 2^-24 each, and is widened by 2^-22;
  * 4 FLT_MIN stand for what underflows, also on processors that are told to flush to zero. A rounded difference is
  * above r, a float, only where the difference is. No difference is of the kind inf - inf, since lo and wlo are below
- * infinity, hi and whi above -infinity; and what is not a number, in lanes without a box, meets nothing.
+ * infinity, hi and whi above -infinity. Lanes without a box hold what is not a number, and meet nothing.
  *
  * Boxes of a part are inside of those of the whole, and rounding is monotonic, so parts never meet where wholes do
- * not; also where a and b change places. Elements are compared by the r of their leaves, which costs no more memory;
- * pairs that are left are looked at by their own r, so that they do not depend on which leaves they are in.
+ * not; also where a and b change places. Elements are compared by the r of their leaves, which costs no more memory.
+ * Pairs that are left are compared by their own r, so that they do not depend on which leaves they are in.
  *
  * From leaves to pairs. A leaf looks for others from the root down, one comparison for the eight children of a node;
  * a mesh against itself looks only at leaves behind its own. Where two leaves meet, their elements that meet the
@@ -44,13 +44,13 @@
  *   edges a, b:  (a_0 - b_0) + (a_1 - b_1); the parts of that normal to a and normal to b; the cross product of a and
  * b
  *
- * Rounding. u = 2^-24. Let N = |n|_1, R and V the largest |r_k| and |v_k| of all i, j, where v is the sum or the
- * difference of the m, and E the largest e_i + e_j. Then n.r is off by at most 4u N R (one rounding in r, one in each
- * product, two in the sum), the term of the motion by 4u N V, and what follows, N E, sums and differences, by less
- * than 6u N (R + V + E), up to factors 1 + O(u). 16u N (R + V + E) is taken off. Products that underflow are off by
- * up to 2^-126 each, should the processor flush them to zero; 1e-36 is some eighty times that. |n|_2 <= M + (sqrt 2 -
- * 1) m + (sqrt 3 - sqrt 2) l for the largest, middle and least of |n_k|; these factors are rounded up, and so is d.
- * What overflows or is not a number satisfies no comparison, and the pair stays. */
+ * Rounding. u = 2^-24. Let N = |n|_1, R and V the largest |r_k| and |v_k| of all i, j, and E the largest e_i + e_j.
+ * Here v is the sum or the difference of the m. Then n.r is off by at most 4u N R: one rounding in r, one in each
+ * product, two in the sum. The term of the motion is off by 4u N V. What follows, N E, sums and differences, is off
+ * by less than 6u N (R + V + E), up to factors 1 + O(u). 16u N (R + V + E) is taken off. Products that underflow are
+ * off by up to 2^-126 each, should the processor flush them to zero; 1e-36 is some eighty times that. |n|_2 <= M +
+ * (sqrt 2 - 1) m + (sqrt 3 - sqrt 2) l for the largest, middle and least of |n_k|; these factors are rounded up, and
+ * so is d. What overflows or is not a number satisfies no comparison, and the pair stays. */
 #include "base/simd_float.h"
 #include "contact/tree.h"
 
@@ -307,8 +307,8 @@ static uint32_t edges_apart(const drape_i_vertex_box *x, const drape_i_vertex_bo
 /* ---- Pairs on their way into a list ----
  *
  * Pairs whose boxes meet wait in a queue of slots: 8 block + lane. They are put there eight at a time, whether they
- * are pairs or not, and what is behind the last one is overwritten by the next; a loop over bits, which no processor
- * can predict, would take several times as long. Then eight at a time are tested and written. */
+ * are pairs or not, and the next ones overwrite what follows the last pair. A loop over bits, which no processor can
+ * predict, would take several times as long. Then eight at a time are tested and written. */
 
 enum { QUEUE = 256 };
 

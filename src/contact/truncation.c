@@ -1,9 +1,9 @@
 /* truncation.c: what is still a hit after all physics is stopped short of a plane (after arXiv 2604.15513).
  *
  * Vertex i goes the part t_i of its way, x_i(end) = x_i + t_i d_i, at first t_i = 1. Every hit gets a unit direction
- * n and two limits l_a > l_b such that, at the start, all of part a is beyond l_a (n.x >= l_a) and all of part b
- * before l_b (n.x <= l_b). Then t_i is made so small that the ends stay there too. That is repeated for new hits
- * among pairs that have no plane yet, until there are none.
+ * n and two limits l_a > l_b. At the start, all of part a is beyond l_a (n.x >= l_a), and all of part b is before l_b
+ * (n.x <= l_b). Then t_i is made so small that the ends stay there too. That is repeated for new hits among pairs
+ * that have no plane yet, until there are none.
  *
  * Why it ends: each pair gets a plane at most once, so there are no more rounds than pairs.
  *

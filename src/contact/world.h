@@ -1,5 +1,5 @@
-/* world.h: everything that can touch in a step: the cloth's vertices, then the points of the colliders, moving from
- * `start` to `end` along straight lines, and the pairs that come near each other on the way. */
+/* world.h: everything that can touch in a step: the cloth's vertices, then the points of the colliders. They move
+ * from `start` to `end` along straight lines. It also has the pairs that come near each other on the way. */
 #ifndef DRAPE_CONTACT_WORLD_H
 #define DRAPE_CONTACT_WORLD_H
 
@@ -100,12 +100,12 @@ DRAPE_INLINE bool drape_i_world_sets_aside(const drape_i_world *world, int32_t v
 /* Sets the motion: the cloth from x0 to x1, the colliders from where they are at t0 to where they are at t1. */
 void drape_i_world_set_motion(drape_i_world *world, const double *x0, double t0, const double *x1, double t1);
 
-/* Fills `pairs` with all that come nearer than their `distance` + `margin` (m), with a collider that + `more`, when
- * all vertices move from start to end at the same time, and others beside. So a fast sheet has no more pairs than one
- * at rest, and the list stays complete while ends are changed by no more than half of what it has to spare. With
- * `mixed` it stays complete whatever parts of their ways vertices go: of a fast, fine sheet that is many times as
- * much. Planes are in no pair: each vertex of the cloth meets each plane. The same pairs in the same order whatever
- * the threads; allocates only where there are more than ever before. */
+/* Fills `pairs` with all that come nearer than their `distance` + `margin` (m), or + `more` with a collider, when all
+ * vertices move from start to end simultaneously; it may include others. So a fast sheet has no more pairs than one
+ * at rest. The list stays complete while ends are changed by no more than half of what it has to spare. With `mixed`
+ * it stays complete whatever parts of their ways vertices go: of a fast, fine sheet that is many times as much.
+ * Planes are in no pair: each vertex of the cloth meets each plane. The same pairs in the same order whatever the
+ * threads; allocates only where there are more than ever before. */
 drape_status drape_i_world_find(drape_i_world *world, double margin, double more);
 
 /* Leaves out pairs that have become exempt, or were set aside, since they were found. */
@@ -114,9 +114,9 @@ void drape_i_world_drop(drape_i_world *world);
 /* Lets what is found next depend on nothing but the positions then, also its order. */
 void drape_i_world_forget(drape_i_world *world);
 
-/* m: how near a pair may come at most in a step that is kept: the radius of a round collider, and a hundredth of the
- * rest of its `distance`, or 8 units in the last place of the largest coordinate in single precision, so that files
- * that store positions so show no crossing that there is not. */
+/* m: how near a pair may come at most in a step that is kept. That is the radius of a round collider plus a hundredth
+ * of the rest of its `distance`. It is at least 8 units in the last place of the largest coordinate in single
+ * precision, so that files that store positions so show no false crossing. */
 double drape_i_world_floor(const drape_i_world *world, double distance, double round);
 
 #endif

@@ -12,8 +12,8 @@
  * Contacts that share a movable vertex, directly or through others, are a zone; a union-find over vertices finds
  * them.
  *
- * As in impulses.c, a zone whose vertices can all be moved also turns as a rigid body, by -I^-1 sum a_c x p_c for the
- * impulses p_c = lambda_c n_c + drag_c, which keeps its angular momentum.
+ * As in impulses.c, a zone whose vertices can all be moved also turns as a rigid body, which keeps its angular
+ * momentum. It turns by -I^-1 sum a_c x p_c for the impulses p_c = lambda_c n_c + drag_c.
  *
  * The impulses are found by projected Gauss-Seidel from those of the round before; no matrix is formed. A sweep costs
  * some 200 flops and 4 vertices per contact. It does not have to converge: hits that are left are hits of the next

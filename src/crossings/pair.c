@@ -153,7 +153,7 @@ static drape_i_meeting lie_on(const drape_i_facet *t, const drape_i_facet *of, i
 /* ---- Two triangles ---- */
 
 /* On which sides of the plane of t the corners of `of` are: 0 for those that they share. Returns whether they are all
- * strictly on one side, but for those: then t and `of` have nothing in common but these. */
+ * strictly on one side, except for those: then t and `of` have nothing in common but these. */
 static bool sides(const drape_i_facet *t, const drape_i_facet *of, int s[3]) {
     int plus = 0, minus = 0, own = 0;
     for (int k = 0; k < 3; k++) {

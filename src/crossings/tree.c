@@ -4,7 +4,7 @@
 
 drape_status drape_i_tree_create(drape_context *ctx, int32_t count, drape_i_tree *out) {
     *out = (drape_i_tree){.count = count};
-    /* Leaves have two items or more, but for a tree of one: less than `count` nodes. */
+    /* Leaves have two items or more, except for a tree of one: less than `count` nodes. */
     bool there = DRAPE_NEW(ctx, out->box, count) && DRAPE_NEW(ctx, out->item, count) &&
                  DRAPE_NEW(ctx, out->node, (int64_t)count + 1);
     if (!there) drape_i_tree_destroy(ctx, out);

@@ -15,7 +15,8 @@
 enum { HEADER_SIZE = 12, CHUNK_HEAD = 8, LENGTH_AT = 8, JSON_LENGTH_AT = 12 };
 
 static const int64_t MOST_BYTES = UINT32_MAX;
-static const int64_t JSON_OF_ACCESSOR = 400, JSON_OF_PIECE = 4096; /* more than they take, but for very long names */
+static const int64_t JSON_OF_ACCESSOR = 400,
+                     JSON_OF_PIECE = 4096; /* more than they take, except for very long names */
 
 double drape_i_glb_component(int64_t frame, const double *now, const double *base, int64_t vertex, int32_t k) {
     static const int32_t axis[3] = {0, 2, 1};

@@ -35,7 +35,7 @@ typedef struct drape_i_glb_object {
  *   views       corners; positions and normals; texture coordinates; times and weights (the last two where there are
  * any)
  *
- * Behind these come the accessors and views of the meshes beside the cloth (glb_objects.c), then one view per image
+ * After these come the accessors and views of the meshes beside the cloth (glb_objects.c), then one view per image
  * (glb_materials.c).
  *
  * Positions and normals of the frames after the first are differences from it: morph targets. */

@@ -2,7 +2,7 @@
  *
  * A node and a mesh each, without normals, so that players show their faces flat. What rests stands where it is. What
  * moves as a whole has its vertices around its middle, and its node is moved and turned by the animation. What
- * changes its form has morph targets, moved by the weights of the cloth. Their accessors and views come behind those
+ * changes its form has morph targets, moved by the weights of the cloth. Their accessors and views come after those
  * of the cloth: of each mesh its corners and positions; then translations and rotations, or the targets. */
 #include "io/glb.h"
 
@@ -100,7 +100,7 @@ static drape_status placement(drape_context *ctx, drape_i_glb *g, const drape_i_
     if (status) return status;
     if (!DRAPE_NEW(ctx, x, count)) return DRAPE_ERROR_MEMORY;
     for (int64_t i = 0; i < count; i++) x[i] = (double)g->recording->extra[i];
-    drape_i_rigid_fit(o->vertices, g->object_base + o->first, x, &r); /* it is rigid but for rounding */
+    drape_i_rigid_fit(o->vertices, g->object_base + o->first, x, &r); /* it is rigid except for rounding */
     DRAPE_FREE(ctx, x, count);
     const double *q = r.q, *m = o->middle;
     const double c[3] = {q[1] * m[2] - q[2] * m[1], q[2] * m[0] - q[0] * m[2], q[0] * m[1] - q[1] * m[0]};
@@ -193,7 +193,7 @@ void drape_i_glb_object_meshes(const drape_i_glb *g, int64_t accessor, drape_i_f
     }
 }
 
-/* Samplers behind the first one, which is that of the weights; `times`: the accessor of the times. */
+/* Samplers after the first one, which is that of the weights; `times`: the accessor of the times. */
 void drape_i_glb_object_samplers(const drape_i_glb *g, int64_t times, int64_t accessor, drape_i_file *file) {
     for (int32_t i = 0; i < g->objects; i++) {
         bool rigid = g->object[i].motion == DRAPE_I_GLB_RIGID;

@@ -51,7 +51,7 @@ typedef struct frame_log {
     const char *path; /* borrowed */
     frame_log_kind kind;
     int64_t count; /* frames; after opening one that is there, those that its size has room for. Made smaller, the
-                      next ones are written over those behind */
+                      next ones are written over those after */
     char *record;  /* of one frame, owned */
 } frame_log;
 

@@ -68,7 +68,7 @@ static void look_at(drape_i_polygon *p, int32_t i) {
     p->ear[i] = is_ear(p, i);
 }
 
-/* Begins behind `first`, so that the diagonal of a square starts at its first corner. */
+/* Begins after `first`, so that the diagonal of a square starts at its first corner. */
 static int32_t shortest(const drape_i_polygon *p, int32_t first, int32_t left) {
     int32_t best = p->next[first], i = p->next[first];
     for (int32_t k = 0; k < left; k++, i = p->next[i])
@@ -172,7 +172,7 @@ static int compare_vertices(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* Returns how many ranges there are; *characters: in all names, with a zero behind each. */
+/* Returns how many ranges there are; *characters: in all names, with a zero after each. */
 static int64_t find_ranges(int64_t runs, drape_i_group_run *run, range *out, int64_t *characters) {
     int64_t count = 0;
     *characters = 0;

@@ -29,7 +29,7 @@ struct drape_i_sewing {
     const char *const *panel_name;
     const int32_t *panel_first;
     int32_t named;  /* vertices of the files */
-    border *border; /* sorted; those that dividing made are behind `sorted` */
+    border *border; /* sorted; those that dividing made are after `sorted` */
     int32_t borders, sorted, border_room;
     int32_t (*beside)[2]; /* the neighbours of a vertex along the boundary; -1: none, -2: more than two */
     int32_t *parent;      /* of a vertex among those that it is welded with */

@@ -2,7 +2,7 @@
  *
  * The pattern stays as it is: a welded vertex is several points of it, one per panel, and hinges hold the panels
  * together. Paths are lists of vertices as the files have them. Where two paths have vertices at different places,
- * each gets what the other has: boundary edges are divided there, and the triangles behind them. */
+ * each gets what the other has: boundary edges are divided there, and the triangles after them. */
 #ifndef DRAPE_IO_MESH_SEW_H
 #define DRAPE_IO_MESH_SEW_H
 

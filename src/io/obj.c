@@ -67,7 +67,7 @@ static void write_texture(const drape_i_texture *t, FILE *to) {
     for (int64_t i = 0; t->uv && i < t->count; i++) fprintf(to, "vt %.17g %.17g\n", t->uv[2 * i], t->uv[2 * i + 1]);
 }
 
-/* Behind usemtl or newmtl. The number keeps names apart that are one as words. */
+/* After usemtl or newmtl. The number keeps names apart that are one as words. */
 static void write_material_name(const char *word, const char *name, int32_t number, FILE *to) {
     fprintf(to, "%s ", word);
     write_word(name, to);

@@ -17,10 +17,11 @@ static void unknown_color(reader_t *r, const drape_i_node *node) {
     for (int32_t i = 0; i < MOST_NAMES && drape_color_name(i); i++) names[i] = drape_color_name(i);
     bool number = node->text[0] == '#';
     if (!number) nearest = drape_i_nearest(node->text, names);
-    drape_i_problem_at(&r->problems, node, false, "unknown color \"%s\"%s%s%s (%s)", node->text,
+    drape_i_problem_at(&r->problems, node, false, "unknown color \"%s\"%s%s%s%s", node->text,
                        nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "",
-                       number ? "expected \"#rrggbb\" or \"#rgb\""
-                              : "`drape list colors` lists the names; or use \"#rrggbb\"");
+                       number    ? "; write it as \"#rrggbb\" or \"#rgb\""
+                       : nearest ? " (`drape list colors` lists the names)"
+                                 : "; use a name that `drape list colors` lists, or \"#rrggbb\"");
 }
 
 static bool read_color(reader_t *r, const drape_i_node *map, drape_appearance *out) {

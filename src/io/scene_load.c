@@ -369,7 +369,7 @@ static void unknown_format(reader_t *r, const drape_i_node *node) {
     char known[200];
     for (int32_t i = 0; i < MOST_NAMES && drape_writer_extension(i); i++) endings[i] = drape_writer_extension(i);
     drape_i_join(endings, known, sizeof known);
-    drape_i_problem_at(&r->problems, node, false, "output: %s has an unknown extension (known: %s)", node->text,
+    drape_i_problem_at(&r->problems, node, false, "output: %s has an unknown extension; use one of %s", node->text,
                        known);
 }
 

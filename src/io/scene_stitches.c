@@ -165,14 +165,15 @@ static void check_stitch(reader_t *r, const drape_i_node *entry, const side s[2]
     if (t->a.count + t->b.count > DRAPE_EQUALITY_VERTICES) {
         drape_i_problem_at(
             &r->problems, entry, false,
-            "the points at vertex %d of %s and vertex %d of %s have %d vertices together; at most %d may "
-            "be",
+            "the points at vertex %d of %s and vertex %d of %s have %d vertices together; use points with "
+            "fewer vertices, at most %d in all",
             first_of(r, &s[0], &t->a), scene->pieces[s[0].piece].name, first_of(r, &s[1], &t->b),
             scene->pieces[s[1].piece].name, t->a.count + t->b.count, DRAPE_EQUALITY_VERTICES);
         return;
     }
     if (t->a.count == 1 && t->b.count == 1 && t->a.vertex[0] == t->b.vertex[0]) {
-        drape_i_problem_at(&r->problems, entry, false, "vertex %d of %s is stitched to itself",
+        drape_i_problem_at(&r->problems, entry, false,
+                           "vertex %d of %s is stitched to itself; leave it out, or name another vertex",
                            first_of(r, &s[0], &t->a), scene->pieces[s[0].piece].name);
         return;
     }
@@ -208,9 +209,11 @@ static drape_stitch *read_entry(reader_t *r, const drape_i_node *entry, int32_t 
     if (s[0].surface && !find_on_surface(r, entry, &s[1], &s[0])) return NULL;
     if (s[1].surface && !find_on_surface(r, entry, &s[0], &s[1])) return NULL;
     if (s[0].count != s[1].count) {
-        drape_i_problem_at(&r->problems, entry, false,
-                           "a has %d points and b has %d; they are joined one by one, in their order", s[0].count,
-                           s[1].count);
+        drape_i_problem_at(
+            &r->problems, entry, false,
+            "a has %d points and b has %d, but they are joined one by one; list as many on both sides, or "
+            "use surface: true for one of them",
+            s[0].count, s[1].count);
         return NULL;
     }
     drape_stitch *list = drape_i_scene_get(r, s[0].count, sizeof *list);

@@ -6,7 +6,7 @@
  * follows one Mesh per mesh beside the cloth, with points and extent. What has a color or an image has
  * primvars:displayColor and a UsdPreviewSurface among the Materials; images are files beside the layer. Metres, z up.
  * Numbers with 9 digits, so that reading them gives the same floats; normals with 5. Besides its samples an attribute
- * has the first frame as default, for readers that know no time; it stands behind them since three.js forgets the one
+ * has the first frame as default, for readers that know no time; it stands after them since three.js forgets the one
  * that comes first.
  *
  * Samples of one attribute stand together, so the frames are read once for each of them and each piece. */

@@ -230,7 +230,7 @@ static bool is_identifier(const char *name) {
     return i > 0 && i <= LONGEST_NAME;
 }
 
-/* Whether they are the same, or one is the other with the number of a component (NAME_0) behind it. */
+/* Whether they are the same, or one is the other with the number of a component (NAME_0) after it. */
 static bool names_clash(const char *a, const char *b) {
     size_t n = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
     const char *rest = strlen(a) < strlen(b) ? b + n : a + n;

@@ -326,7 +326,7 @@ static int32_t character_length(const unsigned char *text, int64_t left) {
     return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : length;
 }
 
-/* How many brackets are open after this character; quotes are not looked at, so it is a guess, good for a limit far
+/* How many brackets are open after this character; quotes are ignored, so it is a guess, good for a limit far
  * beyond what any scene has. */
 static int32_t open_brackets(int32_t before, char c) {
     if (c == '[' || c == '{') return before + 1;

@@ -49,7 +49,7 @@ drape_status drape_i_check_halves(drape_context *ctx, const char *who, const dra
 
 static bool is_held_everywhere(const drape_constraints *set, int32_t row) {
     const double *S = set && set->index[row] >= 0 ? set->held[set->index[row]].S : NULL;
-    return S && S[0] + S[4] + S[8] < 0.5; /* the number of free directions, but for rounding */
+    return S && S[0] + S[4] + S[8] < 0.5; /* the number of free directions, except for rounding */
 }
 
 /* The first row that can move and has no diagonal block; -1: none. */

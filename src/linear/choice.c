@@ -13,12 +13,12 @@
  * foreseen for it.
  *
  * The first solve takes what is cheapest with all its setting up. After that a change pays off over many solves, and
- * nobody knows how many there will be; so what another candidate would have saved is summed up, and when the sum has
- * grown to what the change costs, it is made: that is never more than about twice the best (as with renting or buying
- * skis). Each change makes the next one dearer, so that there is no to and fro.
+ * nobody knows how many there will be. So what another candidate would have saved is summed up, and the change is
+ * made when the sum has grown to what it costs. The total is never more than about twice the best (as with renting or
+ * buying skis). Each change makes the next one dearer, so that there is no to and fro.
  *
- * Iterations of one candidate tell little about another's when the systems have changed since both were seen: on a
- * flag, six modes take 10 iterations, from which 1,000 are foreseen for the block diagonal, and it takes 25. So now
+ * Iterations of one candidate say little about another's when the systems have changed since both were seen. On a
+ * flag, six modes take 10 iterations, from which 1,000 are foreseen for the block diagonal, but it takes 25. So now
  * and then, and ever more rarely, a solve is given to another candidate that is set up already. It may take as long
  * as the one at work would; if it is not done by then, that one goes on from where it is. */
 #include "linear/choice.h"
@@ -28,22 +28,22 @@
 
 /* ---- Everything that was fitted ----
  *
- * To sheets of 1 m x 1 m with 11 x 11 to 301 x 301 vertices, held at two edges, at four, and at one (drooping,
- * pinned, reentrant), density 0.2, stretch 5000, shear 500, bend 1.2e-4, damping 2e-4 s; steps of 0.1 to 10 ms,
- * tolerances of 1e-3 to 1e-8; adjusted later to drooping and reentrant at 2 and 10 ms with 11 x 11 to 61 x 61. For
- * drooping with up to 961 vertices in steps of 2 ms the foreseen iterations are too many by half; smaller SPEED suits
- * those better, but leaves reentrant, which takes twice as many, to the block diagonal. */
+ * The fit is to sheets of 1 m x 1 m with 11 x 11 to 301 x 301 vertices, held at two edges, at four, and at one
+ * (drooping, pinned, reentrant). Density is 0.2, stretch 5000, shear 500, bend 1.2e-4, damping 2e-4 s; steps are 0.1
+ * to 10 ms, tolerances 1e-3 to 1e-8. It was adjusted later to drooping and reentrant at 2 and 10 ms with 11 x 11 to
+ * 61 x 61. For drooping with up to 961 vertices in steps of 2 ms the foreseen iterations are too many by half. A
+ * smaller SPEED suits those better, but leaves reentrant, which takes twice as many, to the block diagonal. */
 
 static const double SPEED = 0.5, HOLD = 0.26;
 static const double LEAST_EFFORT = 1; /* e, however near the start is */
 
 static const double USUAL_EFFORT = 9.2; /* tol 1e-5, for which the rows of preconditioners give iterations */
 
-/* What the rows of preconditioners say of passes `drape-bench auto` measures as parts: by time, two threads, 961 to
- * 90,601 vertices, in the middle of a wide range (build, refresh, iteration) ichol 36, 17, 2.8; amg with three modes
- * 46, 18, 3.9; with six 75, 42, 4.9. Within what was measured they were then set such that "auto" moves at most 1.2
- * times the bytes of the best and takes at most 1.1 times as long as the block diagonal, on the very sheets that the
- * benchmark and the test have: they are no independent proof. */
+/* `drape-bench auto` measures separately what the rows of preconditioners say of passes. By time, with two threads
+ * and 961 to 90,601 vertices, (build, refresh, iteration) take in the middle of a wide range: ichol 36, 17, 2.8; amg
+ * with three modes 46, 18, 3.9; with six 75, 42, 4.9. Within that range they were then set such that "auto"
+ * moves at most 1.2 times the bytes of the best and takes at most 1.1 times as long as the block diagonal. The
+ * benchmark and the test have the very same sheets, so they are no independent proof. */
 static const double KEPT_FOR = 8;   /* solves from a refresh of amg to the next, before any was seen */
 static const double CLEARLY = 1.15; /* times better than the block diagonal, which cannot disappoint */
 static const double SURELY =

@@ -43,8 +43,8 @@ typedef struct drape_i_choice {
 
 /* With all that the table of preconditioners has; nothing has been seen yet. */
 void drape_i_choice_begin(drape_i_choice *c, double pass, double tol);
-/* For another pattern of systems of the same kind: nothing is built for it, nothing has failed with it; what was
- * learnt of how hard they are, and of how the candidates compare, stays. */
+/* For another pattern of systems of the same kind: nothing is built for it, and nothing has failed with it. What was
+ * learnt about how hard they are, and how the candidates compare, stays. */
 void drape_i_choice_move(drape_i_choice *c, double pass);
 /* The candidate to try where this one fails, by the table; -1: none. */
 int32_t drape_i_choice_fallback(const drape_i_choice *c, int32_t k);
@@ -68,7 +68,7 @@ typedef struct drape_i_outcome {
 
 /* How it went with k; of a trial that was ended by its limit, too. */
 void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o);
-/* The same for a solve that was given up because it took far longer than foreseen: the problems are as hard as others
+/* The same for a solve that was given up because it took far longer than foreseen. The problems are as hard as others
  * have shown them to be, so k is that much worse than it seemed. */
 void drape_i_choice_learn_slow(drape_i_choice *choice, int32_t k, const drape_i_outcome *outcome);
 /* k failed: not to be taken again for this pattern unless nothing else is left. */

@@ -6,8 +6,8 @@
  *
  *     N x = sum_j d_j w_j,   N = sum_j d_j d_j'   (3x3, symmetric, semidefinite).
  *
- * The held directions are the eigenvectors of N whose eigenvalue l has sqrt(l / l_max) > SAME_SPAN: that square root
- * is the sine of the angle at which a direction leaves the span of the others. They do not depend on the order of the
+ * The held directions are the eigenvectors of N whose eigenvalue l has sqrt(l / l_max) > SAME_SPAN. That square root
+ * is the sine of the angle between a direction and the span of the others. They do not depend on the order of the
  * sources, except for rounding, as a pivoted Gram-Schmidt would. x is computed in that basis and corrected twice by
  * the residuals w_j - d_j . x, because forming N squares the condition number. What remains of the residuals is the
  * contradiction.

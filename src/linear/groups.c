@@ -432,7 +432,7 @@ static drape_status contradiction(const drape_i_groups *G, const drape_i_group *
         at += snprintf(names + at, sizeof names - (size_t)at, "%s%d", a ? ", " : "", e->vertex[a]);
     return drape_i_fail(G->ctx, DRAPE_ERROR_ARGUMENT,
                         "constraints: equality %d, of vertices %s, contradicts what else holds its group of %d "
-                        "vertices: it is missed by %g",
+                        "vertices: it is missed by %g. Let one of them go",
                         row->equality, names, g->size, g->by);
 }
 

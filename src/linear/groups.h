@@ -7,7 +7,7 @@
  *     C H = L,   H orthogonal, n x n,   x = H y,
  *
  * with one unknown of y, the pivot, per independent row. So the columns of H at the pivots are an orthonormal basis
- * of what is held, the pivots of y are known (L y = w), and the other unknowns of y are free. In the unknowns y an
+ * of what is held. The pivots of y are known (L y = w); the other unknowns of y are free. In the unknowns y an
  * equality is a constraint of single vertices along x, y and z; `turned` is the set of those. S = H S~ H' is
  * block-diagonal over groups (Tamstorf, Jones and McCormick 2015, section 8).
  *
@@ -21,8 +21,8 @@
 
 #include "linear/constraints.h"
 
-/* Vertices of a group. The turned matrix has dense rows for it and its neighbours, and H has 9 numbers per pair: with
- * 64 vertices that is 300 kB, and a row ten times as long as others. */
+/* Vertices of a group. The turned matrix has dense rows for the group and its neighbours, and H has 9 numbers per
+ * pair. With 64 vertices that is 300 kB, and a row ten times as long as others. */
 enum { DRAPE_I_GROUP_MOST = 64, DRAPE_I_GROUP_UNKNOWNS = 3 * DRAPE_I_GROUP_MOST };
 
 typedef struct drape_i_group {
@@ -91,8 +91,8 @@ void drape_i_groups_clear(drape_i_groups *groups);
 void drape_i_groups_turn(const drape_i_groups *G, bool back, double *v);
 /* v = S v, or (I-S) v, at the vertices of groups. */
 void drape_i_groups_filter(const drape_i_groups *G, bool complement, double *v);
-/* At the vertices of groups, with a = M^-1 f on entry and M the masses, one per vertex: a becomes the acceleration
- * that keeps the equalities, M a + Q l = f, Q'a = 0; force = Q l, what they carry of f; it may be NULL. */
+/* At the vertices of groups, M has the masses, one per vertex, and a = M^-1 f on entry. a becomes the acceleration
+ * that keeps the equalities: M a + Q l = f, Q'a = 0. force = Q l is what they carry of f; it may be NULL. */
 void drape_i_groups_accelerate(const drape_i_groups *G, const double *mass, double *a, double *force);
 /* v gets what is prescribed, at the vertices of groups, by the least impulses, M dv = Q l: those of equalities
  * between vertices leave the momentum as it is. */

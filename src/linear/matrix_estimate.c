@@ -84,7 +84,7 @@ bool drape_i_looks_symmetric(const drape_bsr3 *A) {
 
 /* ---- Depth ---- */
 
-static bool is_fixed(const drape_i_held *h) { return trace(h->S) < 0.5; } /* which is 0, 1, 2 but for rounding */
+static bool is_fixed(const drape_i_held *h) { return trace(h->S) < 0.5; } /* which is 0, 1, 2 except for rounding */
 
 int32_t drape_i_count_fixed(const drape_constraints *set) {
     int32_t count = 0;

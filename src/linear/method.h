@@ -3,8 +3,8 @@
  * To add one: a file in krylov/ that fills a drape_i_method, one line in registry.c.
  *
  * All methods but `direct` work on the projected system  S A y = b^,  b^ = S (b - A (I-S) z),  y in the range of S,
- * x = y + (I-S) z. As long as every direction p lies in the range of S, S A p is also what the prefiltered matrix
- * S A S + C (I-S) makes of it, and nobody needs to form that. */
+ * x = y + (I-S) z. The prefiltered matrix S A S + C (I-S) need not be formed. Its product with p is S A p, as long
+ * as every direction p lies in the range of S. */
 #ifndef DRAPE_LINEAR_METHOD_H
 #define DRAPE_LINEAR_METHOD_H
 
@@ -82,8 +82,8 @@ double drape_i_norm2_if_wanted(drape_i_solve *s, const double *r); /* r'r, or 0 
 void drape_i_advance_both(drape_i_solve *s, double a, const double *p, const double *q,
                           double *r); /* x += a p, r -= a q */
 
-/* How all of them begin: sets the norms of b^, x = S y + (I-S) z with the guess y (or NULL), r = S (b - A x) and
- * h = P^-1 r; returns r'h. scratch: another vector, of which nothing is expected. */
+/* How all of them begin, with the guess y (or NULL). Sets the norms of b^, x = S y + (I-S) z, r = S (b - A x) and h =
+ * P^-1 r; returns r'h. scratch: another vector, of which nothing is expected. */
 double drape_i_begin(drape_i_solve *s, const double *guess, double *r, double *h, double *scratch);
 /* The same for methods without a P-norm: 2-norms only, no h. */
 void drape_i_begin_unpreconditioned(drape_i_solve *s, const double *guess, double *r, double *scratch);

@@ -48,8 +48,8 @@ typedef struct product {
     bool prefiltered; /* `in` is in the range of S */
 } product;
 
-/* Rows that are held in all directions are no part of the prefiltered matrix; the product is zero there, and so is
- * `in`, so that the dot product has the same bits as with them. */
+/* Rows that are held in all directions are not part of the prefiltered matrix. The product is zero there, and so is
+ * `in`, so the dot product has the same bits as with those rows. */
 static double multiply_free_rows(const product *p, int64_t begin, int64_t end) {
     double dot = 0;
     int32_t at = -1;

@@ -5,9 +5,9 @@
  * the solver and its choice need to know of it.
  *
  * It is made from A itself, or (with constraints) from the prefiltered matrix A^ = S A S + C (I-S), C the mean of
- * |the diagonal of A_ii|. Then apply gives h = S P^-1 S r. Where P treats each vertex by its 3x3 blocks that needs no
- * filtering: A^_ij maps range to range, so it is enough to keep S_i (block)^-1 S_i in place of the diagonal blocks'
- * inverses (drape_i_filtered_block). */
+ * |the diagonal of A_ii|. Then apply gives h = S P^-1 S r. Where P treats each vertex separately, by its 3x3 blocks,
+ * that needs no filtering. A^_ij maps range to range, so it is enough to keep S_i (block)^-1 S_i in place of the
+ * diagonal blocks' inverses (drape_i_filtered_block). */
 #ifndef DRAPE_LINEAR_PRECOND_H
 #define DRAPE_LINEAR_PRECOND_H
 
@@ -42,7 +42,7 @@ typedef struct drape_i_precond {
     bool symmetric;   /* P is symmetric where A is, and made from half of it: not for an A that is not symmetric */
     bool single;      /* computed in single precision: symmetric to that */
     bool unsymmetric; /* for methods only that need no symmetry */
-    /* Memory for matrices with this pattern; values are not looked at. */
+    /* Memory for matrices with this pattern; values are ignored. */
     drape_status (*create)(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,
                            void **state);
     void (*destroy)(drape_context *ctx, void *state);
@@ -78,7 +78,7 @@ typedef struct drape_i_precond {
     drape_status (*interpolation)(drape_context *ctx, const void *state, int32_t level, drape_interpolation *io);
     drape_i_prepared (*due)(drape_context *ctx, void *state, const drape_problem *problem,
                             const drape_constraints *set);
-    /* Where P^-1 is one symmetric 3x3 block a vertex: those, for kernels that do it along with other work (see
+    /* Where P^-1 is one symmetric 3x3 block per vertex: those, for kernels that do it along with other work (see
      * block_diagonal.h); may be NULL */
     const double *(*blocks)(const void *state);
 } drape_i_precond;

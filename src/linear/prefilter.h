@@ -1,7 +1,7 @@
 /* prefilter.h: blocks of the prefiltered matrix A^ = S A S + C (I-S) (Tamstorf, Jones and McCormick 2015, eq. 7).
  *
- * C is a number a vertex, the mean of |the diagonal of A_ii|. The paper has 1, which wants 1 to lie in A's spectrum;
- * in SI units it does not. */
+ * C is a number per vertex, the mean of |the diagonal of A_ii|. The paper has 1, which wants 1 to lie in A's
+ * spectrum; in SI units it does not. */
 #ifndef DRAPE_LINEAR_PREFILTER_H
 #define DRAPE_LINEAR_PREFILTER_H
 

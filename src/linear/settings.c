@@ -9,7 +9,7 @@
 static const double TOLERANCE = 1e-5, OMEGA = 1, THETA = 0.4;
 enum { ITERATIONS = 10000, DEGREE = 2 };
 
-/* Of the paper (2015, section 11), but for "very diagonally dominant", which it has no number for. */
+/* Of the paper (2015, section 11), except for "very diagonally dominant", which it has no number for. */
 static const double PAPER_THETA = 0.48, PAPER_DOMINANCE = 0.1;
 enum { PAPER_MODES = 6, PAPER_LANCZOS = 10 };
 

@@ -94,8 +94,8 @@ void drape_i_solver_leave(drape_solver *solver, int32_t slot);
 drape_status drape_i_check_problem(drape_context *ctx, const char *who, const drape_problem *problem);
 /* Refuses an A of which one triangle is stored. O(rows). */
 drape_status drape_i_check_halves(drape_context *ctx, const char *who, const drape_bsr3 *A);
-/* What is wrong with a problem that was not solved, as far as the input tells: a line that stands in the context as
- * its message, and is told to its log; NULL: nothing is known. */
+/* What is wrong with a problem that was not solved, as far as the input shows. The line returned is the context's
+ * message, and has gone to its log; NULL: nothing is known. */
 const char *drape_i_find_fault(drape_context *ctx, const drape_problem *problem, drape_reason reason);
 
 /* ---- operator.c ---- */

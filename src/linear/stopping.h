@@ -10,8 +10,8 @@ enum { DRAPE_I_GAINS = 1024 }; /* iterations that the energy estimate looks back
 
 typedef struct drape_i_stopping {
     double rhs_norm2;        /* b^'b^ */
-    double b_delta, b_norm2; /* what delta and r'r are compared with: b^'P^-1 b^ and b^'b^ but for the older forms of
-                                MPCG */
+    double b_delta, b_norm2; /* what delta and r'r are compared with: b^'P^-1 b^ and b^'b^ except for the older forms
+                                of MPCG */
     bool has_energy;         /* the method minimises the energy norm along its directions */
     bool wants_norm2;        /* r'r is asked for in every iteration */
 

@@ -50,8 +50,8 @@ typedef struct drape_i_turned {
 } drape_i_turned;
 
 void drape_i_turned_free(drape_context *ctx, drape_i_turned *t);
-/* Makes t->problem from a problem with groups, which has been checked but for A's pattern. keep: A~ and couplings are
- * those of before. with_b: b and guess, too; x_p and what depends on it. */
+/* Makes t->problem from a problem with groups, which has been checked except for A's pattern. keep: A~ and couplings
+ * are those of before. with_b: b and guess, too; x_p and what depends on it. */
 drape_status drape_i_turned_pose(drape_context *ctx, const drape_problem *given, bool keep, bool with_b,
                                  drape_i_turned *t);
 /* x from y; and force = (I-S) (A x - b) where it is not NULL. */

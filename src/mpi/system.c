@@ -6,8 +6,8 @@
  * order of the file. Rows of copies have the transposes of the own rows' blocks, because preconditioners want
  * symmetric patterns; their numbers are not used.
  *
- * Everything that drape_system_read checks is checked by the process that owns it, but for the total of constrained
- * vertices, which all of them add up. */
+ * Everything that drape_system_read checks is checked by the process that owns it, except for the total of
+ * constrained vertices, which all of them add up. */
 #include "mpi/mpi.h"
 
 #include <math.h>

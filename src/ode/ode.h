@@ -258,7 +258,7 @@ drape_status drape_i_ode_first_step(drape_ode *ode, double limit, double *h, dra
 /* The length of the next step from the error of this one; accepted or rejected. */
 double drape_i_ode_propose(drape_ode *ode, double h, double error, bool accepted);
 /* The root mean square, or the largest, of factor x over atol + rtol |x of Y| and v over atol_v + rtol |v of Y|. If
- * atol_v is infinite, only x counts. First order: x is y, and v is not looked at. */
+ * atol_v is infinite, only x counts. First order: x is y, and v is ignored. */
 typedef struct drape_i_ode_gauge {
     double rtol, atol, atol_v;
     bool largest;

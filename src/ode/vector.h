@@ -39,7 +39,7 @@ void drape_i_ode_slope_weights(int32_t count, const double *x, int32_t e, double
  * (what is returned) S. */
 double drape_i_ode_hermite_weights(int32_t count, const double *x, double at, double *weight);
 /* The same for values and slopes at any nodes: where slope[j], datum j is the derivative at x_j = x_{j-1}. Nodes with
- * and without a slope come in any order, but a slope right behind its value. */
+ * and without a slope come in any order, but a slope right after its value. */
 void drape_i_ode_confluent_weights(int32_t count, const double *x, const bool *slope, double at, double *weight);
 
 #endif

@@ -1,7 +1,8 @@
 /* attach.c: cloth that is held to colliders.
  *
  * An attached vertex keeps the barycentric coordinates w of the point of the collider's surface that is nearest to it
- * at the start, and its offset from there in the frame of the triangle, e1 along its first edge, n its normal:
+ * at the start. It also keeps its offset from there in the frame of the triangle, e1 along its first edge, n its
+ * normal:
  *
  *     p(t) = sum w_i x_i(t) + o_1 e1(t) + o_2 (n x e1)(t) + o_3 n(t).
  *
@@ -209,8 +210,10 @@ static drape_status attach(drape_i_attachments *all, const drape_scene *scene, i
     double e[3][3], on[3], off[3];
     if (!isfinite(away) || (a->reach > 0 && away > a->reach))
         return drape_i_fail(all->ctx, DRAPE_ERROR_ARGUMENT,
-                            "attachment %d: vertex %d is %g m away from collider %d (%s); its reach is %g m", number,
-                            a->vertices[i], away, a->collider, name_of(&scene->colliders[a->collider]), a->reach);
+                            "attachment %d: vertex %d is %g m away from collider %d (%s), but its reach is %g m; "
+                            "move the cloth to the collider, or increase reach",
+                            number, a->vertices[i], away, a->collider, name_of(&scene->colliders[a->collider]),
+                            a->reach);
     point_of(to, x, on);
     frame_of(x, to->corner, e);
     for (int32_t k = 0; k < 3; k++) off[k] = p[k] - on[k];

@@ -6,7 +6,7 @@
 
 typedef struct drape_i_attachments drape_i_attachments;
 
-/* Finds the nearest points, and makes a pin for each attached vertex. *with: the scene with these pins behind its
+/* Finds the nearest points, and makes a pin for each attached vertex. *with: the scene with these pins after its
  * own; their list lives as long as *out, and so do the motions. Nothing where the scene has none. */
 drape_status drape_i_attachments_create(drape_context *ctx, const drape_scene *scene, int32_t vertices,
                                         drape_scene *with, drape_i_attachments **out);

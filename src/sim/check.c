@@ -42,8 +42,8 @@ static double distance(const double *a, const double *b) {
     return sqrt((d[0] * d[0] + d[1] * d[1]) + d[2] * d[2]);
 }
 
-/* The largest distance between two of the held vertices of a piece at the end of the step, or nearly so: from the
- * first of them to the farthest, and from there to the farthest again. */
+/* The largest distance between two of the held vertices of a piece at the end of the step, or nearly so. It is
+ * measured from the first of them to the farthest, and from there to the farthest again. */
 static double held_apart(const drape_sim *sim, const drape_piece_range *p) {
     int32_t from = -1;
     double apart = 0;

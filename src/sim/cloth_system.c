@@ -1,13 +1,13 @@
-/* cloth_system.c: a cloth as the system M x'' = f(x, v) that the integrators of drape/ode.h take: the parts of a step
- * (sim.h) as functions of drape_ode_system, and M where it is consistent.
+/* cloth_system.c: a cloth as the system M x'' = f(x, v) that the integrators of drape/ode.h take. The parts of a step
+ * (sim.h) become the functions of drape_ode_system; there is also M where it is consistent.
  *
- * Newton's matrix is A = M + c D + c^2 K with the cloth's K = -df/dx and D = -df/dv; solved for positions it is
+ * Newton's matrix is A = M + c D + c^2 K with the cloth's K = -df/dx and D = -df/dv. Solved for positions, it is
  * divided by c^2, and the right-hand side by c. Pins: constrain() puts the velocities that they prescribe into the
  * guess of a stage, and corrections are solved for with z = 0, so that the line search compares like with like. What
  * pins carry is filtered out of residuals, and kept for drape_sim_constraint_forces.
  *
- * A linearised step (DRAPE_ODE_LINEARISED) has one system, and poses it as step.c and Ascher and Boxerman (2003) do,
- * for the whole change u since the state before: with u_0 the change up to where the residual r was taken,
+ * A linearised step (DRAPE_ODE_LINEARISED) has one system. Like step.c and Ascher and Boxerman (2003), it is solved
+ * for the whole change u since the state before. With u_0 the change up to where the residual r was taken,
  *
  *     A u = r + A u_0,   (I-S) u = (I-S) u_0,   guess u_0;   the correction is u - u_0.
  *
@@ -153,8 +153,8 @@ static void note_made(drape_sim *sim, double c) {
 
 /* ---- Forces and masses ---- */
 
-/* In a stage whose line search goes by the potential, the next prepare() will be at the same state: the matrix is
- * assembled with the forces, which takes half the time of doing both one after the other. */
+/* In a stage whose line search uses the potential, the next prepare() will be at the same state. So the matrix is
+ * assembled with the forces, in half the time of doing one after the other. */
 static drape_status evaluate(drape_sim *sim, double t, const double *x, const double *v, double *out,
                              drape_i_potential *potential) {
     drape_i_integrator *it = sim->integrator;

@@ -1,20 +1,19 @@
 /* contact_friction.c: friction in the solve, with a memory.
  *
- * Friction is a spring across the normal that holds until Coulomb's limit, and is dragged along beyond it: with s the
- * way that the parts have slid on each other since they were relaxed,
+ * Friction is a spring across the normal that holds until Coulomb's limit, and is dragged along beyond it. With s the
+ * distance that the parts have slid on each other since the spring was relaxed,
  *
  *   f = -k s           where k |s| <= mu load,
  *   f = -mu load s/|s| else,
  *
  * so its potential within a step, k |s|^2/2 and then mu load (|s| - mu load/(2k)), is convex and smooth. After the
- * step what was beyond the limit is forgotten, so that k |s| = mu load again. The load of a
- * vertex is that of the step before; that of a pair is what its spring will carry at the end of this one, as it moves
- * now.
+ * step what was beyond the limit is forgotten, so that k |s| = mu load again. The load of a vertex is that of the
+ * step before. That of a pair is what its spring will carry at the end of this one, as it moves now.
  *
- * So parts that do not slide do not creep, however often their loads change. That is what a friction by velocities
- * cannot do; and one that either holds or slides in a step, without anything in between, tears vertices loose by the
- * hundred where stiff cloth passes their load on to their neighbours, and catches them again in the next step: a
- * sheet on a slope at 0.95 of the angle of friction went downhill by 5 mm/s.
+ * So parts that do not slide do not creep, however often their loads change. Friction that depends on velocities
+ * cannot do that. Friction that either holds or slides in a step, with nothing in between, fails too. It tears
+ * vertices loose by the hundred where stiff cloth passes their load on to their neighbours, and catches them again in
+ * the next step. A sheet on a slope at 0.95 of the angle of friction went downhill by 5 mm/s.
  *
  * k = m/h^2 stops a vertex on its own within a step; and friction reaches its limit within MOST_STRETCH. */
 #include "contact/closest.h"

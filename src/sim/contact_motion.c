@@ -1,7 +1,7 @@
 /* contact_motion.c: motions that no step can follow, found before the first one.
  *
- * A collider may move in a step by at most its own size, or the longest edge of the cloth where that is more, and
- * turn by at most a quarter of a turn. Its points go straight in a step or a part of it, so a body that turns farther
+ * A collider may move in a step by at most its own size, or the longest edge of the cloth where that is more. It may
+ * turn by at most a quarter of a turn. Its points go straight in a step or a part of it. So a body that turns farther
  * is squeezed on the way, and one that moves farther carries the cloth away in a single jump. Looked at are the steps
  * at the beginning and in the middle of every part of its motion; between keys or frames it is even.
  *

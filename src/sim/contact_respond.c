@@ -1,8 +1,8 @@
 /* contact_respond.c: the response after the solve.
  *
- * The linear solve holds what it knows of. What meets all the same on the straight way from the state before to the
- * one after is kept apart by the response (src/contact/response.c), which moves vertices; and a step that leaves no
- * room has failed, and is done again in two halves.
+ * The linear solve holds what it knows of. What still meets on the straight way from the state before to the one
+ * after is kept apart by the response (src/contact/response.c), which moves vertices. If the response fails, so does
+ * the step, which is repeated in two halves.
  *
  * Where a vertex was moved, or has only begun to be held, its velocity has jumped. A multistep method that knows the
  * states before the jump would let it bounce off: BDF2 goes on with (4 v_1 - v_0)/3. So for these vertices, in the

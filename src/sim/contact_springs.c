@@ -1,23 +1,23 @@
 /* contact_springs.c: edges and faces of the cloth near objects and other cloth, as damped springs beside the matrix.
  *
- * With e = sum w_i x_i between the closest points at the start of the step, n = e/|e|, and the gap g(x) = n.e - D, a
- * spring pushes with k (G - g) where g < G, and brakes with c along n. Both n and w stay for the step, so that the
- * force has a potential, k (G - g)^2/2 + (step) c (n.e')^2/2, and K = k w w' n n' is positive semidefinite.
+ * Let e = sum w_i x_i be the vector between the closest points at the start of the step, n = e/|e|, and g(x) = n.e -
+ * D the gap. A spring pushes with k (G - g) where g < G, and brakes with c along n. Both n and w stay for the step,
+ * so the force has a potential, k (G - g)^2/2 + (step) c (n.e')^2/2. K = k w w' n n' is positive semidefinite.
  *
  *   kappa = max(0.1 (stiffness of the vertices in A along n), 0.75 m v_n^2 / G^2),   c critical
  *   k = kappa                        linear law
  *   k = (2 kappa/G) (G - g_p)        secant law, between cloth and cloth that have a thickness; g_p = g at the end of
  *                                    the step as the pair moves now, but at most what it is, and at least 0
  *
- * Where much cloth hangs from one edge over a rim, or a fold is pressed flat, that is too soft: the response had to
- * hold it in every step, and shook it. So below g = 0, with s = -g/(what is left to the surface there), a spring
- * pushes 1 + STIFFENING s times as strongly, of which a step takes the tangent at its start.
+ * That is too soft where much cloth hangs from one edge over a rim, or a fold is pressed flat. There the response had
+ * to hold the cloth in every step, and shook it. So below g = 0, with s = -g/(what is left to the surface there), a
+ * spring pushes 1 + STIFFENING s times as strongly, of which a step takes the tangent at its start.
  *
  * kappa is below A's own rows, so the system is no worse conditioned; and it stops an approach at v_n within G. The
- * secant law is that of the barrier 2 kappa/(3 G) (G - g)^3, whose force is k (G - g) at g_p: it begins softly, and
+ * secant law is that of the barrier 2 kappa/(3 G) (G - g)^3, whose force is k (G - g) at g_p. It begins softly, and
  * is twice as stiff as the linear one where the gap is used up. In both, k stays for the step, and Newton's method
- * sees linear springs. A kappa as stiff as A and little damping let the cloth tremble where it lies over an edge
- * (kinetic energy 2 s after a sheet fell on a box: 7e-5 J, and 2e-5 J with these, most of it swinging).
+ * sees linear springs. With a kappa as stiff as A and little damping, cloth that lies over an edge trembles. Two
+ * seconds after a sheet fell on a box its kinetic energy was 7e-5 J; with these it is 2e-5 J, most of it swinging.
  *
  * Vertices are held at the whole distance d from an object (contact_touch.c). Springs act only where an edge or a
  * face comes nearer than that, so that they do not fight with what is held beside them. */
@@ -32,8 +32,8 @@
 enum { GRAIN = 512 };
 
 /* Of the thickness: springs push up to so far out. Cloth on cloth lies on them, and cloth on the edges and corners of
- * meshes. On round objects vertices carry: between them flat triangles are nearer to the object, and springs push
- * only below that; unless the cloth is so coarse that its triangles would cut into the object. */
+ * meshes. On round objects vertices carry the load: flat triangles between them are nearer to the object, and springs
+ * push only below that. The exception is cloth so coarse that its triangles would cut into the object. */
 static const double TOP_CLOTH = 1, TOP_OBJECT = 0.9, LEAST_TOP = 0.1;
 static const double KEEP = 0.5;        /* of that is kept, and the spring pushes in the rest */
 static const double LEAST_REACH = 0.1; /* of the contact distance: for cloth that is thin, or not thick at all */
@@ -172,7 +172,7 @@ static bool is_inside(drape_ccd_kind kind, const double weight[4]) {
 }
 
 /* How much a pair of cloth and cloth counts. Where layers lie on each other, pairs whose closest points are on
- * borders make slanted springs beside upright ones, which brake what slides: a sheet on another one, without
+ * borders make slanted springs beside upright ones, and these brake what slides. A sheet on another one, without
  * friction, stayed below 0.2 m/s. So there are none, unless the pair had a spring in the step before and is hardly
  * slanted yet: what rests on a border must not tremble. Edges that are nearly parallel have their closest points
  * anywhere. */
@@ -219,9 +219,9 @@ static void object_velocity(const drape_sim *sim, const drape_i_pairs *pairs, in
     for (int32_t k = 0; k < 3; k++) v[k] = sum * (to[k] - p[k]) / h;
 }
 
-/* N: what a spring carries at the end of the step, as the pair moves now; but no more than it carries at the start,
- * and what stops the pair in this step. Where cloth comes fast the former is many times that: friction from it held a
- * tablecloth that is jerked off a table by 140 N. */
+/* N: what a spring carries at the end of the step, as the pair moves now. It is at most what the spring carries at
+ * the start plus what stops the pair in this step. Where cloth comes fast the former is many times that: friction
+ * from it held a tablecloth that is jerked off a table by 140 N. */
 static double load_of(const drape_sim *sim, const drape_i_contact_spring *s, const nearness *near) {
     double h = sim->contact->end - sim->contact->start, v = (near->later - near->gap) / h;
     double then = s->k * (s->rest - near->later) - s->c * v,
@@ -230,8 +230,8 @@ static double load_of(const drape_sim *sim, const drape_i_contact_spring *s, con
     return near->secant ? then : fmin(then, now + stops);
 }
 
-/* With the secant law, whose stiffness grows with the predicted depth, the load is far too much where cloth lands:
- * there it is at most that with which the step begins. */
+/* With the secant law the stiffness grows with the predicted depth, so the load is far too large where cloth lands.
+ * There it is at most that with which the step begins. */
 static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, drape_ccd_kind kind, int64_t i,
                          const nearness *near) {
     const drape_i_contact *c = sim->contact;
@@ -270,9 +270,9 @@ static double top_of(const drape_i_world *w, drape_ccd_kind kind, int64_t i) {
     return dips < TOP_OBJECT ? fmax(TOP_OBJECT - dips, LEAST_TOP) : TOP_OBJECT;
 }
 
-/* Whether there is a spring: the pair is pressed now, or will be as it moves. One that leaves keeps its spring, which
- * pushes as long as it is pressed and does not brake: without it the cloth would fall back in all of the step, and be
- * pushed out in the next one, for ever. The linearised step has no such choice. */
+/* Whether there is a spring: the pair is pressed now, or will be as it moves. A pair that leaves keeps its spring,
+ * which pushes as long as it is pressed and does not brake. Without it the cloth would fall back during the whole
+ * step and be pushed out in the next one, for ever. The linearised step has no such choice. */
 static bool is_near(const drape_sim *sim, drape_ccd_kind kind, int64_t i, nearness *out) {
     const drape_i_contact *c = sim->contact;
     const drape_i_world *w = c->world;
@@ -423,9 +423,9 @@ static double pressed(const drape_i_contact *c, const drape_i_contact_spring *s,
     return s->rest - e;
 }
 
-/* A spring that pulls does not act. The linearised step cannot know beforehand which will push at its end: it takes
- * all, and lets go of those that would pull and are stiff enough to throw the cloth about. A tablecloth that was
- * pulled off its table in steps of 10 ms was held down by 25 N, and torn. */
+/* A spring that pulls does not act. The linearised step cannot know beforehand which springs will push at its end. It
+ * takes all, and lets go of those that would pull and are stiff enough to throw the cloth about. A tablecloth that
+ * was pulled off its table in steps of 10 ms was held down by 25 N, and torn. */
 static bool pushes(const drape_sim *sim, const drape_i_contact_spring *s, double push) {
     return sim->integrator ? push > 0 : !s->released;
 }

@@ -1,7 +1,7 @@
 /* contact_touch.c: vertices of the cloth on objects, in the linear solve.
  *
- * A vertex that will be nearer to an object at the end of the step than its distance d, as it moves now, is held
- * along the normal n of the object's nearest point p (Baraff and Witkin 1998, 6):
+ * A vertex is held if it will be nearer to an object at the end of the step than its distance d, as it moves now. It
+ * is held along the normal n of the object's nearest point p (Baraff and Witkin 1998, 6):
  *
  *   n.x(t) = n.p(t) + d,   in S and z
  *
@@ -30,12 +30,13 @@ static const double SAME_NORMAL = 0.99; /* cosine between normals that are one *
 static const double TOUCHING = 1e-9;    /* m: a gap that is none */
 static const double PULL = 1e-3;        /* of its weight: a vertex is let go that is pulled by more */
 
-/* Sines of how far behind the tangent plane edges wrap round the object: where friction begins to fall, and where
- * there is none; and, as a share of how far they are behind it on the average, how far they are to one side. */
+/* Sines of the angle by which edges wrap round the object, behind the tangent plane: where friction begins to fall,
+ * and where there is none. The third is how far they are to one side, as a share of how far they are behind the plane
+ * on average. */
 static const double LEAST_WRAP = 0.5, MOST_WRAP = 0.7, AROUND = 0.5;
 
-/* What rubs sticks after so many steps with less of its greatest friction than this, and with velocities that change
- * friction by no more than this share of it in a step. */
+/* What rubs sticks after CALM steps with less than CALM_FRICTION of its greatest friction. In these steps velocities
+ * must also change its friction by no more than CALM_CHANGE of it. */
 static const double CALM = 8, CALM_FRICTION = 0.99, CALM_CHANGE = 0.01;
 
 /* ---- Where objects go ---- */
@@ -223,11 +224,11 @@ static drape_i_touch *choose(drape_i_contact *c, int32_t vertex) {
     return nearest;
 }
 
-/* How much of its friction a vertex has. Where an edge of the cloth goes from it round a rim of the object, tension
- * presses it on one face and hardly pulls it along: within the cone of friction it would stay, however strong the
- * pull, and the cloth would be torn. Cloth that bends, not an edge, would pass the load on to the rim and slide. So
- * there is none where an edge lies deep behind the tangent plane, unless its neighbours are behind it on all sides,
- * as on the tip of a spike. */
+/* How much of its friction a vertex has. Where an edge of the cloth goes from the vertex round a rim of the object,
+ * tension presses the vertex on one face and hardly pulls it along. It would stay within the cone of friction,
+ * however strong the pull, and the cloth would be torn. Cloth that bends, not an edge, would pass the load on to the
+ * rim and slide. So there is none where an edge lies deep behind the tangent plane, unless its neighbours are behind
+ * it on all sides, as on the tip of a spike. */
 static double friction_share(const drape_sim *sim, const drape_i_touch *touch) {
     drape_bsr3 A = drape_matrix_view(sim->A);
     const double *x = sim->contact->x0, *at = x + 3 * (int64_t)touch->vertex;

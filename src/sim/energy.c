@@ -12,10 +12,10 @@
  * at v would be several times what the fabric takes. The three are summed up step by step. What the integrator takes
  * follows from them and from the energies now and at the start: no energy is needed in steps that nobody looks at.
  *
- * What is left over must be the integrator's, and not a force's that was forgotten. The equation of motion tells:
- * that of a step with one implicit stage is h/c M (v_s - psi) = h f + g, where the stage is at x_s, v_s (the end of
- * the step; its middle, for the midpoint rule) and f are the forces there; that of the linearised step is A dv = b +
- * g. The work of the difference of both sides,
+ * What is left over must be the integrator's, and not a force's that was forgotten. The equation of motion shows
+ * which it is. For a step with one implicit stage it is h/c M (v_s - psi) = h f + g. The stage is at x_s, v_s (the
+ * end of the step; its middle, for the midpoint rule), and f are the forces there. For the linearised step the
+ * equation is A dv = b + g. The work of the difference of both sides,
  *
  *   unbalanced  v.(h/c M (v_s - psi) - h f - g), or v.(A dv - b - g),
  *

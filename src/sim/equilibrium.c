@@ -1,14 +1,14 @@
 /* equilibrium.c: static equilibrium, S f(x, 0) = 0 under the pins' constraints.
  *
- * Newton's method with an artificial mass, which is implicit Euler from rest with steps that grow (pseudo-transient
- * continuation, Kelley and Keyes 1998): (M/c^2 + K) dx = S f, K clamped to be positive semidefinite. With small c the
- * cloth falls as it would, which leads it over what Newton's method alone does not get over; each correction that
- * goes all the way makes c longer, and in the end it is Newton's method. Where corrections then shrink slowly, the
+ * This is Newton's method with an artificial mass: (M/c^2 + K) dx = S f, K clamped to be positive semidefinite. It is
+ * implicit Euler from rest with growing steps (pseudo-transient continuation, Kelley and Keyes 1998). With small c
+ * the cloth falls as it would, which leads it over what Newton's method alone does not get over. Each correction that
+ * is not shortened makes c larger, so in the end it is Newton's method. Where corrections then shrink slowly, the
  * exact K is tried, as in steps (cloth_system.c).
  *
  * A correction is shortened until the forces along it do not point back by more than half of what they pointed ahead
- * at its beginning: -f.dx is the slope of the energy. Where all forces have an energy, it must have gone down, too;
- * wind has none.
+ * at its beginning. The product -f.dx is the slope of the energy. Where all forces have an energy, it must have gone
+ * down, too; wind has none.
  *
  * Vectors of the step serve again: x_old and v_old keep the state, mean_v is zero, mean_x is the positions that are
  * tried, b the force, dv the correction. Nothing is allocated. */

@@ -194,7 +194,7 @@ drape_status drape_i_motion_check(drape_context *ctx, int32_t p, int32_t vertice
     return DRAPE_OK;
 }
 
-/* The path and its arrays. What motions of another kind have is not looked at. */
+/* The path and its arrays. What motions of another kind have is ignored. */
 static drape_status copy_path(drape_context *ctx, const drape_pin *pin, drape_motion *to) {
     const drape_motion_path *from = pin->motion.path;
     drape_motion_path *path;

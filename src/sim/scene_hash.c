@@ -11,9 +11,9 @@
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), "a field of " #type " is not hashed")
 #define FIELDS_BEFORE_RESERVED_ARE_HASHED(type, bytes)                                                               \
     _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 288); /* but for the appearance, which changes nothing */
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 288); /* except for the appearance, which changes nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 120);
-FIELDS_ARE_HASHED(drape_motion, 136); /* but for the callback, whose address says nothing */
+FIELDS_ARE_HASHED(drape_motion, 136); /* except for the callback, whose address says nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion_path, 72);
 FIELDS_ARE_HASHED(drape_motion_pose, 80);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_pin, 256);
@@ -26,12 +26,12 @@ FIELDS_ARE_HASHED(drape_wind_key, 32);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 24);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 56);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 256); /* but for max_stretch, which only ends a run */
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 256); /* except for max_stretch, which only ends a run */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 64); /* but for those of matrix-free, which no scene takes */
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_newton, 64); /* except for those of matrix-free, which no scene takes */
 FIELDS_ARE_HASHED(drape_ode_tableau, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_contact_settings, 48);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 192); /* but for the appearance */
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_collider, 192); /* except for the appearance */
 FIELDS_ARE_HASHED(drape_collider_key, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_scene, 872);
 

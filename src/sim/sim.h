@@ -55,7 +55,7 @@ typedef struct drape_i_integrator {
 } drape_i_integrator;
 
 /* A simulation of a part of a cloth that is spread over several processes (module mpi). Vertices are its own ones and
- * copies of those of other processes around them; every step moves copies as their own process moves them, because
+ * copies of those of other processes around them. Every step moves copies as their own process moves them, because
  * the linear solve gives their unknowns too. Functions are called by all processes in the same order. Without
  * contact, limits of strain, energies and potentials. */
 typedef struct drape_i_spread {
@@ -243,9 +243,10 @@ drape_status drape_i_sim_solve(drape_sim *sim, const drape_problem *posed, doubl
 
 /* Whether respond may change anything. */
 bool drape_i_sim_responds(const drape_sim *sim);
-/* Changes the state that a step of h from x0 led to, at time t, where forces alone do not keep it admissible: the
- * limit of strain, which does not move vertices that are held, in whatever directions; then contact. past: the states
- * before that a method keeps, or NULL. DRAPE_ERROR_NUMBER: contact leaves no room; a shorter step may do. */
+/* Changes the state that a step of h from x0 led to, at time t, where forces alone do not keep it admissible. First
+ * comes the limit of strain, which does not move vertices that are held, in whatever directions; then contact. past:
+ * the states before that a method keeps, or NULL. DRAPE_ERROR_NUMBER: contact leaves no room; a shorter step may
+ * do. */
 drape_status drape_i_sim_respond(drape_sim *sim, double t, double h, const double *x0, double *x, double *v,
                                  drape_ode_projection *past);
 
@@ -288,7 +289,7 @@ double drape_i_integration_tolerance(const drape_scene *scene);
 
 drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene);
 void drape_i_integrator_destroy(drape_sim *sim);
-/* Drops what was found in earlier steps and would be found again, but for the past of multistep methods. */
+/* Drops what was found in earlier steps and would be found again, except for the past of multistep methods. */
 void drape_i_integrator_forget(drape_i_integrator *it);
 /* Restarts from the state of the simulation. */
 drape_status drape_i_integrator_start(drape_sim *sim);

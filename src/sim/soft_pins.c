@@ -4,10 +4,9 @@
  *
  *   energy k/2 |P (x - c)|^2,   force -k P (x - c),   K = k P, positive semidefinite.
  *
- * The end of the spring is moved from outside. Over a step, with means of both ends, it gives k P (c - x).(c1 - c0),
- * and takes k P (c - x).(x1 - x0) back as the force on the cloth: the difference is the change of the energy,
- * exactly. They are one force of the list, a function over all positions, which one thread calls: motions may be
- * callbacks. */
+ * The end of the spring is moved from outside. Over a step, with means of both ends, it gives k P (c - x).(c1 - c0).
+ * It takes k P (c - x).(x1 - x0) back as the force on the cloth. The difference is the change of the energy, exactly.
+ * They are one force of the list, a function over all positions, which one thread calls: motions may be callbacks. */
 #include "sim/sim.h"
 
 #include <math.h>

@@ -1,14 +1,14 @@
 /* stiffest.c: the eigenvalue of a cloth that limits explicit steps.
  *
- * With k and d the largest eigenvalues of M^-1 K and M^-1 D in the directions that are free, the stiffest eigenvalue
- * of the first order form solves lambda^2 + d lambda + k = 0. Where K and D have their largest eigenvalues in the
- * same direction, as with damping that is proportional to the stiffness, it is the exact one; else its modulus is too
- * large.
+ * Let k and d be the largest eigenvalues of M^-1 K and M^-1 D in the directions that are free. The stiffest
+ * eigenvalue of the first order form solves lambda^2 + d lambda + k = 0. It is exact where K and D have their largest
+ * eigenvalues in the same direction, as with damping that is proportional to the stiffness. Elsewhere its modulus is
+ * too large.
  *
- * Each by Lanczos' method in the inner product of M, S M^-1 S K, from the same start in so many iterations; it comes
- * from below, so a little is added. With a consistent mass, which is at least a quarter of the lumped one on every
- * triangle, four times the value for the lumped mass is a bound. Some 60 multiplies, as much as 30 evaluations of
- * f: for fixed steps it is done again after so many steps only. */
+ * Each comes from Lanczos' method in the inner product of M, S M^-1 S K, always from the same start and with the same
+ * number of iterations. The method approaches it from below, so a little is added. With a consistent mass, which is
+ * at least a quarter of the lumped one on every triangle, four times the value for the lumped mass is a bound. Some
+ * 60 multiplies, as much as 30 evaluations of f: for fixed steps it is done again after so many steps only. */
 #include "base/parallel.h"
 #include "linear/constraints.h"
 #include "sim/sim.h"

@@ -214,7 +214,7 @@ static int32_t next_window(const progress *p) {
     return next;
 }
 
-/* Behind the last element of the window in a set's list; *reach is raised above the highest node on the way. */
+/* After the last element of the window in a set's list; *reach is raised above the highest node on the way. */
 static int64_t window_end(const progress *p, int32_t s, int32_t window, int32_t *reach) {
     const set_plan *set = &p->r->as->sets[s];
     const int32_t k = set->elements.nodes_per_element;

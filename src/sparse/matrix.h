@@ -44,7 +44,7 @@ typedef struct drape_i_pattern_key {
 
 /* A must be sound (drape_bsr3_check). */
 drape_i_pattern_key drape_i_pattern_key_of(drape_context *ctx, const drape_bsr3 *A);
-/* A need not be sound: col is not looked at before rowptr is known to be the right one. */
+/* A need not be sound: col is ignored before rowptr is known to be the right one. */
 bool drape_i_pattern_is(drape_context *ctx, const drape_bsr3 *A, const drape_i_pattern_key *key);
 
 #endif

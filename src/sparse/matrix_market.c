@@ -3,7 +3,7 @@
  *   %%MatrixMarket matrix coordinate real|integer|pattern general|symmetric|skew-symmetric
  *   % comments
  *   rows columns entries
- *   row column value          (one line an entry, counted from 1; a pattern has no value)
+ *   row column value          (one line per entry, counted from 1; a pattern has no value)
  *
  * After R. F. Boisvert, R. Pozo, K. A. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR
  * 5935, 1996. In some ways the reader is more tolerant than the format. It takes words in any case, blank and comment

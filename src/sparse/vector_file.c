@@ -3,7 +3,7 @@
  *   %%MatrixMarket matrix array real|integer general        %%MatrixMarket matrix coordinate real|integer general
  *   % comments                                              % comments
  *   rows 1                                                  rows 1 entries
- *   value                     (one line a row)              row 1 value              (the rows left out are 0)
+ *   value                     (one line per row)              row 1 value              (the rows left out are 0)
  *
  * Read as freely and as strictly as matrices are (matrix_market.c). The caller knows how many numbers there must
  * be and has the memory for them, so no number of the file decides on any. */

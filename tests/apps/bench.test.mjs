@@ -1,5 +1,5 @@
-// The page that `drape bench NAME -o DIR` writes, in a real browser: every plot has curves that are drawn inside of it, with
-// colours that differ from the paper's, in light, in dark and in print, and no table or plot is wider than the page.
+// The page that `drape bench NAME -o DIR` writes, in a real browser. Every plot has curves that are drawn inside of it, with
+// colours that differ from the paper's, in light, in dark and in print. No table or plot is wider than the page.
 // BENCH names the program (default: build/bench/drape-bench), CHROMIUM the browser (default: /usr/bin/chromium). With SHOTS=FOLDER the
 // pictures stay there.
 import assert from "node:assert/strict";

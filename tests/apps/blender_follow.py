@@ -1,7 +1,8 @@
 """Blender writes point caches: blender --background --python-exit-code 3 --python blender_follow.py -- FOLDER
 
-A grid of 6 x 6 vertices waves, turns and travels for 12 frames. FOLDER gets sheet.obj, the grid at frame 0, sheet.pc2 and sheet.mdd by
-Blender's own exporters, and shown.json, where Blender's Mesh Cache modifier has the vertices of sheet.pc2 at every quarter of a frame."""
+A grid of 6 x 6 vertices waves, turns and travels for 12 frames. FOLDER gets sheet.obj, the grid at frame 0,
+and sheet.pc2 and sheet.mdd by Blender's own exporters. In shown.json is where Blender's Mesh Cache modifier has the vertices of
+sheet.pc2 at every quarter of a frame."""
 import json
 import os
 import sys

@@ -93,7 +93,7 @@ test("Khronos's validator finds nothing in the .glb", async () => {
     const report = await validator.validateBytes(new Uint8Array(readFileSync(path(name))));
     assert.equal(report.issues.numErrors, 0, JSON.stringify(report.issues));
     assert.equal(report.issues.numWarnings, 0, JSON.stringify(report.issues));
-    // Texture coordinates without a texture are for whoever puts one on.
+    // Texture coordinates without a texture are for those who add one.
     const others = report.issues.messages.filter((m) => !m.pointer.endsWith("/TEXCOORD_0"));
     assert.deepEqual(others, []);
     assert.equal(report.info.hasMorphTargets, name !== "still.glb");

@@ -124,7 +124,7 @@ test("shows cloth, and another picture at another frame", LIMIT, async (t) => {
 
 test("the first scene of the documents moves", { timeout: 300000 }, async (t) => {
   const towel = join(folder, "towel.html");
-  assert.equal(firstScene("README.md"), firstScene("docs/scenes.md"));
+  assert.equal(firstScene("README.md"), firstScene("docs/writing-scenes.md"));
   writeFileSync(join(folder, "towel.yaml"), firstScene("README.md"));
   execFileSync(program, ["run", join(folder, "towel.yaml"), "--quiet", "-o", towel]);
   const { page, wrong } = await open(t, "#frame=0&paused&bare", {}, towel);

@@ -66,7 +66,7 @@ static void on_it_aborts_and_off_it_does_nothing(void **state) {
     assert_int_equal(evaluated, 6);
 }
 
-/* A precondition of a private function, broken on purpose: reading behind the end. */
+/* A precondition of a private function, broken on purpose: reading after the end. */
 static void read_behind_the_end(void) {
     drape_context *ctx = test_context(1);
     drape_i_spill spill;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The house rules that a compiler does not check: which module includes which, compiler extensions only in their own
-# headers, no printing and no exiting in the libraries, no mutable global data. Every checker takes the root of a
+# The house rules that a compiler does not check. Modules include only those they may, and compiler extensions are only
+# in their own headers. Libraries neither print nor exit, and have no mutable global data. Every checker takes the root of a
 # tree, prints what is wrong as FILE:LINE: and returns 1 then; below each is also tried on a tree that is wrong.
 # shellcheck disable=SC2016,SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"

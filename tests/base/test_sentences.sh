@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sentences have at most 30 words in all that a user reads, and in the comments of the modules listed here.
+# Sentences have at most 30 words in all that a user reads, and in the comments of all code.
 # tests/base/long_sentences.txt holds the exceptions.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
@@ -10,8 +10,10 @@ exceptions=$source_dir/tests/base/long_sentences.txt
 sentences_are_short() {
     cd "$source_dir"
     local files
-    mapfile -t files < <(ls ./*.md docs/*.md docs/notes/*.md docs/man/* include/drape/*.h &&
-        find src/base src/sparse src/ode src/crossings src/io src/mpi cli bench tests -name '*.[ch]')
+    mapfile -t files < <(ls ./*.md docs/*.md docs/notes/*.md docs/man/* examples/*/*.md include/drape/* docs/site/collect &&
+        find src cli bench tests python web examples scripts cmake CMakeLists.txt Makefile -type f -not -path '*/node_modules/*' -not -path '*/dist/*' \
+            '(' -name '*.[ch]' -o -name '*.cpp' -o -name '*.py' -o -name '*.js' -o -name '*.mjs' -o -name '*.css' -o -name '*.sh' -o -name '*.cmake' \
+            -o -name CMakeLists.txt -o -name Makefile -o -path 'scripts/*' -o -regex 'web/[a-z]*' -o -path tests/golden/renew ')')
     python3 "$checker" "$exceptions" "${files[@]}" || fail "split these, or add them to tests/base/long_sentences.txt with a reason"
 }
 
@@ -29,6 +31,12 @@ long_sentences_are_caught() {
     expect_failure 'bad.c:2: 40 words' python3 "$checker" none bad.c
     printf '.SH NAME\n.TP\n.B %s\n%s\n.B %s.\n' "$(numbers 40)" "$(numbers 20)" "$(numbers 11)" >bad.1
     expect_failure 'bad.1:4: 31 words' python3 "$checker" none bad.1
+    printf '# %s\n#   a table  %s\nx = 1  # %s.\n# %s\n# %s.\n' "$(numbers 10)" "$(numbers 29)" "$(numbers 30)" "$(numbers 20)" "$(numbers 11)" >bad.sh
+    expect_failure 'bad.sh:4: 31 words' python3 "$checker" none bad.sh
+    printf '"""Good.\n\n    %s\n"""\ndef f():\n    """%s\n    %s."""\n' "$(numbers 40)" "$(numbers 20)" "$(numbers 11)" >bad.py
+    expect_failure 'bad.py:6: 31 words' python3 "$checker" none bad.py
+    printf 'a(); // %s\n// %s\n// %s.\n' "$(numbers 20)" "$(numbers 20)" "$(numbers 11)" >bad.js
+    expect_failure 'bad.js:2: 31 words' python3 "$checker" none bad.js
     echo 'bad.md: word word' >allowed
     python3 "$checker" allowed bad.md
     echo 'good.md: word' >stale

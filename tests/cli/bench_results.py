@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """bench_results.py TEXT JSON CSV BENCHMARK...: whether the files of drape-bench hold what it printed.
 
-Every benchmark that is named has rows; every row stands in a line of the text, number by number, as exactly as it was printed;
-every claim has its verdict; the CSV file holds the same values as the JSON file. Says what is wrong, and ends with 1."""
+Every benchmark that is named has rows, and every row stands in a line of the text, number by number, as exactly as it was
+printed. Every claim has its verdict. The CSV file holds the same values as the JSON file. Says what is wrong, and ends with 1."""
 import csv
 import json
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kill_runs.sh PROGRAM RUNS [SEED [SCENE RESOLUTION FRAMES]]: kills so many runs with SIGKILL, each at another random
-# moment of its life, every third also while it is resumed; resumes them with other numbers of threads; and compares
-# every file with that of a run that was left alone. Runs that were done before the moment came are compared too, but do
+# moment, every third also while it is resumed. It resumes them with other numbers of threads, and compares every file
+# with that of a run that was left alone. Runs that were done before the moment came are compared too, but do
 # not count. Prints a line of counts; fails with the first run that differs or does not resume. The scene is drooping,
 # of 11 vertices along its width and 20 frames, unless another one is named: stack 14 100 is cloth that piles up.
 set -eu
@@ -41,7 +41,7 @@ kill_within() {
 # Frames in the log.
 logged_frames() { echo $((($(stat -c %s a.html.ckpt.frames) - 48) / record)); }
 
-# Every frame that has its mesh file is in the log, but for the one that was being written.
+# Every frame that has its mesh file is in the log, except for the one that was being written.
 no_frame_is_lost() {
     local meshes logged
     [ -e a.html.ckpt ] || return 0

@@ -1,5 +1,6 @@
-"""papers_numbers.py PAGE RESULTS: every number of PAGE (docs/papers.md) is one that a benchmark printed: it is in a table,
-a claim, a note or a caption of the results.json files below RESULTS, rounded to the digits of the page. A section takes
+"""papers_numbers.py PAGE RESULTS: every number of PAGE (docs/papers.md) is one that a benchmark printed.
+
+It is in a table, a claim, a note or a caption of the results.json files below RESULTS, rounded to the digits of the page. A section takes
 the results of the benchmarks that it names first, as `drape bench NAME`. Years, sections, figures and tables of the
 papers, and what stands in code, are no measurements."""
 import glob, json, math, re, sys

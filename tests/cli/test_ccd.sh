@@ -85,7 +85,7 @@ bad_input() {
     query -1 1 >"$scratch/1vf.csv"
     refuses '--separation -1' "$scratch/1vf.csv" --separation -1
     refuses '--depth 31' "$scratch/1vf.csv" --depth 31
-    refuses '3vf.csv:3' "$scratch/1vf.csv" "$scratch/3vf.csv" # also behind a good one, nothing is printed
+    refuses '3vf.csv:3' "$scratch/1vf.csv" "$scratch/3vf.csv" # also after a good one, nothing is printed
 }
 
 public_sets() {

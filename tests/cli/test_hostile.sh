@@ -83,7 +83,7 @@ with_room() {
 
 long_run() { "$program" run "$scratch/sheet.yaml" --quiet "$@"; }
 
-# A cache is cut behind its last whole frame: 400 vertices of 12 bytes, 80 kB.
+# A cache is cut after its last whole frame: 400 vertices of 12 bytes, 80 kB.
 pc2_keeps_the_frames_before_a_full_disk() {
     folder pc2
     ends_with 1 with_room 80 "$program" run "$scratch/sheet.yaml" --frames 60 --quiet -o a.pc2
@@ -93,7 +93,7 @@ pc2_keeps_the_frames_before_a_full_disk() {
     cmp a.pc2 b.pc2
 }
 
-# The others wait in a temporary file, and then take more room than they had there; .abc has tables behind its frames.
+# The others wait in a temporary file, and then take more room than they had there; .abc has tables after its frames.
 recordings_keep_what_fits() {
     folder recordings
     for format in mdd usda glb abc; do

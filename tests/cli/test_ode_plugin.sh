@@ -39,7 +39,7 @@ library() {
     cc -std=c17 -Wall -Wextra -Werror -I "$source_dir/include" -shared -fPIC "$scratch/$1.c" -o "$scratch/$1.so"
 }
 
-# with FIELDS: y' = -2 y and y'' = -y by a table whose fields are the defaults here but for those given.
+# with FIELDS: y' = -2 y and y'' = -y by a table whose fields are the defaults here except for those given.
 with() {
     library bad <<END
 #include <drape/ode_plugin.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# drape solve from outside: every method on system files and on Matrix Market files, x checked against the file; what
-# it prints and writes; and what it refuses, in one line, with nothing written.
+# drape solve from outside. Every method solves system files and Matrix Market files, and x is checked against the file.
+# Then what it prints and writes, and what it refuses, in one line, with nothing written.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 program=$2

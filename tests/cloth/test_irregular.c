@@ -118,7 +118,7 @@ static void assert_same_boundary(const drape_i_grid *g, const int32_t *next, con
     }
 }
 
-/* The two angles that look at an inner edge sum up to 180 degrees at most, but for rounding. */
+/* The two angles that look at an inner edge sum up to 180 degrees at most, except for rounding. */
 static void assert_delaunay(const drape_i_grid *g, const drape_i_hinges *h) {
     for (int32_t i = 0; i < h->count; i++) {
         const int32_t *n = h->node[i];

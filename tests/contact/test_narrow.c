@@ -193,7 +193,7 @@ static void test_the_smallest_numbers(void **state) {
     moving_pair p = above_triangle(1, 2); /* plainly apart, at sizes where products do not underflow */
     scale_and_shift(&p, 0x1p-300, 0);
     assert_true(time_of(&p) > 1);
-    p = above_triangle(DBL_MIN, DBL_TRUE_MIN); /* touches but for a denormal number */
+    p = above_triangle(DBL_MIN, DBL_TRUE_MIN); /* touches except for a denormal number */
     assert_true(time_of(&p) <= 1);
 }
 

@@ -505,7 +505,7 @@ static void finds_them_between_two_meshes(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* Vertices of both meshes stand in one array, those of the second behind those of the first. */
+/* Vertices of both meshes stand in one array, those of the second after those of the first. */
 static void vertices_are_numbered_from_the_first(void **state) {
     (void)state;
     drape_context *ctx = test_context(1);

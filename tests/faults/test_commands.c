@@ -116,7 +116,7 @@ static void keep_file(const char *name) {
     snprintf(k->name, sizeof k->name, "%s", name);
     char *data = read_whole(name, &k->size);
     k->data = malloc(k->size + 1);
-    memcpy(k->data, data, k->size + 1); /* with the zero behind it */
+    memcpy(k->data, data, k->size + 1); /* with the zero after it */
     remove_file(name);
 }
 
@@ -258,7 +258,7 @@ static trial trials[] = {
     {RUN "-o a.mdd", command_run},
     {RUN "-o a.obj", command_run},
     {RUN "-o a.ply", command_run},
-    {RUN "-o a.obj -o b.ply -o b.pc2 --report r.json --set time.step=0.04", command_run}, /* a step a frame */
+    {RUN "-o a.obj -o b.ply -o b.pc2 --report r.json --set time.step=0.04", command_run}, /* a step per frame */
     /* linearised: what Newton's method exports last depends on the solves before, and those on what memory there was
      */
     {"drooping --integrator preview --resolution 11 --threads 1 --quiet --frames 1 --no-output --export-system "

@@ -80,7 +80,7 @@ static void remove_folder(void) {
     rmdir(folder_name);
 }
 
-/* Paths of the fuzzer's own options are relative: it stays where it is but for the time of a command. */
+/* Paths of the fuzzer's own options are relative: it stays where it is except for the time of a command. */
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc, (void)argv;
     demand(mkdtemp(folder_name) != NULL && atexit(remove_folder) == 0);

@@ -1,5 +1,5 @@
 /* Any bytes as the file of an image: refused with a message of one line, or of sides within the limits. Nothing is
- * allocated, and no byte behind the last one is read. */
+ * allocated, and no byte after the last one is read. */
 #include "io/appearance.h"
 
 #include "fuzz.h"

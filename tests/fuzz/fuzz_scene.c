@@ -26,7 +26,7 @@ static void check_pins(const drape_scene *s, int32_t vertices) {
     }
 }
 
-/* What the reader lets through, the simulation takes, but for cloth without area or in the way of a collider. */
+/* What the reader lets through, the simulation takes, except for cloth without area or in the way of a collider. */
 static void check_scene(drape_context *ctx, const drape_scene *s) {
     int32_t vertices = 0, triangles = 0;
     drape_sim *sim;

@@ -1,5 +1,5 @@
 /* Any bytes as a vector: refused with a message, or as many finite numbers as were wanted. Nothing is allocated, and
- * nothing written behind the numbers. The first byte says how many are wanted. */
+ * nothing written after the numbers. The first byte says how many are wanted. */
 #include "drape/sparse.h"
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """run.py PROGRAM [--seconds S] [--seed N] [--case K]: runs the program against files, names, disks and moments that were
-chosen to do harm, for S seconds (75) on all processors, and prints how many runs there were of each kind.
+chosen to do harm. It runs for S seconds (75) on all processors, and prints how many runs there were of each kind.
 
 Case K of seed N is always the same, so a failure names both; --case runs that one alone and shows its commands. The
 program should be one with sanitizers. Kinds of cases:
@@ -10,8 +10,9 @@ program should be one with sanitizers. Kinds of cases:
   disk       a file system that becomes full, or a limit on the size of files
   kill       a signal at a random moment; after SIGKILL the run is resumed and must give the same bytes
 
-What must hold: an exit code that is documented, no report of a sanitizer, an end within LIMIT seconds, memory below
-MEMORY, no temporary file left (but after SIGKILL), files under their final names old or whole, files of others as they were.
+What must hold: the exit code is documented, no sanitizer reports, and the run ends within LIMIT seconds with memory below
+MEMORY. No temporary file is left (except after SIGKILL), files under their final names are old or whole, and other files
+are as they were.
 """
 import argparse
 import concurrent.futures

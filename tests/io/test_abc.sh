@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# .abc of whole runs: every frame against the .obj of the same run, by a reader that shares nothing with the writer; and
-# by the Alembic library, where the build found one.
+# .abc of whole runs: every frame against the .obj of the same run, by a reader that shares nothing with the writer.
+# They are also read by the Alembic library, where the build found one.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 source_dir=$1

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Eight lines of one query, the coordinates of the first vertex and the column behind them given. */
+/* Eight lines of one query, the coordinates of the first vertex and the column after them given. */
 static const char *query_text(const char *first, const char *truth) {
     static char text[8192];
     int length = snprintf(text, sizeof text, "%s%s\n", first, truth);

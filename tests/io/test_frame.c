@@ -14,7 +14,7 @@ enum { BALL_VERTICES = 4, BALL_TRIANGLES = 4, FRAMES = 3 };
 
 static const int32_t ball_triangle[3 * BALL_TRIANGLES] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
 
-/* A frame with everything, and the memory behind it. */
+/* A frame with everything, and the memory after it. */
 typedef struct rich_frame {
     drape_frame frame;
     drape_frame_mesh mesh[2];
@@ -166,7 +166,7 @@ static void ply_has_the_attributes(void **state) {
     clear(&f);
 }
 
-/* Behind the nth place of `key`, the sample of a frame: as many numbers as are wanted, each the float of the other.
+/* After the nth place of `key`, the sample of a frame: as many numbers as are wanted, each the float of the other.
  */
 static void assert_sample(const char *text, const char *mesh, const char *key, int32_t frame, const double *want,
                           int64_t count) {

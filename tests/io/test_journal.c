@@ -250,7 +250,7 @@ static void another_scene_is_refused(void **state) {
     end(&s);
 }
 
-/* Damaged behind the older checkpoint the run goes on from that; before it there is nothing to be done. */
+/* Damaged after the older checkpoint the run goes on from that; before it there is nothing to be done. */
 static void no_wrong_frame_is_handed_out(void **state) {
     int refused = 0, older = 0;
     (void)state;

@@ -654,7 +654,7 @@ static void unpack(bit_reader *bits, uint8_t *out, int64_t pixels) {
         before = code;
     }
     assert_int_equal(done, pixels);
-    assert_true(bits->size * 8 - bits->at < 8); /* nothing behind the end */
+    assert_true(bits->size * 8 - bits->at < 8); /* nothing after the end */
 }
 
 static void read_frame(gif_reader *g, int32_t transparent) {

@@ -49,7 +49,7 @@ static const drape_scene *read_with(fixture *f, const char *text, const drape_sc
 
 static const drape_scene *read_text(fixture *f, const char *text) { return read_with(f, text, NULL); }
 
-/* A scene of one piece: what stands behind "grid: {width: 1 m, resolution: 5" (and closes the brace), and the rest.
+/* A scene of one piece: what stands after "grid: {width: 1 m, resolution: 5" (and closes the brace), and the rest.
  */
 static const drape_scene *read_grid(fixture *f, const char *grid, const char *rest) {
     char text[2000];
@@ -581,8 +581,8 @@ static void test_curves(void **state) {
 
 /* ---- tubes ---- */
 
-/* A regular tube is at rest, closed (every edge has two triangles but for those of both ends), and as long and wide
- * as the grid. The ends of an irregular one lie at the same height all around, and its pattern fits. */
+/* A regular tube is at rest, closed (every edge has two triangles except for those of both ends), and as long and
+ * wide as the grid. The ends of an irregular one lie at the same height all around, and its pattern fits. */
 static void test_tubes(void **state) {
     fixture *f = *state;
     for (int32_t irregular = 0; irregular < 2; irregular++) {

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# docs/scenes.md: its scenes are good, its list of keys is complete, and the messages it quotes are the program's.
+# docs/scenes.md and docs/writing-scenes.md: their scenes are good, the list of keys is complete, and the messages that
+# they quote are the program's.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 source_dir=$1
 program=$2
 page=$source_dir/docs/scenes.md
+guide=$source_dir/docs/writing-scenes.md
 
-# extract NUMBER: the nth ```yaml block
+# extract NUMBER: the nth ```yaml block of both
 extract() {
-    awk -v wanted="$1" '/^```yaml$/ { n++; inside = n == wanted; next } /^```$/ { inside = 0 } inside' "$page"
+    cat "$page" "$guide" | awk -v wanted="$1" '/^```yaml$/ { n++; inside = n == wanted; next } /^```$/ { inside = 0 } inside'
 }
 
 # The meshes and images that the examples name: one triangle with a group of every name that is used.
@@ -78,14 +80,14 @@ every_unit_and_prefix_is_described() {
     done
 }
 
-# The table of messages: each is what the program says to a file in wrong_scenes, but for the names in it.
+# The table of messages: each is what the program says to a file in wrong_scenes, except for the names in it.
 messages_are_the_programs() {
     local said message
     said=$(cd "$source_dir/tests/io/wrong_scenes" && for file in *.yaml; do "$program" check "$file" || true; done)
     printf 'drape: 1\ncloth:\n  - grid: {width:1 m}\n' >"$scratch/colon.yaml"
     said+=$("$program" check "$scratch/colon.yaml" || true)
     # shellcheck disable=SC2016
-    sed -n '/^| the message says/,$p' "$page" | sed -nE 's/^\| `([^`]*)` \|.*/\1/p' >"$scratch/messages"
+    sed -n '/^| the message says/,$p' "$guide" | sed -nE 's/^\| `([^`]*)` \|.*/\1/p' >"$scratch/messages"
     [ "$(wc -l <"$scratch/messages")" -ge 10 ]
     while IFS= read -r message; do
         message=${message//shirt.obj: /no-such-mesh.obj: }
@@ -95,7 +97,7 @@ messages_are_the_programs() {
     done <"$scratch/messages"
 }
 
-for ((i = 1; i <= $(grep -c '^```yaml$' "$page"); i++)); do
+for ((i = 1; i <= $(cat "$page" "$guide" | grep -c '^```yaml$'); i++)); do
     # shellcheck disable=SC2310
     extract "$i" | head -n 1 | grep -q '^# fragment' || run_test "example_$i" is_good "$i"
 done

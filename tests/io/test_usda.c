@@ -30,7 +30,7 @@ static int32_t find(const layer *l, int32_t from, const char *begin) {
     return -1;
 }
 
-/* Numbers of a line behind its first bracket. */
+/* Numbers of a line after its first bracket. */
 static int64_t numbers_of(const char *line, double *out) {
     int64_t count = 0;
     const char *at = strchr(line, '[');

@@ -96,7 +96,7 @@ static void extreme_lengths(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* With all three directions the vectors are not looked at. */
+/* With all three directions the vectors are ignored. */
 static void three_directions_want_no_vectors(void **state) {
     (void)state;
     drape_context *ctx = test_context(1);

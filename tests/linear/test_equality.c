@@ -15,7 +15,7 @@
 enum { MOST = 400, LARGEST = 12 };
 
 typedef struct equalities {
-    int32_t count, redundant; /* those behind `count` repeat others */
+    int32_t count, redundant; /* those after `count` repeat others */
     drape_equality list[MOST];
 } equalities;
 

@@ -53,7 +53,7 @@ static long double square(int32_t n, const long double *M, const long double *v)
     return out;
 }
 
-/* ---- The preconditioners of one block a vertex are what they say ---- */
+/* ---- The preconditioners of one block per vertex are what they say ---- */
 
 static const double *diagonal_block(const drape_bsr3 *A, int32_t i) {
     for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
@@ -318,7 +318,7 @@ static void check_norm(drape_context *ctx, const random_system *s, const drape_s
         strcmp(settings->method, PRINTED) == 0 ? printed_norm(s, settings->precond) : square(s->free, P, Sb);
     double want = (double)sqrtl(square(s->free, P, r) / scale);
     PAIR_NEAR(settings, result.residual, want, 1e-11 * want);
-    solve(ctx, &guessed, settings, same); /* a guess is not looked at */
+    solve(ctx, &guessed, settings, same); /* a guess is ignored */
     assert_memory_equal(x, same, 3 * (size_t)s->rows * sizeof *x);
     free(P);
     free(full);

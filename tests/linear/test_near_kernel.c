@@ -78,7 +78,7 @@ static void rigid_motions_repeat_the_built_in_ones(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* Three translations of the caller's are bit by bit the built-in ones but for the order of a product. */
+/* Three translations of the caller's are bit by bit the built-in ones except for the order of a product. */
 static void translations_repeat_the_built_in_ones(void **state) {
     drape_context *ctx = test_context(1);
     sheet s = make_sheet(ctx, 50, false);

@@ -59,7 +59,7 @@ static void check_system(drape_context *ctx, const random_system *s, bool symmet
     for (int k = 0; k < UNKNOWNS; k++) ASSERT_NEAR(rhs[k], want_rhs[k], 1e-14);
     assert_true((drape_bsr3_asymmetry(&filtered, NULL, NULL) < 1e-14) == symmetric);
     memcpy(x, rhs, sizeof x);
-    assert_true(dense_solve(UNKNOWNS, got, 1, x)); /* as whoever takes the system would */
+    assert_true(dense_solve(UNKNOWNS, got, 1, x)); /* as a user of the system would */
     drape_postfilter(s->set, x);
     random_reference_unsymmetric(s, want_x);
     ASSERT_NEAR(distance_of(UNKNOWNS, x, want_x), 0, 1e-11 * norm_of(UNKNOWNS, want_x));

@@ -38,7 +38,7 @@ static double step_error(drape_context *ctx, const ode_example *e, drape_ode *od
     return worst;
 }
 
-/* The same over a run of `count` steps, but for the first `skip`. */
+/* The same over a run of `count` steps, except for the first `skip`. */
 static double run_error(drape_context *ctx, const ode_example *e, const char *method, double end, int32_t count,
                         int32_t skip) {
     drape_ode_settings s = settings_of(method, end);
@@ -182,7 +182,7 @@ static void x_and_v_belong_together(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* Under the control of the error, what is inside of steps is as good as their ends, but for a factor. */
+/* Under the control of the error, what is inside of steps is as good as their ends, except for a factor. */
 static void controlled_steps_are_good_inside(void **state) {
     drape_context *ctx = test_context(1);
     (void)state;

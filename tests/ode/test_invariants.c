@@ -23,7 +23,7 @@ static double oscillator_energy(const drape_ode *ode) {
 }
 
 /* 100,000 steps: the energy swings by O(h^2) and does not drift; what the method conserves exactly, v^2/2 + omega^2
- * x^2/2 (1 - (h omega)^2/4), is left as it was but for rounding. */
+ * x^2/2 (1 - (h omega)^2/4), is left as it was except for rounding. */
 static void verlet_does_not_drift(void **state) {
     enum { STEPS = 100000 };
     drape_context *ctx = test_context(1);

@@ -209,8 +209,8 @@ static drape_ode_counts diffuse_until(drape_context *ctx, const drape_ode_settin
     return counts;
 }
 
-/* The start is an eigenvector, whose eigenvalue is -2 pi^2 but for the grid. A whole step of bdf2 is 800 times what
- * an explicit method could take. */
+/* The start is an eigenvector, whose eigenvalue is -2 pi^2 except for the grid. A whole step of bdf2 is 800 times
+ * what an explicit method could take. */
 static void diffusion_of_ten_thousand_unknowns(void **state) {
     static double u[POINTS], start[POINTS];
     drape_context *ctx = test_context(1);

@@ -145,7 +145,7 @@ static void other_methods_and_sizes_are_refused(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* Any eight bytes become a number that is not one, or a count beyond all bounds: refused, or not looked at. */
+/* Any eight bytes become a number that is not one, or a count beyond all bounds: refused, or ignored. */
 static void wrong_bytes_do_no_harm(void **state) {
     static const uint64_t wrong[] = {UINT64_C(0x7ff8000000000000), UINT64_C(0x7fffffff7fffffff), UINT64_MAX};
     drape_context *ctx = test_context(1);

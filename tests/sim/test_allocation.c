@@ -140,8 +140,8 @@ static void test_mallinfo_sees_what_libc_allocates(void **state) {
 #endif
 }
 
-/* The first step may allocate, and does, which shows that the steps are watched; the others must not, but for steps
- * with more contacts than any before. step 0: the scene's own, s. */
+/* The first step may allocate, and does, which shows that the steps are watched; the others must not, except for
+ * steps with more contacts than any before. step 0: the scene's own, s. */
 static void watch_steps(drape_context *ctx, const char *name, const drape_integration *integration, double step) {
     drape_loaded_scene *loaded;
     drape_sim *sim;

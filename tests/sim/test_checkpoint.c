@@ -301,7 +301,7 @@ static void every_wrong_length_is_noticed(void **state) {
     drop_offer(&o);
 }
 
-/* Whoever wrote such a file knows of checksums. */
+/* Its author knows about checksums. */
 static void what_is_wrong_under_right_checksums_is_noticed(void **state) {
     enum { VERSION = 8, SIZE = 16, SCENE = 24, STEPS = 32, SECTIONS = 40, FIRST_NAME = 56, FIRST_BYTES = 64 };
     static const struct {

@@ -165,8 +165,8 @@ static void test_secant_is_taken_at_the_predicted_gap(void **state) {
 
 /* ---- Newton's method ---- */
 
-/* Along a direction d: -dP/dx = f, and -df/dx = K. Both are exact but for rounding where no spring begins or ceases
- * to push, since forces are linear in x. */
+/* Along a direction d: -dP/dx = f, and -df/dx = K. Both are exact except for rounding where no spring begins or
+ * ceases to push, since forces are linear in x. */
 static void check_derivatives(drape_context *ctx, drape_contact_law law) {
     layers *l = make_layers(ctx, law, THICKNESS - 0.4 * REST, 0.02);
     drape_sim *sim = l->sim;

@@ -28,7 +28,7 @@ static double energy2(drape_context *ctx, const drape_bsr3 *A, const double *x, 
     return sum;
 }
 
-/* y = S x of a solution that is exact but for rounding. */
+/* y = S x of a solution that is exact except for rounding. */
 static void solve_exactly(drape_context *ctx, const drape_problem *problem, double *y) {
     drape_solve_settings tight = drape_solve_defaults();
     tight.precond = "ichol";

@@ -91,7 +91,7 @@ static drape_context *context_of(int32_t threads, drape_simd simd) {
     return drape_context_create(&s, &ctx) ? NULL : ctx;
 }
 
-/* x and v after some steps, behind each other; to be freed. */
+/* x and v after some steps, one after the other; to be freed. */
 static double *final_state(drape_context *ctx, const variant *what) {
     drape_sim *sim = make_sim(ctx, what);
     size_t bytes = 3 * (size_t)drape_cloth_vertices(drape_sim_cloth(sim)) * sizeof(double);
@@ -145,8 +145,8 @@ static double most_kinetic(drape_context *ctx, const variant *what) {
 }
 
 /* Methods that are not A-stable let vibrations grow that the step resolves poorly, and the midpoint rule keeps what
- * nonlinear forces add. Steps that damp take it back: no more energy than the default gives, but for a half. Without
- * them, bdf3 has five times as much in `drooping`, bdf4 a thousand times, and bdf5 and bdf6 fail. */
+ * nonlinear forces add. Steps that damp take it back: no more energy than the default gives, except for a half.
+ * Without them, bdf3 has five times as much in `drooping`, bdf4 a thousand times, and bdf5 and bdf6 fail. */
 static void test_no_method_adds_energy(void **state) {
     static const char *const swinging[] = {"drooping", "pinned"};
     drape_context *ctx = *state;

@@ -199,7 +199,7 @@ static bool joined(const drape_stitch *list, int32_t count, const int32_t *a, co
     return false;
 }
 
-/* Crossings of the cloth with itself, but for triangles that a stitch joins, and with the ball. */
+/* Crossings of the cloth with itself, except for triangles that a stitch joins, and with the ball. */
 static int64_t count_crossings(const test_strip *s, drape_crossings *search, const double *x, const double *ball) {
     drape_crossings_result found;
     int64_t count = 0;

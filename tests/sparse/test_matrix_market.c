@@ -181,7 +181,7 @@ static void bad_arguments(void **state) {
 
 static const char valid[] = BANNER "real symmetric\n% c\n4 4 5\n1 1 1.5\n2 1 -.5\n3 3 2e1\n4 2 7\n4 4 1\n";
 
-/* The byte behind the text is off limits: an exact heap copy lets the sanitizer see it. */
+/* The byte after the text is off limits: an exact heap copy lets the sanitizer see it. */
 static drape_status parse_exact(drape_context *ctx, const char *text, size_t size, drape_builder **out) {
     char *copy = malloc(size ? size : 1);
     memcpy(copy, text, size);

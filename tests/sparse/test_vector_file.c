@@ -128,7 +128,7 @@ static void doubles_that_are_refused(void **state) {
 /* Where a file that ends there still says something whole. */
 static size_t last_digit(const char *text) { return strlen(text) - 1; }
 
-/* Every cut and every flipped bit of a good file, without a byte behind it: the sanitizer watches. */
+/* Every cut and every flipped bit of a good file, without a byte after it: the sanitizer watches. */
 static void truncated_and_changed(void **state) {
     (void)state;
     static const char *const good[] = {ARRAY "% c\n3 1\n1.5\n-2\n-3\n", COORDINATE "3 1 2\n1 1 1.5\n3 1 -2\n"};

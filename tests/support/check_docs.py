@@ -2,10 +2,10 @@
 
 Prints one line per problem, `file:line: what`, and exits with 1 where there is any. Standard library only.
 
-- Links and pictures in README.md, CONTRIBUTING.md, docs/, docs/notes/ and examples/*/README.md: the file is there, and so is the heading
-  that an anchor names (anchors as GitHub and Python-Markdown make them from headings).
-- Every function that include/drape/*.h declares has a comment beside or above it, or is named in another comment of a header or in docs/;
-  but drape_X_defaults, of which drape/base.h says what they all do.
+- Links and pictures in README.md, CONTRIBUTING.md, docs/, docs/notes/ and examples/*/README.md lead to files that exist. So do anchors to
+  headings, as GitHub and Python-Markdown make them.
+- Every function that include/drape/*.h declares has a comment beside or above it, or is named in another comment of a header or in docs/.
+  The exception is drape_X_defaults, of which drape/base.h says what they all do.
 - Every key of a scene is named, in backquotes, in docs/scenes.md."""
 import glob
 import os
@@ -86,8 +86,8 @@ def reached(root):
 
 
 def check_functions(root):
-    """A declaration is documented by a comment after it on its last line, or directly above it or above the group of
-    declarations, without an empty line between, that it belongs to."""
+    """A declaration is documented by a comment after it on its last line or directly above it. One above its group of
+    declarations, without an empty line between, will do too."""
     count, named = 0, set()
     for path in glob.glob(os.path.join(root, "include/drape/*.h")) + list(pages(root)):
         with open(path) as file:

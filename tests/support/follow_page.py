@@ -6,7 +6,7 @@ compares what it shows.
 
 Numbers are not compared, since they may differ from version to version; everything else is. A line `...` stands for any
 number of lines. Without --full meshes are coarser and runs are shorter (QUICKER), to be quick. A command whose program
-is not installed, or that is named behind --without, is left out, and named at the end. --print prints what commands print."""
+is not installed, or that is named after --without, is left out, and named at the end. --print prints what commands print."""
 import re
 import shutil
 import subprocess

@@ -33,7 +33,7 @@ void test_frames_fill(test_frames *t, int32_t frame);
 drape_animation test_frames_animation(test_frames *t, int32_t from, int32_t count);
 /* Writes so many frames; returns by how much the memory in use grew after the first. */
 int64_t test_frames_write(test_frames *t, const char *name, const drape_animation *what, int32_t frames);
-/* A whole file, with a zero behind it; the caller frees it. */
+/* A whole file, with a zero after it; the caller frees it. */
 unsigned char *test_frames_read(const test_frames *t, const char *name, int64_t *size);
 
 #endif

@@ -22,7 +22,7 @@ bool pair_is_symmetric(const drape_solve_settings *s); /* A must be */
 bool pair_takes_guess(const drape_solve_settings *s);
 /* Its preconditioner works in single precision: symmetric to that. */
 bool pair_is_single(const drape_solve_settings *s);
-/* P^-1 is one block a vertex: "none", "diagonal", "block_diagonal". */
+/* P^-1 is one block per vertex: "none", "diagonal", "block_diagonal". */
 bool pair_is_blockwise(const drape_solve_settings *s);
 
 /* Fails and names the pair. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds sentences of more than MOST words in pages, manual pages and comments of C files.
+"""Finds sentences of more than MOST words in pages, manual pages and comments of C, Python, JavaScript and shell.
 
   sentences.py EXCEPTIONS FILE...
 
@@ -8,6 +8,7 @@ Each line of EXCEPTIONS is `FILE: how the sentence begins`; one that matches not
 blocks and targets of links do not count, and code in backticks is one word. The end of a list entry or a table cell
 ends a sentence, and a semicolon does within a table."""
 
+import ast
 import os
 import re
 import sys
@@ -123,12 +124,72 @@ def roff(lines):
     yield paragraph
 
 
+def line_comments(mark, trailing):
+    """A function that gives the paragraphs of comments that end with the line, as scripts have them."""
+
+    def found(lines):
+        paragraph = []
+        for number, line in enumerate(lines, 1):
+            text = line.strip()
+            if text.startswith(mark) and not text.startswith("#!"):
+                body = text.lstrip(mark[0])
+                if not body.strip() or re.match(r"\s*[-*] |\s{3}", body) or re.search(r"\S {2,}\S", body):
+                    yield paragraph
+                    paragraph = []
+                if body.strip() and not body.startswith("   "):
+                    paragraph.append((number, re.sub(r"^\s*[-*] ", "", body).strip()))
+                continue
+            yield paragraph
+            paragraph = []
+            after = re.search(trailing, line)
+            if after:
+                yield [(number, after.group(1))]
+        yield paragraph
+
+    return found
+
+
+def docstrings(lines):
+    """Paragraphs of the strings that document Python, with entries of lists and tables; no code."""
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        text = ast.get_docstring(node, clean=True) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) else None
+        if not text:
+            continue
+        paragraph, in_code, was_empty = [], False, False
+        for number, line in enumerate(text.split("\n"), node.body[0].lineno):
+            in_code = line.startswith("    ") and (in_code or was_empty)
+            was_empty = not line.strip()
+            if was_empty or in_code or re.match(r"\s*([-*] |>>>|\w+: )", line) or re.search(r"[^. ] {2,}\S", line.strip()):
+                yield paragraph
+                paragraph = []
+            if not (was_empty or in_code) and not line.strip().startswith((">>>", "...")):
+                paragraph.append((number, line.strip()))
+        yield paragraph
+
+
+def python(lines):
+    yield from line_comments("#", r"\s# (.*)")(lines)
+    yield from docstrings(lines)
+
+
+def javascript(lines):
+    yield from line_comments("//", r"\s// (.*)")(lines)
+    yield from comments(lines)
+
+
+shell = line_comments("#", r"\s# (.*)")  # and CMake, make
+KINDS = {".md": markdown, ".py": python, ".js": javascript, ".mjs": javascript, ".css": comments, ".c": comments, ".h": comments,
+         ".cpp": comments, ".hpp": comments}
+
+
 def paragraphs(path):
     with open(path, encoding="utf-8") as f:
         lines = f.read().split("\n")
-    if path.endswith(".md"):
-        return markdown(lines)
-    return roff(lines) if re.search(r"\.1(\.in)?$", path) else comments(lines)
+    if re.search(r"\.1(\.in)?$", path):
+        return roff(lines)
+    if lines[0].startswith("#!") and "python" in lines[0]:
+        return python(lines)
+    return KINDS.get(os.path.splitext(path)[1], shell)(lines)
 
 
 def matches(exception, path, sentence):

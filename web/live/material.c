@@ -1,7 +1,7 @@
 /* material.c: how the threads of a triangle follow from its edges, for the page's colouring by stretch and its weave.
  *
- * With p, r the edges from the first corner and P, R the same in the material, 2-vectors, the thread directions are
- * (w_u, w_v) = (p, r) (P, R)^-1: w_u = du1 p + du2 r, w_v = dv1 p + dv2 r. */
+ * Let p, r be the edges from the first corner, and P, R the same edges in the material, which are 2-vectors. The
+ * thread directions are (w_u, w_v) = (p, r) (P, R)^-1, so w_u = du1 p + du2 r and w_v = dv1 p + dv2 r. */
 #include "live.h"
 
 #include <math.h>

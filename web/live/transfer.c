@@ -1,6 +1,6 @@
-/* transfer.c: the state of a simulation for another one, also where its mesh is another: each vertex of the new mesh
- * is looked for in the old one at rest, and gets the mean of that triangle's corners by its barycentric coordinates.
- */
+/* transfer.c: takes the state of one simulation over to another, which may have another mesh. Each vertex of the new
+ * mesh is looked for in the old one at rest. It gets the mean of that triangle's corners by its barycentric
+ * coordinates. */
 #include "live.h"
 
 #include <math.h>

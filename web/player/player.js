@@ -245,7 +245,7 @@ async function main() {
         for (let i = 0; i < n; i += skip) some.push({ at: [0, 1, 2].map((k) => q * (f.low[k] + f.data[3 * i + k])), frame: number });
     });
   }
-  /* Objects count too, but for floors and whatever else reaches far beyond the cloth. */
+  /* Objects count too, except for floors and whatever else reaches far beyond the cloth. */
   const size = Math.hypot(...sub(box.high, box.low));
   for (const o of objects) {
     const places = o.rests ? [objectAt(o, 0, 0, 0)] : o.motion.map((_, f) => objectAt(o, f, f, 0));
@@ -312,8 +312,8 @@ async function main() {
       for (let k = 0; k < 3; k++) fresh[o + k] = q * (low[k] + data[3 * i + k]);
   };
 
-  /* The end of the colour scale: what 98 % of the vertices stay below over time, rounded up to 1, 2 or 5; at least 2 %,
-   * because on less one would look at the rounding of the places. */
+  /* The end of the colour scale: what 98 % of the vertices stay below over time, rounded up to 1, 2 or 5. It is at least
+   * 2 %, because a smaller one would show the rounding of the positions. */
   function findFull() {
     const seen = [], every = Math.max(1, Math.ceil(frames.length / 16)), skip = Math.max(1, Math.floor(n / 5000));
     for (let f = last; f >= 0; f -= every) {

@@ -59,8 +59,8 @@ function findEdges(corner, vertices) {
   return { neighbour, edges: new Uint32Array(edges) };
 }
 
-/* Walks from triangle to triangle: gives every connected part one winding (flip[t] = 1: turn it round), and lays its
- * threads out as u, v of every vertex from the triangles' own du, dv. The third number says how far to show them: 0 where
+/* Walks from triangle to triangle, and gives every connected part one winding (flip[t] = 1: turn it round). It also lays
+ * the part's threads out as u, v of every vertex, from the triangles' own du, dv. The third number says how far to show them: 0 where
  * they do not fit together, at seams. */
 function layOut(mesh, vertices, neighbour) {
   const { corner, count } = mesh;
@@ -320,9 +320,14 @@ const compiled = new WeakMap(); // programs of a canvas: compiling takes a while
 const CHEAP = 8; // with look.cheap shadows follow in every so many pictures only, and look.sharpness limits pixels per point
 const DEPTH_SIZE = 2048, MASK_SIZE = 512, FIELD = 28 * Math.PI / 180, FLOATS = 7; // per vertex: place, normal, stretch
 
-/* model: vertices, a count; mesh with `corner` and `du1, du2, dv1, dv2` of its `count` triangles; edges and index of findEdges and
- * wind; thread of layOut; pieces {firstVertex, vertices, firstTriangle, triangles, colour, shown}; objects {corner, around, colour,
- * shown, wide}. For images also images, st, drawIndex, and `doubles`, the vertices that are there once more, at seams.
+/* model:
+ *
+ * - vertices, a count; mesh with `corner` and `du1, du2, dv1, dv2` of its `count` triangles;
+ * - edges and index of findEdges and wind; thread of layOut;
+ * - pieces {firstVertex, vertices, firstTriangle, triangles, colour, shown};
+ * - objects {corner, around, colour, shown, wide}.
+ *
+ * For images also images, st, drawIndex, and `doubles`, the vertices that are there once more, at seams.
  * view.free: how many pixels above and below bars cover; view.side: the share of the width that something covers on the right. */
 function create(gl, model) {
   const n = model.vertices, { mesh, edges, index, thread, pieces, objects, images = [], doubles: source = [], st = [], drawIndex = index } = model;
@@ -392,7 +397,7 @@ function create(gl, model) {
     return f;
   }
 
-  /* Numbers of all vertices, so many each, with those of the doubles behind them. */
+  /* Numbers of all vertices, so many each, with those of the doubles after them. */
   function withDoubles(values, each) {
     const all = new Float32Array(each * (n + source.length));
     all.set(values);

@@ -1,6 +1,6 @@
-/* stl.c: a sequence of binary STL files (3D Systems 1989), one per frame: 80 bytes of text, the number of triangles,
- * and for each of them the normal, three corners and two bytes of zero, little-endian float32, in m, z up. STL knows
- * neither vertices nor objects. A triangle without an area has the normal 0. */
+/* stl.c: a sequence of binary STL files (3D Systems 1989), one per frame. Each has 80 bytes of text and the number
+ * of triangles; for each of them the normal, three corners and two bytes of zero. Numbers are little-endian float32,
+ * in m, z up. STL knows neither vertices nor objects. A triangle without an area has the normal 0. */
 #include "io/format_tools.h"
 
 #include <math.h>

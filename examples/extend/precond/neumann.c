@@ -3,9 +3,9 @@
  *     P^-1 = w G + (I - w G A) w G = w G (2 D - w A) G
  *
  * which is two steps of damped block Jacobi. It is symmetric where A is, and positive definite where w times the
- * largest eigenvalue of G A is below 2: w is 1 over a bound of that, the largest sum over a row of |G A|. Of
- * couplings the blocks on the diagonal count. D comes from block_diagonal.c, constraints included: G is then S G S,
- * and needs no filter around it. Cost of an application: two of the block diagonal's and a multiply. */
+ * largest eigenvalue of G A is below 2. So w is the inverse of a bound of that eigenvalue, the largest sum over a row
+ * of |G A|. Of couplings the blocks on the diagonal count. D comes from block_diagonal.c, constraints included: G is
+ * then S G S, and needs no filter around it. Cost of an application: two of the block diagonal's and a multiply. */
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "linear/precond.h"

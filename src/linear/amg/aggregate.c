@@ -1,8 +1,8 @@
 /* aggregate.c: nodes gathered into aggregates, in two passes (Tamstorf, Jones and McCormick 2015, algorithms 1 and
  * 2).
  *
- * Put right: the first pass starts from the nodes that are not special and skips those that are in an aggregate
- * already; the second one takes the nodes that the first left. Nodes that are left even then (all their neighbours
+ * Corrected: the first pass starts from the nodes that are not special, and skips those that are in an aggregate
+ * already. The second one takes the nodes that the first left. Nodes that are left even then (all their neighbours
  * are elsewhere) gather with what else is left around them.
  *
  * The rows are cut into parts whose bounds depend on their number alone. Each part makes aggregates of its own nodes
@@ -69,9 +69,9 @@ static void first_pass(part_view *p) {
         if (p->g->aggregate[i] == LEFT && all_left(p, i)) gather_around(p, i);
 }
 
-/* Each node that was left joins the aggregate of a strong neighbour of the first pass: the strongest would be better,
- * the last one is as good in practice and keeps aggregates compact in the order of the nodes. Marked as LEFT - 1 - a
- * at first, so that they do not take others along. */
+/* Each node that was left joins the aggregate of a strong neighbour of the first pass. The strongest would be better
+ * in theory. The last one is as good in practice and keeps aggregates compact in the order of the nodes. Marked as
+ * LEFT - 1 - a at first, so that they do not take others along. */
 static void second_pass(const part_view *p) {
     const drape_i_graph *g = p->g->graph;
     int32_t *aggregate = p->g->aggregate;

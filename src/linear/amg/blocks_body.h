@@ -420,9 +420,9 @@ DRAPE_INLINE void NAME(add_smooth)(float *to, const float *a, const float *q, in
 #endif
 }
 
-/* What row j is to aggregate I: Q_j R_J R_I^-1; J: its own. `out` holds R C numbers and DRAPE_I_PADDING. Those behind
- * the block are multiplied too, in lanes that nobody looks at, so they are zero: what else the stack holds there is
- * often denormal, as the upper half of an address is, and arithmetic on denormals takes some hundred cycles. */
+/* What row j is to aggregate I: Q_j R_J R_I^-1; J: its own. `out` holds R C numbers and DRAPE_I_PADDING. Those after
+ * the block are multiplied too, in lanes that nobody reads, so they are set to zero. What else the stack holds there
+ * is often denormal, as the upper half of an address is, and arithmetic on denormals takes some hundred cycles. */
 DRAPE_INLINE void NAME(foreign)(const drape_i_tentative_parts *t, int32_t j, int32_t J, int32_t I, float *out) {
     const float *Q = t->Q + (int64_t)R * C * j, *RJ = t->coarse + (int64_t)C * C * J,
                 *inverse = t->inverse + (int64_t)C * C * I;

@@ -1,6 +1,6 @@
-/* chebyshev.c: the smoother of Tamstorf, Jones and McCormick (2015, section 7): a polynomial in D^-1 A that is small
- * on the upper part [LOWER rho, rho] of its spectrum (Saad 2003, algorithm 12.1); D = I here (level.h). With centre c
- * and half width w of that interval, s = c/w, e_0 = 1/s, d = r / c:
+/* chebyshev.c: the smoother of Tamstorf, Jones and McCormick (2015, section 7). It is a polynomial in D^-1 A, here
+ * with D = I (level.h), that is small on the upper part [LOWER rho, rho] of the spectrum (Saad 2003, algorithm 12.1).
+ * With centre c and half width w of that interval, s = c/w, e_0 = 1/s, d = r / c:
  *
  *     x <- x + d,   r <- r - A d,   e = 1 / (2 s - e_before),   d <- e e_before d + (2 e / w) r
  *

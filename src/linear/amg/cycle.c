@@ -1,6 +1,6 @@
-/* cycle.c: the V-cycle. A sweep of Gauss and Seidel before the coarse correction, the opposite one after it:
- * that makes it symmetric, and reads each level's matrix twice, because the first sweep starts from zero and leaves a
- * residual that only half of the matrix knows of. Chebyshev of degree 2 reads it four times. */
+/* cycle.c: the V-cycle. There is one Gauss-Seidel sweep before the coarse correction, and the opposite one after it,
+ * which makes the cycle symmetric. It reads each level's matrix twice, because the first sweep starts from zero and
+ * leaves a residual that involves only half of the matrix. Chebyshev of degree 2 reads it four times. */
 #include "linear/amg/cycle.h"
 
 #include "base/parallel.h"

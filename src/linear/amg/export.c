@@ -1,8 +1,8 @@
 /* export.c: the interpolations of a hierarchy, for multigrid of others.
  *
  * Levels are scaled (level.h): P leads from the scaled unknowns of the next level to those of this one. The finest
- * one is turned back, x = W x~, so that its rows are W_i P_i, in the order of the caller's rows; coarse levels stay
- * in their own unknowns, which are nobody else's. */
+ * one is turned back, x = W x~, so that its rows are W_i P_i, in the order of the caller's rows. Coarse levels keep
+ * their own unknowns, which nothing outside the hierarchy refers to. */
 #include "linear/amg/hierarchy.h"
 
 #include <string.h>

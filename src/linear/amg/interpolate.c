@@ -5,13 +5,13 @@
  *
  *     P = (I - omega A_F) Q,
  *
- * A_F being the scaled matrix (which the paper calls D^-1 A) without weak connections, which would spread P: what
- * they do to the near-kernel is left to the aggregate of their row. Where the paper's A_F has A_ij in its diagonal,
- * acting on Q_i, a weak U_ij acts on K_j R_I^-1 = Q_j R_J R_I^-1 here. That is the same where the near-kernel is the
- * same in i and j, as translations are before they are scaled, and leaves P R = (I - omega A) K exact for all modes.
- * Half of the matrix is kept, so each of its blocks smooths two rows of P; where is known beforehand (row_slot,
- * col_slot). A column of a piece that depends on those before it (an aggregate of few vertices, or of held ones)
- * becomes zero.
+ * where A_F is the scaled matrix (which the paper calls D^-1 A) without weak connections, which would make P denser.
+ * What weak connections do to the near-kernel is left to the aggregate of their row. Where the paper's A_F has A_ij
+ * in its diagonal, acting on Q_i, a weak U_ij acts on K_j R_I^-1 = Q_j R_J R_I^-1 here. That is the same where the
+ * near-kernel is the same in i and j, as translations are before they are scaled. It leaves P R = (I - omega A) K
+ * exact for all modes. Half of the matrix is kept, so each of its blocks smooths two rows of P; where is known
+ * beforehand (row_slot, col_slot). A column of a piece that depends on those before it (an aggregate of few vertices,
+ * or of held ones) becomes zero.
  */
 #include "base/parallel.h"
 #include "linear/amg/dense.h"

@@ -8,11 +8,11 @@
 #include "base/simd_level.h"
 #include "linear/amg/level.h"
 
-/* ---- Gauss and Seidel's sweeps over one band of a level: bands by rising color, the rows of a band from the last
- * to the first, and back in the opposite order ---- */
+/* ---- Gauss-Seidel sweeps over one band of a level: bands by rising color, the rows of a band from the last to the
+ * first; and back in the opposite order ---- */
 
-/* x = (I + F)^-1 b for the rows of the band, F holding what comes before in that order: the first sweep, from x = 0;
- * t = what is left of the residual, but for the share of bands to come. */
+/* The first sweep, from x = 0: x = (I + F)^-1 b for the rows of the band, where F holds what comes before in that
+ * order. t = what is left of the residual, except for the share of bands to come. */
 DRAPE_I_KERNEL(void, drape_i_gs_first, (const drape_i_level *level, int32_t band));
 /* t -= the share of bands that were swept after this one. */
 DRAPE_I_KERNEL(void, drape_i_gs_border, (const drape_i_level *level, int32_t band));
@@ -55,8 +55,8 @@ DRAPE_I_KERNEL(void, drape_i_smooth_band, (const drape_i_smoothing *s, int32_t b
 
 enum { DRAPE_I_FAR = 0xff }; /* in a recipe: the place is too large for a byte, four follow */
 
-/* P'(I/2 + U) P for the rows of a band: what belongs to coarse blocks above the diagonal is added to coarse->val,
- * what belongs below it too, transposed; to the diagonal to `diagonal`. */
+/* P'(I/2 + U) P for the rows of a band. What belongs to coarse blocks above the diagonal is added to coarse->val, and
+ * so is what belongs below it, transposed. What belongs to the diagonal is added to `diagonal`. */
 DRAPE_I_KERNEL(void, drape_i_product_band,
                (drape_i_level * fine, int32_t band, drape_i_upper *coarse, float *diagonal));
 

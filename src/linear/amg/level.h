@@ -9,7 +9,7 @@
  * the range of W: they are zero in U, in P and in all vectors.
  *
  * Everything here is in single precision: a preconditioner need only be one fixed symmetric positive definite
- * operator. Vectors have DRAPE_I_PADDING numbers behind their end, matrices too, so that kernels may load whole
+ * operator. Vectors have DRAPE_I_PADDING numbers after their end, matrices too, so that kernels may load whole
  * vectors. */
 #ifndef DRAPE_LINEAR_AMG_LEVEL_H
 #define DRAPE_LINEAR_AMG_LEVEL_H

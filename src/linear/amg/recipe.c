@@ -1,7 +1,8 @@
-/* recipe.c: where each product of P'A P goes, written down once, mostly as bytes: for each row of (I/2 + U) P the
- * number of its columns and the place among them of each block that is met (`make`), and the place in its coarse row
- * of each block that is added to (`add`). Bands of fine rows that touch a common coarse column get different colors:
- * then they do not meet, and each coarse block sums in an order that depends on the matrix alone. */
+/* recipe.c: where each product of P'A P goes, written down once, mostly as bytes. For each row of (I/2 + U) P, `make`
+ * has the number of its columns, and the place among them of each block that is met. `add` has the place in its
+ * coarse row of each block that is added to. Bands of fine rows that touch a common coarse column get different
+ * colors, so they are never added at the same time. Each coarse block sums in an order that depends on the matrix
+ * alone. */
 #include "linear/amg/product.h"
 
 #include "linear/amg/kernels.h"

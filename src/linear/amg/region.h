@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 
-/* A context whose allocator hands out a piece of memory from its beginning to its end, and takes what does not fit
+/* A context whose allocator hands out a piece of memory from its beginning to its end. What does not fit is taken
  * from the context that the region was created in. When everything has been given back, it can begin again. */
 typedef struct drape_i_region {
     drape_context ctx;

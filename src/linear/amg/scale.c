@@ -1,9 +1,9 @@
 /* scale.c: W, with W_i' A_ii W_i = I: from Cholesky's A_ii = L L', W_i = L^-T (see level.h).
  *
  * On the finest level A_ii is that of the prefiltered matrix, and W_i = S_i L^-T keeps to the directions that are
- * free; a block that is not positive definite is replaced by one that is, so that a failing A shows in p'Ap and not
- * here. On coarse levels a pivot that is nothing against its diagonal number belongs to a direction that is not
- * there, because an aggregate has too few vertices for all modes, or none that are free: its column of W is zero. */
+ * free. A block that is not positive definite is replaced by one that is, so that a failing A shows in p'Ap and not
+ * here. On coarse levels a pivot that is tiny compared with its diagonal number belongs to a direction that does not
+ * exist. The aggregate has too few vertices for all modes, or none that are free. Its column of W is zero. */
 #include "linear/amg/setup.h"
 
 #include "base/parallel.h"

@@ -55,8 +55,8 @@ drape_status drape_i_lanczos(drape_context *ctx, const drape_i_upper *A, int32_t
 /* interpolate.c: the patterns of P, of its transpose, and the members of aggregates. */
 drape_status drape_i_interpolation_pattern(drape_context *ctx, drape_i_level *level, const drape_i_graph *graph,
                                            int32_t aggregates, int32_t modes);
-/* The near-kernel made orthonormal aggregate by aggregate, K = Q R: Q, a block of r x modes a row, in `tentative`,
- * which may be level->kernel; R, the coarse near-kernel, in `coarse`, and its inverse in `inverse`. */
+/* The near-kernel, made orthonormal aggregate by aggregate: K = Q R. `tentative` gets Q, one block of r x modes per
+ * row; it may be level->kernel. `coarse` gets R, the coarse near-kernel, and `inverse` gets its inverse. */
 void drape_i_tentative(drape_context *ctx, const drape_i_amg_input *in, const drape_i_level *level, float *tentative,
                        float *coarse, float *inverse);
 /* relax.c: one sweep of damped Jacobi on the near-kernel of a coarse level, K <- (I - omega A) K; level->sweep is

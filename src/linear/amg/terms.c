@@ -5,8 +5,8 @@
  *
  *     T = I + U + U' + C,   C = sum of g g',
  *
- * where g has 3 numbers for each row that it touches, W_i' sqrt(k) w_i n. Smoothing knows C by a block diagonal D
- * alone, and leaves the rest of it to the residual: Gauss and Seidel's pair of sweeps is M = I + D + F and its
+ * where g has 3 numbers for each row that it touches, W_i' sqrt(k) w_i n. Smoothing knows C only through a block
+ * diagonal D, and leaves the rest of it to the residual. The pair of Gauss-Seidel sweeps is M = I + D + F and its
  * transpose, and
  *
  *     M + M' - T = I + 2 D - C

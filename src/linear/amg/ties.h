@@ -1,14 +1,14 @@
 /* ties.h: couplings that hold their vertices in all directions, and A with those in one matrix.
  *
- * Vertices that move together belong in one aggregate, on the finest level already: sweeps hardly move them together
- * where a coupling is stiff, and interpolation that was made for A alone differs between the two sides of a tie by
- * more than the tie allows. So where there are more than a few ties, levels of their own are made for A + ties, from
- * the finest one on. Springs along one direction stay beside the matrix, whatever there is of ties: an aggregate
- * would hold together what they let slide (docs/notes/couplings.md).
+ * Vertices that move together belong in one aggregate, on the finest level already. Sweeps hardly move them together
+ * where a coupling is stiff. Interpolation that was made for A alone differs between the two sides of a tie by more
+ * than the tie allows. So where there are more than a few ties, levels of their own are made for A + ties, from the
+ * finest one on. Springs along one direction stay beside the matrix, whatever there is of ties: an aggregate would
+ * hold together what they let slide (docs/notes/couplings.md).
  *
- * Levels are in single precision, in which A would be lost beside a tie that is millions of times as stiff. Of such
- * a tie the matrix has a share only: still far stiffer than A, so that interpolation is the same, and what is missing
- * are eigenvalues in a cluster of their own, of which conjugate gradients need no more than some iterations.
+ * Levels are in single precision, in which A would be lost beside a tie that is millions of times as stiff. The
+ * matrix has only a share of such a tie, which is still far stiffer than A, so interpolation is the same. What is
+ * missing are eigenvalues in a cluster of their own, for which conjugate gradients need only some iterations.
  *
  * Ties may be others in every solve. Matrix and levels have their memory from a region, so that making them again
  * allocates nothing once the region is large enough. */

@@ -1,12 +1,12 @@
 /* cholmod.c: A x = b by CHOLMOD's sparse Cholesky factorisation (Chen, Davis, Hager and Rajamanickam 2008).
  *
- * The order of elimination (approximate minimum degree) and the pattern of the factor come from A's pattern, once;
- * every solve refills the numbers and factors them: supernodal, or row by row where that is less work, as CHOLMOD
- * chooses.
+ * The order of elimination (approximate minimum degree) and the pattern of the factor are computed once, from A's
+ * pattern. Every solve refills the numbers and factors them. CHOLMOD chooses whether to do so by supernodes or row by
+ * row, whichever is less work.
  *
- * CHOLMOD wants one triangle of a symmetric matrix in compressed columns. The block rows' upper triangle, read row by
- * row, is the lower triangle column by column: scalar row 3i+r of the former is column 3i+r of the latter, its
- * columns in ascending order. So the pattern is written once, and refilling is one walk over the blocks j >= i.
+ * CHOLMOD wants one triangle of a symmetric matrix in compressed columns. The upper triangle of the block rows, read
+ * row by row, is the lower triangle column by column. Scalar row 3i+r of the former is column 3i+r of the latter,
+ * with its rows in ascending order. So the pattern is written once, and refilling is one walk over the blocks j >= i.
  *
  * Indices have 64 bits: the factor of a large cloth has more entries than 2^31. Memory is malloc's, by CHOLMOD's own
  * hooks. All state, CHOLMOD's `common` too, is in the struct below. */

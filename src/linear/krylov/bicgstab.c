@@ -10,11 +10,11 @@
  *     v = S A M^-1 p,   alpha = rho / r~'v,   s = r - alpha v,
  *     t = S A M^-1 s,   omega = t's / t't,   x <- x + alpha M^-1 p + omega M^-1 s,   r <- s - omega t
  *
- * r~ is the first residual. Both ways start from S y + (I-S) z, and so keep the constraints but for rounding, and r
- * and p stay in the range of S but for rounding, which the method would magnify until it is most of x's error or
- * stops r from shrinking: so both are filtered on every pass. rho or omega that vanish are a breakdown: it starts
- * again from where it is, with the present residual, and gives up after RESTARTS of them in a row that did not halve
- * it. Cost an iteration: two multiplies, two applications. */
+ * r~ is the first residual. Both ways start from S y + (I-S) z, and so keep the constraints except for rounding. r
+ * and p stay in the range of S except for rounding. The method would magnify that until it is most of x's error, or
+ * until r no longer shrinks, so both are filtered on every pass. rho or omega that vanish are a breakdown. The method
+ * then restarts from the present x with its residual. It gives up after RESTARTS of them in a row that did not halve
+ * the residual. Cost per iteration: two multiplies, two applications. */
 #include "linear/method.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ typedef struct vectors {
     double *r, *shadow, *p, *v, *s, *t, *p_hat, *s_hat;
 } vectors;
 
-static const double VANISHED = 1e-14; /* cosine of two vectors that are orthogonal but for rounding */
+static const double VANISHED = 1e-14; /* cosine of two vectors that are orthogonal except for rounding */
 enum { RESTARTS = 4 };
 
 /* out = M^-1 in, in the range of S; a prefiltered preconditioner stays there by itself. */

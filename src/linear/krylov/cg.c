@@ -10,8 +10,8 @@
  *     alpha = r'r / p'Ap,   x <- x + alpha p,   r <- r - alpha A p,
  *     beta = (r'r now) / (r'r before),   p <- r + beta p
  *
- * The directions p are A-orthogonal, so that after k iterations x is the best of all points of the Krylov space of
- * dimension k in the energy norm sqrt(e'Ae), and of a space of dimension n in n iterations. */
+ * The directions p are A-orthogonal. So in the energy norm sqrt(e'Ae), x is the best of all points of the Krylov
+ * space of dimension k after k iterations, and of the whole space after n. */
 static drape_status solve_cg(drape_i_solve *s) {
     double *r = s->work[0], *p = s->work[1], *q = s->work[2], alpha, beta = 0;
     double rr = drape_i_begin(s, s->problem->guess, r, p, q); /* P = I, so that p = r */
@@ -70,8 +70,8 @@ const drape_i_method drape_i_method_pcg = {.name = "pcg",
  *     r = S (b - A v),   z = S M^-1 r,   rho = <r, z>,   p <- z + (rho / rho_1) p,   q = S A p,
  *     alpha = rho / <p, q>,   v <- v + alpha p,   r <- r - alpha q
  *
- * Put right: the loop goes on while the residual is large; it starts from (I-S) z + S y; rho is computed on every
- * pass; the first p is z; the norm of b means that of b^ = S (b - A (I-S) z). So repaired it is MPCG with the filter
+ * Corrected: the loop goes on while the residual is large; it starts from (I-S) z + S y; rho is computed on every
+ * pass; the first p is z. The norm of b means that of b^ = S (b - A (I-S) z). So repaired it is MPCG with the filter
  * applied to the product A p in place of the residual. M is made from A, not from the prefiltered matrix. */
 static drape_status solve_filtered_cg(drape_i_solve *s) {
     double *r = s->work[0], *p = s->work[1], *q = s->work[2], *z = s->work[3], alpha, beta = 0;

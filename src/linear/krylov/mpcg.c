@@ -9,12 +9,12 @@
  * Original:  starts from z,                             b_delta = (Sb)'P^-1 (Sb).
  * Printed:   the same with (Sb)'P (Sb), which depends on the units of A and b.
  *
- * Departures from the paper: b_delta = 0 ends at once with x = (I-S) z (the printed loop never ends); where Sb = 0
- * but b^ is not, the original forms compare with b^'P^-1 b^; p'Ap <= 0 and numbers that are not finite stop with a
- * reason. r is filtered where the paper filters s = S A p: the same in exact arithmetic, and what rounding leaves
- * outside the range of S, which p never gets to see, does not stay in delta and make the iteration diverge near the
- * end. P is made from A, not from the prefiltered matrix. Cost an iteration: one multiply, one application
- * of P^-1, 9 reads and 4 writes of a vector. */
+ * Departures from the paper: b_delta = 0 ends at once with x = (I-S) z (the printed loop never ends). Where Sb = 0
+ * but b^ is not, the original forms compare with b^'P^-1 b^. They stop with a reason at p'Ap <= 0, and at numbers
+ * that are not finite. r is filtered where the paper filters s = S A p, which is the same in exact arithmetic. But p
+ * never sees what rounding leaves outside the range of S. Filtering r keeps it out of delta, where it would make the
+ * iteration diverge near the end. P is made from A, not from the prefiltered matrix. Cost per iteration: one
+ * multiply, one application of P^-1, 9 reads and 4 writes of a vector. */
 #include "linear/method.h"
 
 typedef enum form { CORRECTED, ORIGINAL, PRINTED } form;

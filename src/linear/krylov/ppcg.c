@@ -2,13 +2,13 @@
  *
  *     (S A S + C (I-S)) y = b^,   b^ = S (b - A (I-S) z),   x = y + (I-S) z,
  *
- * C scaling I - S into the spectrum of A. The preconditioner is that of this matrix, so constraints cost it nothing;
- * y and all directions stay in the range of S, where the matrix is S A, so that it is never formed.
+ * C scaling I - S into the spectrum of A. The preconditioner is that of this matrix, so constraints cost it nothing.
+ * y and all directions stay in the range of S, where the matrix is S A, so it is never formed.
  *
- * Memory is the limit, so the vector work is done in two passes, with P^-1 on the way where it is one block a vertex
- * (G; drape_i_blocks_*). x lags behind by one step, so that p is read once less:
+ * Memory is the limit, so the vector work is done in two passes, with P^-1 on the way where it is one block per
+ * vertex (G; drape_i_blocks_*). x lags behind by one step, so that p is read once less:
  *
- *     q = S A p                        reads A but for rows that are held in all directions, and p, writes q
+ *     q = S A p                        reads A except for rows that are held in all directions, and p, writes q
  *     r -= alpha q; r'G r, r'r         reads q, r, G, writes r
  *     x += alpha p; p = G r + beta p   reads r, G, x, p, writes x, p
  *

@@ -10,9 +10,9 @@
  * - Refresh all values, in place.
  * - Rebuild aggregates and patterns too.
  *
- * Iterations beyond those of the first solve after a refresh are debt; when it has grown to what a refresh costs, it
- * is time for one, so that never more than twice the best is spent. A refresh is due at once where the constraints
- * are others, or the diagonal blocks have changed much.
+ * Iterations beyond those of the first solve after a refresh are debt. When it has grown to what a refresh costs, it
+ * is time for one, so that the total is never more than twice the best. A refresh is due at once where the
+ * constraints are others, or the diagonal blocks have changed much.
  *
  * Couplings that tie vertices together are added to A, and levels of their own are made for that matrix; those for A
  * alone stay for solves without ties. All other couplings are taken in by the levels that are in use. */
@@ -50,7 +50,7 @@ typedef struct state {
     drape_reuse reuse;
     const drape_constraints *set;
     drape_i_prepared prepared;
-    bool released; /* the levels in use were kept but for the finest */
+    bool released; /* the levels in use were kept except for the finest */
     drape_i_ties ties;
     levels plain, tied; /* for A alone, for A with ties */
     levels *now;        /* which of them is in use */
@@ -280,7 +280,7 @@ static bool is_sound(drape_context *ctx, drape_i_upper *A) {
     return unsound == 0;
 }
 
-/* Levels and their matrix have the memory of a region, but for what other couplings have in them. */
+/* Levels and their matrix have the memory of a region, except for what other couplings have in them. */
 static drape_status rebuild_tied(state *s, const drape_bsr3 *A, const drape_i_amg_settings *want,
                                  drape_i_amg_input *in) {
     levels *l = &s->tied;

@@ -3,9 +3,9 @@
  *
  * The inverse of each block is kept, 6 numbers (it is symmetric): 48 bytes per vertex to read in an application. A
  * block that is not positive definite (possible where A is not) is replaced by the identity times the mean of its
- * diagonal's absolute values, so that P stays positive definite and a failing A shows in p'Ap. The scalar
- * diagonal is the same with the off-diagonal numbers left out; with S folded into it (precond.h) it has them again.
- * Of a block that is not symmetric the symmetric part counts. */
+ * diagonal's absolute values. So P stays positive definite, and a failing A shows in p'Ap. The scalar diagonal is the
+ * same with the off-diagonal numbers left out; with S folded into it (precond.h) it has them again. Of a block that
+ * is not symmetric the symmetric part counts. */
 #include "linear/precond/block_diagonal.h"
 
 #include "base/parallel.h"

@@ -1,4 +1,5 @@
-/* block_diagonal_simd.c: products with a 3x3 block a vertex, and the two passes of PPCG that make them by the way. */
+/* block_diagonal_simd.c: products with a 3x3 block per vertex, and the two passes of PPCG that make them by the way.
+ */
 #include "linear/precond/block_diagonal.h"
 
 #include "base/simd.h"

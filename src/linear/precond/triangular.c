@@ -183,7 +183,7 @@ int64_t drape_i_triangular_traffic(const drape_i_triangular *t) {
 
 /* ---- Blocks ---- */
 
-static const double SINGULAR = 1e14; /* |a| |a^-1| of a block that has no inverse but for rounding */
+static const double SINGULAR = 1e14; /* |a| |a^-1| of a block that has no inverse except for rounding */
 
 static double largest(const double a[9]) {
     double size = 0;

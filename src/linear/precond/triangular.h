@@ -10,8 +10,8 @@
  * stand by (color, chunk, place in the chunk). So the chunks of a color can be swept at the same time. All of that
  * comes from the pattern alone, never from the number of threads, and so do the bits.
  *
- * With constraints M is that of A^ (precond.h), h = S M^-1 S r. It is enough to put S_i G_i S_i in place of G_i: then
- * all z_j lie in the range of S_j, where A^_ij is S_i A_ij, and the S_i stands in G_i already. So L and U may be
+ * With constraints M is that of A^ (precond.h), h = S M^-1 S r. It is enough to put S_i G_i S_i in place of G_i. Then
+ * all z_j lie in the range of S_j, where A^_ij is S_i A_ij, and that S_i is part of G_i already. So L and U may be
  * those of A; only D has to be that of A^. */
 #ifndef DRAPE_LINEAR_TRIANGULAR_H
 #define DRAPE_LINEAR_TRIANGULAR_H

@@ -8,11 +8,11 @@
  * alone; they are listed once. Where A is symmetric only L and D are computed, from the blocks before the diagonal,
  * and U_ki = L_ik' is put where row k keeps it.
  *
- * A pivot D_i that is not positive definite (or singular, where A is not symmetric), or smaller than A_ii by more
- * than VANISHED, ends the attempt, and so does a factor that fails a trial (is_stable); the next one takes (1 +
- * sigma) A_ii in place of A_ii, with a larger sigma (Manteuffel 1980). The whole block is scaled, not its diagonal:
- * blocks of cloth are stiff in some directions and soft in others, oblique to the axes, and a stiff number added in a
- * soft direction would spoil it. It is the shift by sigma I of A scaled to unit diagonal blocks, which is dominated
+ * An attempt ends at a pivot D_i that is not positive definite (or singular, where A is not symmetric), or smaller
+ * than A_ii by more than VANISHED. It also ends with a factor that fails a trial (is_stable). The next one takes (1 +
+ * sigma) A_ii in place of A_ii, with a larger sigma (Manteuffel 1980). The whole block is scaled, not its diagonal.
+ * Blocks of cloth are stiff in some directions and soft in others, oblique to the axes, and a stiff number added in a
+ * soft direction would spoil them. It is the shift by sigma I of A scaled to unit diagonal blocks, which is dominated
  * by them in the end, so that the attempts do end. Where they do not (numbers that are not finite) M is block
  * diagonal. */
 #include "base/parallel.h"

@@ -1,10 +1,10 @@
 /* triangular_order.c: chunks, their colors, and the order of rows that follows.
  *
  * The chunks of a sheet whose vertices are numbered line by line are strips that touch the one before and the one
- * after, so two colors do. Where the caller's numbers say nothing about who is whose neighbour, most chunks are
- * coupled with most others; then the rows are put into the order of a breadth-first search from a vertex at the
- * rim first (as Cuthill and McKee 1969 do), whose levels are such strips again. The number of chunks is the one
- * that takes the fewest colors: every color is a meeting of all threads, and breaks the order once more. */
+ * after, so two colors do. Where the caller's numbers say nothing about neighbours, most chunks are coupled with most
+ * others. The rows are then put into the order of a breadth-first search from a vertex at the rim (as Cuthill and
+ * McKee 1969 do). Its levels are such strips again. The number of chunks is the one that takes the fewest colors:
+ * every color is a meeting of all threads, and breaks the order once more. */
 #include "linear/precond/triangular.h"
 
 #include "sparse/breadth_first.h"
