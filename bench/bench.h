@@ -26,21 +26,23 @@ typedef enum bench_takes {
     BENCH_JSON = 128,
     BENCH_FULL = 256,
     BENCH_OUTPUT = 512,
-    BENCH_MIXED = 1024
+    BENCH_MIXED = 1024,
+    BENCH_AMGCL_PATH = 2048
 } bench_takes;
 
-/* The tables of `amg`, and of `peers` the first and the third; bits. */
+/* The tables of `amg`, and of `peers` the first, the third and the last; bits. */
 typedef enum bench_tables {
-    BENCH_TABLE_SHEET = 1,   /* by size */
-    BENCH_TABLE_COTTON = 2,  /* the same with another fabric */
-    BENCH_TABLE_SCENES = 4,  /* scene, mesh and step at one size */
-    BENCH_TABLE_SCALING = 8, /* iterations by size and scene */
-    BENCH_TABLE_SETUP = 16,  /* the set-up with one thread and with several */
-    BENCH_TABLES_ALL = 31
+    BENCH_TABLE_SHEET = 1,    /* by size */
+    BENCH_TABLE_COTTON = 2,   /* the same with another fabric */
+    BENCH_TABLE_SCENES = 4,   /* scene, mesh and step at one size */
+    BENCH_TABLE_SCALING = 8,  /* iterations by size and scene */
+    BENCH_TABLE_SETUP = 16,   /* the set-up with one thread and with several */
+    BENCH_TABLE_RUNNING = 32, /* the steps of an animation, each with what was kept */
+    BENCH_TABLES_ALL = 63
 } bench_tables;
 
 /* Libraries that `peers` compares with; bits. */
-typedef enum bench_library { BENCH_PETSC = 1, BENCH_CHOLMOD = 2, BENCH_EIGEN = 4 } bench_library;
+typedef enum bench_library { BENCH_PETSC = 1, BENCH_CHOLMOD = 2, BENCH_EIGEN = 4, BENCH_AMGCL = 8 } bench_library;
 
 typedef struct bench_options {
     int32_t side[BENCH_MOST_SIZES]; /* vertices along a side, as they were given */
@@ -53,6 +55,7 @@ typedef struct bench_options {
     bool full;                      /* the sizes of the papers */
     bool mixed;                     /* cells of other commits are taken, too */
     bool help;
+    const char *amgcl;      /* folder of AMGCL's header files; NULL: none */
     const char *csv, *json; /* files for the results; NULL: none */
     const char *folder;     /* for cells, results and report; NULL: none */
     uint32_t given;         /* of bench_takes: what stood on the command line */

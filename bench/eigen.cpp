@@ -3,7 +3,7 @@
 
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>
-#include <chrono>
+#include <ctime>
 #include <vector>
 
 typedef Eigen::SparseMatrix<double, Eigen::RowMajor, int> matrix;
@@ -31,8 +31,11 @@ bench_eigen::bench_eigen(const drape_bsr3 *from) : A(3 * from->rows, 3 * from->r
     A.makeCompressed();
 }
 
-static double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+// With one thread processor time, as drape-bench has it.
+static double now(int32_t threads) {
+    struct timespec t;
+    clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 template <class precond> struct with : bench_eigen {
@@ -44,14 +47,14 @@ template <class precond> struct with : bench_eigen {
     }
 
     bool solve(const double *b, double tol, double *x, bench_eigen_result *result) override {
-        double begin = now();
+        double begin = now(threads);
         cg.setTolerance(tol);
         cg.factorize(A);
-        double ready = now();
+        double ready = now(threads);
         Eigen::Map<Eigen::VectorXd>(x, A.rows()) = cg.solve(input(b, A.rows()));
         result->iterations = (int32_t)cg.iterations();
         result->setup_seconds = ready - begin;
-        result->solve_seconds = now() - ready;
+        result->solve_seconds = now(threads) - ready;
         return cg.info() == Eigen::Success;
     }
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool complain(const char *option, const char *text, const char *wanted) {
     fprintf(stderr, "drape-bench: %s %s: %s\n", option, text, wanted);
@@ -49,11 +50,15 @@ typedef struct choice {
     uint32_t bit;
 } choice;
 
-static const choice tables[] = {{"sheet", BENCH_TABLE_SHEET},   {"cotton", BENCH_TABLE_COTTON},
-                                {"scenes", BENCH_TABLE_SCENES}, {"scaling", BENCH_TABLE_SCALING},
-                                {"setup", BENCH_TABLE_SETUP},   {NULL, 0}};
+static const choice tables[] = {{"sheet", BENCH_TABLE_SHEET},
+                                {"cotton", BENCH_TABLE_COTTON},
+                                {"scenes", BENCH_TABLE_SCENES},
+                                {"scaling", BENCH_TABLE_SCALING},
+                                {"setup", BENCH_TABLE_SETUP},
+                                {"running", BENCH_TABLE_RUNNING},
+                                {NULL, 0}};
 static const choice libraries[] = {
-    {"petsc", BENCH_PETSC}, {"cholmod", BENCH_CHOLMOD}, {"eigen", BENCH_EIGEN}, {NULL, 0}};
+    {"petsc", BENCH_PETSC}, {"cholmod", BENCH_CHOLMOD}, {"eigen", BENCH_EIGEN}, {"amgcl", BENCH_AMGCL}, {NULL, 0}};
 
 /* The bit of the one whose name stands in text[0..length); 0: none. */
 static uint32_t find_word(const choice *choices, const char *text, size_t length) {
@@ -76,6 +81,15 @@ static bool take_words(const char *option, const char *text, const choice *choic
     }
 }
 
+static bool take_amgcl(const char *text, bench_options *o) {
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/amgcl/amg.hpp", text);
+    if (length >= (int)sizeof path || access(path, R_OK))
+        return complain("--amgcl", text, "expected the folder that holds amgcl/amg.hpp");
+    o->amgcl = text;
+    return true;
+}
+
 /* ---- The table ---- */
 
 static const struct known {
@@ -83,9 +97,11 @@ static const struct known {
     bench_takes takes;
 } known[] = {
     {"--sizes", "N,N,...", "vertices along one side of the sheets", BENCH_SIZES},
-    {"--tables", "NAME,...", "which tables; amg has sheet, cotton, scenes, scaling, setup; peers has sheet, scenes",
-     BENCH_TABLES},
-    {"--without", "NAME,...", "libraries that peers leaves out: petsc, cholmod, eigen", BENCH_WITHOUT},
+    {"--tables", "NAME,...",
+     "which tables; amg has sheet, cotton, scenes, scaling, setup; peers has sheet, scenes, running", BENCH_TABLES},
+    {"--without", "NAME,...", "libraries that peers leaves out: petsc, cholmod, eigen, amgcl", BENCH_WITHOUT},
+    {"--amgcl", "PATH", "folder that holds AMGCL's header files, amgcl/amg.hpp and others, for peers",
+     BENCH_AMGCL_PATH},
     {"--scenes-side", "N", "vertices along one side in the tables of scenes", BENCH_SCENES_SIDE},
     {"--threads", "T", "number of threads (PETSc: processes), 1 to 256; default: 2", BENCH_THREADS},
     {"--csv", "FILE", "write all numbers to FILE, one per line: benchmark, table, row, column, value, unit",
@@ -124,13 +140,15 @@ static bool take(const struct known *k, const char *text, bench_options *o) {
     switch (k->takes) {
     case BENCH_SIZES: return take_sizes(text, o);
     case BENCH_TABLES:
-        return take_words(k->name, text, tables, "expected a list of sheet, cotton, scenes, scaling and setup",
-                          &o->tables);
+        return take_words(k->name, text, tables,
+                          "expected a list of sheet, cotton, scenes, scaling, setup and running", &o->tables);
     case BENCH_WITHOUT:
-        return take_words(k->name, text, libraries, "expected a list of petsc, cholmod and eigen", &o->without);
+        return take_words(k->name, text, libraries, "expected a list of petsc, cholmod, eigen and amgcl",
+                          &o->without);
     case BENCH_SCENES_SIDE:
         return take_number(k->name, text, BENCH_SMALLEST_SIDE, BENCH_LARGEST_SIDE, &o->scenes_side);
     case BENCH_THREADS: return take_number(k->name, text, 1, 256, &o->threads);
+    case BENCH_AMGCL_PATH: return take_amgcl(text, o);
     case BENCH_CSV: o->csv = text; return true;
     case BENCH_JSON: o->json = text; return true;
     case BENCH_QUICK: o->quick = true; return true;

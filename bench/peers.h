@@ -38,8 +38,16 @@ typedef struct peer_library {
      */
     bool (*run)(void *state, int32_t member, int32_t workers, double *x, peer_result *result);
     void (*destroy)(void *state);
+    /* What it can keep from step to step of an animation, up to a NULL, and a solve of the system as it is in step
+     * `number`, counted from 0, with what it kept from those before. NULL: it takes no part in that. */
+    const char *const *steppers;
+    bool (*step)(void *state, int32_t member, int32_t workers, int32_t number, double *x, peer_result *result);
 } peer_library;
 
-extern const peer_library bench_peers_drape, bench_peers_petsc, bench_peers_cholmod, bench_peers_eigen;
+extern const peer_library bench_peers_drape, bench_peers_petsc, bench_peers_cholmod, bench_peers_eigen,
+    bench_peers_amgcl;
+
+/* peers_amgcl.c: compiles against the header files in this folder; false: that failed. */
+bool bench_amgcl_prepare(const char *path);
 
 #endif

@@ -131,7 +131,14 @@ static void destroy(void *of) {
     free(s);
 }
 
-const peer_library bench_peers_petsc = {"PETSc", BENCH_PETSC, members, "process", "processes", create, run, destroy};
+const peer_library bench_peers_petsc = {.name = "PETSc",
+                                        .bit = BENCH_PETSC,
+                                        .members = members,
+                                        .worker = "process",
+                                        .workers = "processes",
+                                        .create = create,
+                                        .run = run,
+                                        .destroy = destroy};
 #else
 const peer_library bench_peers_petsc = {.name = "PETSc (Debian: libpetsc-real-dev, openmpi-bin)"};
 #endif

@@ -74,7 +74,7 @@ help_lists_benchmarks_and_options() {
     needs_bench
     "$program" bench amg --help >"$scratch/help"
     local word
-    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact character blender --sizes --tables --without --scenes-side --threads --csv --json --quick --help; do
+    for word in kernels sheets solvers amg auto peers ascher-boxerman newton ccd contact character blender --sizes --tables --without --amgcl --scenes-side --threads --csv --json --quick --help; do
         grep -qE -- "^ +(-h, )?$word( |\$)" "$scratch/help" || fail "--help does not name $word"
     done
 }
@@ -117,9 +117,12 @@ bad_command_lines_are_refused() {
     refuses --scenes-side "$bench" amg --scenes-side 3
     refuses --without "$bench" peers --without petsc,nobody
     refuses --without "$bench" amg --without petsc
+    refuses "amgcl/amg.hpp" "$bench" peers --amgcl "$scratch"
+    refuses --amgcl "$bench" amg --amgcl "$scratch"
     refuses "kernels has no such option" "$bench" kernels --sizes 61
     refuses "auto has no such option" "$bench" auto --tables sheet
     refuses "peers does not have all of these" "$bench" peers --tables sheet,cotton
+    refuses "amg does not have all of these" "$bench" amg --tables sheet,running
 }
 
 tables_of_solvers_are_whole() {
