@@ -353,9 +353,9 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
     vd3 v[4], product[4];
     for (int i = 0; i < 4; i++) v[i] = lanes_gather(at->v, d->nodes, 4, i, e);
     hinge h = load_hinge(d, at->x, e);
-    vd k = lanes_field(d->records, BW_HINGE_SIZE, BW_BEND, e);
-    vd c = lanes_field(d->records, BW_HINGE_SIZE, BW_DAMP_BEND, e);
-    vd rest = lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
+    vd record[3];
+    lanes_fields3(d->records, BW_HINGE_SIZE, BW_BEND, e, record);
+    const vd k = record[BW_BEND], c = record[BW_DAMP_BEND], rest = record[BW_ANGLE];
     form gradient = angle_gradient(&h), damped = lagged ? gradient_there(d, at->lagged_x, e) : gradient;
     vd bend = angle_of(&h) - rest, rate = apply_form(&damped, v);
     vd tension = k * bend, resistance = c * rate;

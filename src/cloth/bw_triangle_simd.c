@@ -81,22 +81,19 @@ DRAPE_INLINE void load_columns(const drape_i_bw_data *d, const double *y, const 
 
 DRAPE_INLINE void load_shape(const drape_i_bw_data *d, const double *x, const int32_t *e, triangle *t) {
     const double *r = d->records;
-    t->area = lanes_field(r, BW_TRIANGLE_SIZE, BW_AREA, e);
-    t->du1 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DU1, e);
-    t->du2 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DU2, e);
-    t->dv1 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DV1, e);
-    t->dv2 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DV2, e);
-    t->ku = lanes_field(r, BW_TRIANGLE_SIZE, BW_STRETCH_U, e);
-    t->kv = lanes_field(r, BW_TRIANGLE_SIZE, BW_STRETCH_V, e);
-    t->ks = lanes_field(r, BW_TRIANGLE_SIZE, BW_SHEAR, e);
+    vd at[4];
+    lanes_fields4(r, BW_TRIANGLE_SIZE, BW_AREA, e, at);
+    t->area = at[0], t->du1 = at[1], t->du2 = at[2], t->dv1 = at[3];
+    lanes_fields4(r, BW_TRIANGLE_SIZE, BW_DV2, e, at);
+    t->dv2 = at[0], t->ku = at[1], t->kv = at[2], t->ks = at[3];
     load_columns(d, x, e, t, &t->wu, &t->wv);
 }
 
 DRAPE_INLINE void load_motion(const drape_i_bw_data *d, const double *v, const int32_t *e, triangle *t) {
     const double *r = d->records;
-    t->cu = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_U, e);
-    t->cv = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_V, e);
-    t->cs = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_SHEAR, e);
+    vd at[3];
+    lanes_fields3(r, BW_TRIANGLE_SIZE, BW_DAMP_U, e, at);
+    t->cu = at[0], t->cv = at[1], t->cs = at[2];
     load_columns(d, v, e, t, &t->wu_dot, &t->wv_dot);
 }
 
