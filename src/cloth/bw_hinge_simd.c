@@ -220,73 +220,92 @@ DRAPE_INLINE void multiply(const hinge *h, const curvature *c, const sides *s, c
     for (int i = 0; i < 4; i++) product[i] = f.g[i];
 }
 
-/* The blocks of corners 1, 2, 3. Those of corner 0 follow, since rows and columns sum to zero. */
-typedef struct blocks {
-    vd33 b11, b12, b13, b22, b23, b33;
-} blocks;
+/* ---- The blocks ----
+ *
+ * With S the matrices of the sides, r_i the coupling of corner i to r over the length, and R that of r with itself,
+ *     K_33 = S_33,   K_22 = S_22,   K_23 = S_23,
+ *     K_13 = r_3 e_3' - t_3 K_33 - t_2 K_23,   K_12 = r_2 e_2' - t_3 K_23' - t_2 K_22,
+ *     K_11 = R - t_3 (r_3 e_3' + K_31) - t_2 (r_2 e_2' + K_21),
+ * and the blocks of corner 0 follow, since rows and columns sum to zero. All are found entry by entry, so that few
+ * numbers are needed at a time. */
 
-/* a p' + b q' + c r' */
-DRAPE_INLINE vd33 sum_outer(vd3 a, vd3 p, vd3 b, vd3 q, vd3 c, vd3 r) {
-    return (vd33){{(a.x * p.x + b.x * q.x) + c.x * r.x, (a.x * p.y + b.x * q.y) + c.x * r.y,
-                   (a.x * p.z + b.x * q.z) + c.x * r.z, (a.y * p.x + b.y * q.x) + c.y * r.x,
-                   (a.y * p.y + b.y * q.y) + c.y * r.y, (a.y * p.z + b.y * q.z) + c.y * r.z,
-                   (a.z * p.x + b.z * q.x) + c.z * r.x, (a.z * p.y + b.z * q.y) + c.z * r.y,
-                   (a.z * p.z + b.z * q.z) + c.z * r.z}};
-}
+/* Vectors by component: entries of the blocks are sums of products of these. */
+typedef struct vectors {
+    vd n3[3], m3[3], e3[3], n2[3], m2[3], e2[3];
+    vd n33[3], m33[3], e33[3], n22[3], m22[3], e22[3], n23[3], m23[3], e23[3]; /* the matrix times those */
+    vd r3[3], r2[3], x[3], y[3], rx[3], ry[3];
+    vd g[3][3], s[3][3]; /* lagged damping: its form, and that scaled */
+    vd t3, t2;
+} vectors;
 
-/* The same where it is symmetric. */
-DRAPE_INLINE vd33 mirror(vd33 A) {
-    A.m[3] = A.m[1], A.m[6] = A.m[2], A.m[7] = A.m[5];
-    return A;
-}
+DRAPE_INLINE void split(vd3 a, vd to[3]) { to[0] = a.x, to[1] = a.y, to[2] = a.z; }
 
-DRAPE_INLINE blocks find_blocks(const hinge *h, const curvature *c, const sides *s) {
-    blocks b;
-    const vd t2 = h->t2, t3 = h->t3;
-    b.b33 = mirror(sum_outer(s->n3, combine(c->nn, s->n3, c->nm, s->m3), s->m3,
-                             combine(c->nm, s->n3, c->mm, s->m3), s->e3, vd3_scale(c->ee, s->e3)));
-    b.b22 = mirror(sum_outer(s->n2, combine(c->nn, s->n2, -c->nm, s->m2), s->m2,
-                             combine(-c->nm, s->n2, c->mm, s->m2), s->e2, vd3_scale(c->ee, s->e2)));
-    b.b23 = sum_outer(s->n2, combine(c->xnn, s->n3, -c->xnm, s->m3), s->m2, combine(c->xnm, s->n3, c->xmm, s->m3),
-                      s->e2, vd3_scale(c->xee, s->e3));
+DRAPE_INLINE void find_vectors(const hinge *h, const curvature *c, const sides *s, vectors *to) {
     vd3 x = vd3_scale(h->i_length, c->bx), y = vd3_scale(h->i_length, c->by);
-    vd3 r3 = combine(c->rx, x, c->ry, y), r2 = combine(c->rx, x, -c->ry, y);
-    vd33 o3 = vd33_outer(r3, s->e3), o2 = vd33_outer(r2, s->e2);
-    for (int i = 0; i < 9; i++) b.b13.m[i] = o3.m[i] - (t3 * b.b33.m[i] + t2 * b.b23.m[i]);
-    for (int i = 0; i < 9; i++) b.b12.m[i] = o2.m[i] - (t3 * b.b23.m[3 * (i % 3) + i / 3] + t2 * b.b22.m[i]);
-    vd33 rr = vd33_add_outer(vd33_outer(vd3_scale(c->rxx, x), x), c->ryy, y, y);
-    for (int i = 0; i < 9; i++) {
-        const int j = 3 * (i % 3) + i / 3;
-        b.b11.m[i] = rr.m[i] - (t3 * (o3.m[i] + b.b13.m[j]) + t2 * (o2.m[i] + b.b12.m[j]));
-    }
-    b.b11 = mirror(b.b11);
-    return b;
+    split(s->n3, to->n3), split(s->m3, to->m3), split(s->e3, to->e3);
+    split(s->n2, to->n2), split(s->m2, to->m2), split(s->e2, to->e2);
+    split(combine(c->nn, s->n3, c->nm, s->m3), to->n33);
+    split(combine(c->nm, s->n3, c->mm, s->m3), to->m33);
+    split(vd3_scale(c->ee, s->e3), to->e33);
+    split(combine(c->nn, s->n2, -c->nm, s->m2), to->n22);
+    split(combine(-c->nm, s->n2, c->mm, s->m2), to->m22);
+    split(vd3_scale(c->ee, s->e2), to->e22);
+    split(combine(c->xnn, s->n3, -c->xnm, s->m3), to->n23);
+    split(combine(c->xnm, s->n3, c->xmm, s->m3), to->m23);
+    split(vd3_scale(c->xee, s->e3), to->e23);
+    split(combine(c->rx, x, c->ry, y), to->r3);
+    split(combine(c->rx, x, -c->ry, y), to->r2);
+    split(x, to->x), split(vd3_scale(c->rxx, x), to->rx);
+    split(y, to->y), split(vd3_scale(c->ryy, y), to->ry);
+    to->t3 = h->t3;
+    to->t2 = h->t2;
 }
 
-/* Adds scale g g'. */
-DRAPE_INLINE void add_rank_one(blocks *b, const form *f, vd scale) {
-    vd3 g1 = vd3_scale(scale, f->g[1]), g2 = vd3_scale(scale, f->g[2]), g3 = vd3_scale(scale, f->g[3]);
-    const vd one = vd_set1(1);
-    b->b11 = mirror(vd33_add_outer(b->b11, one, g1, f->g[1]));
-    b->b12 = vd33_add_outer(b->b12, one, g1, f->g[2]);
-    b->b13 = vd33_add_outer(b->b13, one, g1, f->g[3]);
-    b->b22 = mirror(vd33_add_outer(b->b22, one, g2, f->g[2]));
-    b->b23 = vd33_add_outer(b->b23, one, g2, f->g[3]);
-    b->b33 = mirror(vd33_add_outer(b->b33, one, g3, f->g[3]));
+/* Adds scale g g' to the matrix. */
+DRAPE_INLINE void add_rank_one(vectors *v, const form *f, vd scale) {
+    for (int i = 0; i < 3; i++) {
+        split(f->g[i + 1], v->g[i]);
+        split(vd3_scale(scale, f->g[i + 1]), v->s[i]);
+    }
 }
 
-DRAPE_INLINE void store_blocks(const blocks *b, int lane, drape_i_batch *out) {
-    vd33 b00, b01, b02, b03;
-    for (int i = 0; i < 9; i++) {
-        const int j = 3 * (i % 3) + i / 3;
-        b01.m[i] = -(b->b11.m[i] + (b->b12.m[j] + b->b13.m[j]));
-        b02.m[i] = -(b->b12.m[i] + (b->b22.m[i] + b->b23.m[j]));
-        b03.m[i] = -(b->b13.m[i] + (b->b23.m[i] + b->b33.m[i]));
+/* Entries (r, c) and (c, r) of all blocks. */
+DRAPE_INLINE void store_entries(const vectors *v, const int r, const int c, const int lagged, int lane,
+                                drape_i_batch *out) {
+    const vd t3 = v->t3, t2 = v->t2;
+    vd k33 = (v->n3[r] * v->n33[c] + v->m3[r] * v->m33[c]) + v->e3[r] * v->e33[c];
+    vd k22 = (v->n2[r] * v->n22[c] + v->m2[r] * v->m22[c]) + v->e2[r] * v->e22[c];
+    vd k23 = (v->n2[r] * v->n23[c] + v->m2[r] * v->m23[c]) + v->e2[r] * v->e23[c], k32 = k23;
+    if (c != r) k32 = (v->n2[c] * v->n23[r] + v->m2[c] * v->m23[r]) + v->e2[c] * v->e23[r];
+    vd o3 = v->r3[r] * v->e3[c], o2 = v->r2[r] * v->e2[c];
+    vd k13 = o3 - (t3 * k33 + t2 * k23), k12 = o2 - (t3 * k32 + t2 * k22), k31 = k13, k21 = k12;
+    if (c != r) k31 = v->r3[c] * v->e3[r] - (t3 * k33 + t2 * k32);
+    if (c != r) k21 = v->r2[c] * v->e2[r] - (t3 * k23 + t2 * k22);
+    vd k11 = (v->rx[r] * v->x[c] + v->ry[r] * v->y[c]) - (t3 * (o3 + k31) + t2 * (o2 + k21));
+    if (lagged) {
+        const vd(*g)[3] = v->g, (*s)[3] = v->s;
+        k11 += s[0][r] * g[0][c], k22 += s[1][r] * g[1][c], k33 += s[2][r] * g[2][c];
+        k12 += s[0][r] * g[1][c], k13 += s[0][r] * g[2][c], k23 += s[1][r] * g[2][c];
+        k21 += s[0][c] * g[1][r], k31 += s[0][c] * g[2][r], k32 += s[1][c] * g[2][r];
     }
-    for (int i = 0; i < 9; i++) b00.m[i] = -(b01.m[i] + (b02.m[i] + b03.m[i]));
-    b00 = mirror(b00);
-    const vd33 *const block[] = {&b00, &b01, &b02, &b03, &b->b11, &b->b12, &b->b13, &b->b22, &b->b23, &b->b33};
-    for (int pair = 0; pair < 10; pair++) lanes_store_block(out->blocks, pair, lane, *block[pair]);
+    vd k01 = -(k11 + (k21 + k31)), k02 = -(k12 + (k22 + k32)), k03 = -(k13 + (k23 + k33)), k00 = -(k01 + (k02 + k03));
+    const vd entry[] = {k00, k01, k02, k03, k11, k12, k13, k22, k23, k33};
+#pragma GCC unroll 10
+    for (int pair = 0; pair < 10; pair++) vd_store(&out->blocks[9 * pair + 3 * r + c][lane], entry[pair]);
+    if (c == r) return;
+    vd k10 = -(k11 + (k12 + k13)), k20 = -(k21 + (k22 + k23)), k30 = -(k31 + (k32 + k33));
+    const vd mirror[] = {k00, k10, k20, k30, k11, k21, k31, k22, k32, k33};
+#pragma GCC unroll 10
+    for (int pair = 0; pair < 10; pair++) vd_store(&out->blocks[9 * pair + 3 * c + r][lane], mirror[pair]);
+}
+
+DRAPE_INLINE void store_blocks(const vectors *v, const int lagged, int lane, drape_i_batch *out) {
+    store_entries(v, 0, 0, lagged, lane, out);
+    store_entries(v, 0, 1, lagged, lane, out);
+    store_entries(v, 0, 2, lagged, lane, out);
+    store_entries(v, 1, 1, lagged, lane, out);
+    store_entries(v, 1, 2, lagged, lane, out);
+    store_entries(v, 2, 2, lagged, lane, out);
 }
 
 /* One corner's share of the form (Hessian of theta) v: with u and r those of v, *on_u and *on_r become the
@@ -384,9 +403,10 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
     if (!at->matrix) return;
     vd resist = vd_set1(at->damping) * c;
     scale_curvature(&K, vd_set1(at->stiffness), lagged ? vd_set1(0) : resist);
-    blocks b = find_blocks(&h, &K, &s);
-    if (lagged) add_rank_one(&b, &damped, resist);
-    store_blocks(&b, lane, out);
+    vectors parts;
+    find_vectors(&h, &K, &s, &parts);
+    if (lagged) add_rank_one(&parts, &damped, resist);
+    store_blocks(&parts, lagged, lane, out);
     if (damping == DRAPE_I_DAMPING_FULL)
         add_dropped_blocks(&gradient, &turn, vd_set1(at->stiffness) * c, lane, out);
 }
