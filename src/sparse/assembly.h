@@ -81,6 +81,11 @@ typedef struct drape_i_scatter {
 DRAPE_I_KERNEL(void, drape_i_scatter_blocks,
                (const drape_i_scatter *s, const int32_t *elements, int32_t count, const drape_i_batch *batch));
 
+/* Adds one vector of the first `count` lanes. */
+DRAPE_I_KERNEL(void, drape_i_scatter_vector,
+               (const drape_i_scatter *s, const int32_t *elements, int32_t count, const double (*from)[DRAPE_I_LANES],
+                double *vector));
+
 /* Writes the blocks right of the diagonal of rows [begin, end) to their mirror places. */
 DRAPE_I_KERNEL(void, drape_i_scatter_mirror,
                (const drape_bsr3 *A, const int32_t *mirror, int32_t begin, int32_t end));

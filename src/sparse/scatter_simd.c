@@ -159,6 +159,38 @@ void DRAPE_NAME(drape_i_scatter_blocks)(const drape_i_scatter *s, const int32_t 
     }
 }
 
+DRAPE_INLINE void add_triple(double *to, const double *from) {
+    typedef double vd2 __attribute__((vector_size(16), aligned(8), may_alias));
+    *(vd2 *)to += *(const vd2 *)from;
+    to[2] += from[2];
+}
+
+/* Triples together, a lane after the other; then as with blocks. */
+DRAPE_INLINE void scatter_triples(const drape_i_scatter *s, const int32_t k, const int32_t *elements, int32_t count,
+                                  const double (*from)[DRAPE_I_LANES], double *vector) {
+    double DRAPE_ALIGNED triple[DRAPE_I_ELEMENT_NODES][3 * DRAPE_I_LANES];
+    for (int32_t a = 0; a < k; a++)
+        for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W)
+            vd3_store(triple[a] + 3 * lane, (vd3){vd_load(&from[3 * a][lane]), vd_load(&from[3 * a + 1][lane]),
+                                                  vd_load(&from[3 * a + 2][lane])});
+    for (int32_t l = 0; l < count; l++) {
+        const int32_t *nodes = s->nodes + (int64_t)k * elements[l];
+        for (int32_t a = 0; a < k; a++)
+            if (nodes[a] >= s->begin && nodes[a] < s->end)
+                add_triple(vector + 3 * (int64_t)nodes[a], triple[a] + 3 * l);
+    }
+}
+
+void DRAPE_NAME(drape_i_scatter_vector)(const drape_i_scatter *s, const int32_t *elements, int32_t count,
+                                        const double (*from)[DRAPE_I_LANES], double *vector) {
+    switch (s->k) {
+    case 2: scatter_triples(s, 2, elements, count, from, vector); break;
+    case 3: scatter_triples(s, 3, elements, count, from, vector); break;
+    case 4: scatter_triples(s, 4, elements, count, from, vector); break;
+    default: scatter_triples(s, s->k, elements, count, from, vector);
+    }
+}
+
 DRAPE_INLINE void store_transposed(double *to, const double *from) {
 #if DRAPE_W == 8
     vd a = vd_load(from);
