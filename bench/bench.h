@@ -29,14 +29,17 @@ typedef enum bench_takes {
     BENCH_MIXED = 1024
 } bench_takes;
 
-/* The tables of `amg`, and of `peers` the first and the third; bits. */
+/* The tables of `amg`, of `peers` the first and the third, and of `blender` the last two; bits. */
 typedef enum bench_tables {
     BENCH_TABLE_SHEET = 1,   /* by size */
     BENCH_TABLE_COTTON = 2,  /* the same with another fabric */
     BENCH_TABLE_SCENES = 4,  /* scene, mesh and step at one size */
     BENCH_TABLE_SCALING = 8, /* iterations by size and scene */
     BENCH_TABLE_SETUP = 16,  /* the set-up with one thread and with several */
-    BENCH_TABLES_ALL = 31
+    BENCH_TABLE_FALLING = 32,
+    BENCH_TABLE_HANGING = 64,
+    BENCH_TABLES_AMG = 31,
+    BENCH_TABLES_ALL = 127
 } bench_tables;
 
 /* Libraries that `peers` compares with; bits. */
