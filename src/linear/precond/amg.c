@@ -12,7 +12,8 @@
  *
  * Iterations beyond those of the first solve after a refresh are debt; when it has grown to what a refresh costs, it
  * is time for one, so that never more than twice the best is spent. A refresh is due at once where the constraints
- * are others, or the diagonal blocks have changed much.
+ * are others, or the diagonal blocks have changed much. Where the first solve with older levels alone costs more than
+ * a refresh, as in long steps, the next 1, 2, 4, .. 16 matrices get one without such a trial.
  *
  * Couplings that tie vertices together are added to A, and levels of their own are made for that matrix; those for A
  * alone stay for solves without ties. All other couplings are taken in by the levels that are in use. */
@@ -27,6 +28,7 @@
 #include <string.h>
 
 enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, MOST_DEGREE = 8, MOST_LANCZOS = 16, LOOKED_AT = 256 };
+enum { MOST_PATIENCE = 16 };
 static const double REFRESH_COST = 4; /* in iterations; six modes: half as much again */
 static const double CHANGED = 0.1;    /* mean relative change of diagonal blocks that is too much to keep */
 static const double WORSE = 1.5;      /* iterations after a refresh over those after a build that ask for a rebuild */
@@ -42,6 +44,9 @@ typedef struct levels {
     int32_t couplings;    /* beside the matrix in the last solve */
     int32_t built, fresh; /* iterations of the first solve after a build, after a refresh; -1: not yet known */
     double debt;          /* iterations */
+    bool tried;           /* the last solve was the first with levels of an older matrix */
+    int32_t wait;         /* refreshes before that is tried again */
+    int32_t patience;     /* the last wait; 0: keeping paid when it was tried last */
 } levels;
 
 typedef struct state {
@@ -221,6 +226,9 @@ static int32_t modes_for(const state *s, const drape_problem *problem) {
     return problem->near_kernel_count <= 3 ? 3 : problem->near_kernel_count <= 6 ? 6 : 12;
 }
 
+/* In iterations. */
+static double refresh_cost(const levels *l) { return (l->h.level[0].modes > 3 ? 1.5 : 1) * REFRESH_COST; }
+
 /* What to do with the levels in use, for a matrix that has the pattern they were made for. */
 static decision decide(drape_context *ctx, const state *s, const drape_i_amg_input *in, uint64_t held, int32_t modes,
                        bool released) {
@@ -230,7 +238,7 @@ static decision decide(drape_context *ctx, const state *s, const drape_i_amg_inp
     if (!l->sound) return REBUILD; /* nothing was learnt from that matrix */
     if (l->built >= 0 && l->fresh > WORSE * l->built + 2) return REBUILD;
     if (released && s->reuse == DRAPE_REUSE_EVERYTHING && l != &s->tied && l->h.levels > 1) return RELEASE;
-    if (s->reuse == DRAPE_REUSE_PATTERNS || held != l->held || l->debt >= (modes > 3 ? 1.5 : 1) * REFRESH_COST)
+    if (s->reuse == DRAPE_REUSE_PATTERNS || held != l->held || l->debt >= refresh_cost(l) || l->wait > 0)
         return REFRESH;
     return changed_much(ctx, s, in->A) ? REFRESH : KEEP;
 }
@@ -240,6 +248,11 @@ static void learn(void *data, int32_t iterations) {
     if (l->built < 0) l->built = iterations;
     if (l->fresh < 0) l->fresh = iterations;
     else if (iterations > l->fresh) l->debt += iterations - l->fresh;
+    if (!l->tried) return;
+    l->tried = false;
+    if (l->debt < refresh_cost(l)) l->patience = 0;
+    else l->patience = l->patience == 0 ? 1 : 2 * l->patience < MOST_PATIENCE ? 2 * l->patience : MOST_PATIENCE;
+    l->wait = l->patience;
 }
 
 /* Iterations with many more couplings, or many fewer, are no measure for what a refresh or a rebuild for the matrix
@@ -330,6 +343,7 @@ static drape_status update(drape_context *ctx, state *s, const drape_problem *pr
     s->prepared = what <= RELEASE ? DRAPE_I_KEPT : what == REFRESH ? DRAPE_I_REFRESHED : DRAPE_I_BUILT;
     s->released = what == RELEASE;
     in->scale = l->scale;
+    l->tried = what == KEEP && l->debt == 0 && l->fresh >= 0;
     if (what == KEEP) return DRAPE_OK;
     l->held = held;
     if (what == RELEASE) {
@@ -339,6 +353,7 @@ static drape_status update(drape_context *ctx, state *s, const drape_problem *pr
     l->own = in->near.count;
     l->debt = 0;
     l->fresh = -1;
+    if (l->wait > 0) l->wait--;
     if (what == REBUILD) {
         status = rebuild(ctx, s, problem, want, in);
     } else {
