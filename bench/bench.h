@@ -30,15 +30,18 @@ typedef enum bench_takes {
     BENCH_AMGCL_PATH = 2048
 } bench_takes;
 
-/* The tables of `amg`, and of `peers` the first, the third and the last; bits. */
+/* The tables of `amg`, of `peers` the first, the third and RUNNING, and of `blender` the last two; bits. */
 typedef enum bench_tables {
-    BENCH_TABLE_SHEET = 1,    /* by size */
-    BENCH_TABLE_COTTON = 2,   /* the same with another fabric */
-    BENCH_TABLE_SCENES = 4,   /* scene, mesh and step at one size */
-    BENCH_TABLE_SCALING = 8,  /* iterations by size and scene */
-    BENCH_TABLE_SETUP = 16,   /* the set-up with one thread and with several */
-    BENCH_TABLE_RUNNING = 32, /* the steps of an animation, each with what was kept */
-    BENCH_TABLES_ALL = 63
+    BENCH_TABLE_SHEET = 1,     /* by size */
+    BENCH_TABLE_COTTON = 2,    /* the same with another fabric */
+    BENCH_TABLE_SCENES = 4,    /* scene, mesh and step at one size */
+    BENCH_TABLE_SCALING = 8,   /* iterations by size and scene */
+    BENCH_TABLE_SETUP = 16,    /* the set-up with one thread and with several */
+    BENCH_TABLE_RUNNING = 32,  /* the steps of an animation, each with what was kept */
+    BENCH_TABLE_FALLING = 64,  /* a sheet over a ball and on itself */
+    BENCH_TABLE_HANGING = 128, /* a sheet on two corners */
+    BENCH_TABLES_AMG = 31,
+    BENCH_TABLES_ALL = 255
 } bench_tables;
 
 /* Libraries that `peers` compares with; bits. */

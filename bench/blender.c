@@ -8,6 +8,9 @@
  * preconditioned norm: 0.003 leaves 0.008 to 0.009 in the 2-norm, on the average of these runs. With 0.01, which
  * leaves 0.02 to 0.07, `preview` tears the sheet that falls edge-on.
  *
+ * A sheet of 100 x 100 or 200 x 200 vertices also hangs from two corners, with nothing to collide with. There both
+ * programs run with one thread and with all, and the better counts. All runs alternate, each twice.
+ *
  * Frames of both are rounded to 32-bit floats, and the same exact test counts what crosses in them: cloth and cloth,
  * and cloth and the ball's mesh. blender.py is Blender's side; files in a temporary folder go between. */
 #include "bench.h"
@@ -24,6 +27,7 @@
 enum { SIDE = 100, QUICK_SIDE = 15, FRAMES = 50, QUICK_FRAMES = 4, STEPS = 5, FPS = 25, LONGEST_PATH = 512 };
 static const double DISTANCE = 4e-3; /* m */
 static const double REQUIRED = 5;    /* times less time per frame */
+enum { HANGING_FRAMES = 25, ROUNDS = 2, MOST_COUNTS = 2 };
 
 extern const unsigned char bench_blender_py[];
 extern const size_t bench_blender_py_size;
@@ -41,17 +45,44 @@ static const struct {
     {"preview, 0.003", DRAPE_PREVIEW, 3e-3}, {"preview, 0.001", DRAPE_PREVIEW, 1e-3}, {"default", NULL, 1e-3}};
 enum { OURS = sizeof ours_as / sizeof *ours_as };
 
+/* The sheet that hangs: by size, how many times less time per frame is required. */
+static const struct {
+    int32_t side;
+    double required[2]; /* by tolerance */
+} hanging[] = {{100, {8, 5}}, {200, {6, 4}}};
+static const double hanging_tolerance[] = {1e-3, 1e-5};
+enum { HANGINGS = sizeof hanging / sizeof *hanging, TOLERANCES = 2 };
+
 /* ---- The scene ---- */
 
 typedef struct course {
     drape_context *ctx;
     drape_loaded_scene *loaded;
     drape_scene *scene;
-    drape_collider_surface *ball;
-    double *ball_at; /* m, 3 doubles per vertex */
+    drape_collider_surface *ball; /* NULL: there is none, and nothing collides */
+    double *ball_at;              /* m, 3 doubles per vertex */
     drape_crossings *search;
     int32_t frames;
 } course;
+
+static void load_course(course *c, const char *text, int size, int32_t threads) {
+    c->ctx = bench_context(threads);
+    bench_check(c->ctx, drape_scene_parse(c->ctx, "blender.yaml", text, size, NULL, &c->loaded));
+    c->scene = drape_loaded_scene_edit(c->loaded);
+}
+
+/* The sheet begins level, as high as its pins. */
+static void make_hanging(course *c, int32_t side, int32_t threads, const bench_options *options) {
+    char text[1024];
+    int size = snprintf(text, sizeof text,
+                        "drape: 1\n"
+                        "cloth: [{grid: {width: 1 m, resolution: %d}, place: {translate: [0, 0, 1 m]}, "
+                        "material: cotton, pins: [{where: [top-left, top-right]}]}]\n"
+                        "time: {step: %g s, fps: %d}\n",
+                        side, 1.0 / (FPS * STEPS), FPS);
+    load_course(c, text, size, threads);
+    c->frames = options->quick ? QUICK_FRAMES : HANGING_FRAMES;
+}
 
 static void make_course(course *c, int32_t which, int32_t side, const bench_options *options) {
     char text[1024];
@@ -64,10 +95,8 @@ static void make_course(course *c, int32_t which, int32_t side, const bench_opti
                  "contact: {self: true}\n"
                  "time: {step: %g s, fps: %d}\n",
                  side, cases[which].place, DISTANCE, DISTANCE / 2, 1.0 / (FPS * STEPS), FPS);
-    c->ctx = bench_context(options->threads);
+    load_course(c, text, size, options->threads);
     c->frames = options->quick ? QUICK_FRAMES : FRAMES;
-    bench_check(c->ctx, drape_scene_parse(c->ctx, "blender.yaml", text, size, NULL, &c->loaded));
-    c->scene = drape_loaded_scene_edit(c->loaded);
     const drape_piece *piece = c->scene->pieces;
     bench_check(c->ctx, drape_collider_surface_create(c->ctx, c->scene->colliders, 0, &c->ball));
     int32_t vertices = drape_collider_surface_vertices(c->ball);
@@ -105,6 +134,7 @@ static void count_crossings(const course *c, const float *x, outcome *o) {
     const double *const others[] = {c->ball_at};
     drape_crossings_result found;
     int64_t numbers = 3 * (int64_t)c->scene->pieces->vertices;
+    if (!c->search) return;
     double *exact = bench_vector(numbers);
     for (int64_t i = 0; i < numbers; i++) exact[i] = (double)x[i];
     bench_check(c->ctx, drape_crossings_count(c->search, exact, others, &found));
@@ -116,12 +146,16 @@ static void count_crossings(const course *c, const float *x, outcome *o) {
     if (edges > o->worst) o->worst = edges;
 }
 
-static void finish(const char *name, const char *program, outcome *o) {
+static void find_means(outcome *o) {
     o->mean = o->mean_processor = 0;
     for (int32_t i = 0; i < o->frames; i++) {
         o->mean += o->wall[i] / o->frames;
         o->mean_processor += o->processor[i] / o->frames;
     }
+}
+
+static void finish(const char *name, const char *program, outcome *o) {
+    find_means(o);
     double middle = o->frames ? bench_median(o->wall, o->frames) : 0, most = o->frames ? o->wall[o->frames - 1] : 0;
     bench_row();
     bench_text("falls", "  %-8s", name);
@@ -142,13 +176,13 @@ static void finish(const char *name, const char *program, outcome *o) {
 
 static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static void run_ours(course *c, int32_t as, outcome *o) {
+static void run_ours(course *c, const char *integrator, double tolerance, outcome *o) {
     int64_t numbers = 3 * (int64_t)c->scene->pieces->vertices;
     float *x = malloc((size_t)numbers * sizeof *x);
     drape_sim *sim;
     if (!x) abort();
-    c->scene->integration = (drape_integration){.ode = {.method = ours_as[as].integrator}};
-    c->scene->solve.tol = ours_as[as].tolerance;
+    c->scene->integration = (drape_integration){.ode = {.method = integrator}};
+    c->scene->solve.tol = tolerance;
     bench_check(c->ctx, drape_sim_create(c->ctx, c->scene, &sim));
     for (drape_status status = DRAPE_OK; o->frames < c->frames; o->frames++) {
         double wall = bench_seconds(), processor = processor_seconds();
@@ -198,21 +232,34 @@ static void write_mesh(const char *folder, const char *name, int32_t vertices, c
     close_file(file, folder);
 }
 
+static void write_pins(FILE *file, const drape_scene *scene) {
+    fprintf(file, "\"pins\": [");
+    for (int32_t i = 0; i < scene->pin_count; i++)
+        for (int32_t k = 0; k < scene->pins[i].count; k++)
+            fprintf(file, "%s%d", i + k > 0 ? ", " : "", scene->pins[i].vertices[k]);
+    fprintf(file, "]");
+}
+
 static void write_task(const char *folder, const course *c) {
     const drape_piece *piece = c->scene->pieces;
-    int32_t vertices = drape_collider_surface_vertices(c->ball);
-    int32_t triangles = drape_collider_surface_triangles(c->ball);
     FILE *file = open_file(folder, "task.json", "w");
     fprintf(file,
             "{\"fps\": %d, \"frames\": %d, \"steps\": %d, \"distance\": %g, \"cloth\": {\"vertices\": %d, "
-            "\"triangles\": %d}, \"ball\": {\"vertices\": %d, \"triangles\": %d}}\n",
-            FPS, c->frames, STEPS, DISTANCE, piece->vertices, piece->triangles, vertices, triangles);
+            "\"triangles\": %d}, ",
+            FPS, c->frames, STEPS, DISTANCE, piece->vertices, piece->triangles);
+    if (c->ball)
+        fprintf(file, "\"ball\": {\"vertices\": %d, \"triangles\": %d}, ", drape_collider_surface_vertices(c->ball),
+                drape_collider_surface_triangles(c->ball));
+    write_pins(file, c->scene);
+    fprintf(file, "}\n");
     close_file(file, folder);
     file = open_file(folder, "blender.py", "wb");
     fwrite(bench_blender_py, 1, bench_blender_py_size, file);
     close_file(file, folder);
     write_mesh(folder, "cloth", piece->vertices, piece->rest, piece->triangles, piece->triangle);
-    write_mesh(folder, "ball", vertices, c->ball_at, triangles, drape_collider_surface_triangle(c->ball));
+    if (c->ball)
+        write_mesh(folder, "ball", drape_collider_surface_vertices(c->ball), c->ball_at,
+                   drape_collider_surface_triangles(c->ball), drape_collider_surface_triangle(c->ball));
 }
 
 static const char *blender_program(void) {
@@ -310,7 +357,7 @@ static void race(int32_t which, int32_t side, const bench_options *options) {
         for (int32_t i = 0; i < OURS; i++) {
             outcome ours = {0};
             snprintf(name, sizeof name, "drape, %s", ours_as[i].name);
-            run_ours(&c, i, &ours);
+            run_ours(&c, ours_as[i].integrator, ours_as[i].tolerance, &ours);
             finish(cases[which].name, name, &ours);
             snprintf(what, sizeof what, "Blender's time per frame over ours, %s, %s", cases[which].name, name + 7);
             bench_claim_count(what, ours.mean > 0 ? theirs.mean / ours.mean : 0, 1, REQUIRED);
@@ -324,6 +371,85 @@ static void race(int32_t which, int32_t side, const bench_options *options) {
     free_course(&c);
 }
 
+/* ---- The sheet that hangs ---- */
+
+/* One row of the table: all runs of a program with a tolerance. */
+typedef struct contestant {
+    const char *name;
+    double tolerance; /* 0: Blender */
+    outcome best;     /* of all rounds and numbers of threads */
+    int32_t threads;  /* that it took */
+} contestant;
+
+static bool run_contestant(contestant *who, int32_t side, int32_t threads, const bench_options *options) {
+    course c = {0};
+    outcome o = {0};
+    bool good = true;
+    make_hanging(&c, side, threads, options);
+    if (who->tolerance > 0) run_ours(&c, DRAPE_PREVIEW, who->tolerance, &o);
+    else good = run_blender(&c, threads, &o);
+    free_course(&c);
+    find_means(&o);
+    if (!good || o.frames == 0 || (who->best.frames > 0 && o.mean >= who->best.mean)) return good;
+    who->best = o;
+    who->threads = threads;
+    return good;
+}
+
+static void tell_contestant(int32_t side, contestant *who) {
+    outcome *o = &who->best;
+    double middle = bench_median(o->wall, o->frames);
+    bench_row();
+    bench_count("side", "  %6d", side);
+    bench_text("program", " %-21s", who->name);
+    bench_count("threads", " %7d", who->threads);
+    bench_count("frames", " %6d", o->frames);
+    bench_number("mean", "s", " %8.4f", o->mean);
+    bench_number("median", "s", " %8.4f", middle);
+    bench_number("longest", "s", " %8.4f", o->wall[o->frames - 1]);
+    bench_number("processor", "s", " %10.4f", o->mean_processor);
+    bench_end("\n");
+}
+
+static void race_hanging(int32_t side, const double *required, const bench_options *options) {
+    contestant who[1 + TOLERANCES] = {
+        {.name = "Blender"},
+        {.name = "drape, preview, 0.001", .tolerance = hanging_tolerance[0]},
+        {.name = "drape, preview, 1e-5", .tolerance = hanging_tolerance[1]},
+    };
+    const int32_t count[MOST_COUNTS] = {1, options->threads};
+    for (int32_t round = 0; round < (options->quick ? 1 : ROUNDS); round++)
+        for (int32_t k = 0; k < (options->threads > 1 ? MOST_COUNTS : 1); k++)
+            for (int32_t i = 0; i < 1 + TOLERANCES; i++)
+                if (!run_contestant(&who[i], side, count[k], options)) return;
+    for (int32_t i = 0; i < 1 + TOLERANCES; i++) tell_contestant(side, &who[i]);
+    for (int32_t i = 0; i < TOLERANCES; i++) {
+        char what[80];
+        snprintf(what, sizeof what, "Blender's time per frame over ours, hanging, %d, %g", side,
+                 hanging_tolerance[i]);
+        bench_claim_count(what, who[1 + i].best.mean > 0 ? who[0].best.mean / who[1 + i].best.mean : 0, 1,
+                          required[i]);
+    }
+}
+
+static void race_all_hanging(const bench_options *options, const char *version) {
+    int32_t side[BENCH_MOST_SIZES], own[HANGINGS], quick[] = {QUICK_SIDE};
+    for (int32_t i = 0; i < HANGINGS; i++) own[i] = hanging[i].side;
+    int32_t sizes = bench_sizes(options, options->quick ? quick : own, options->quick ? 1 : HANGINGS, side);
+    bench_table("hanging");
+    bench_keys();
+    bench_text("blender", "%s and drape,", version);
+    bench_count("steps per frame", " %d steps per frame", STEPS);
+    bench_end(": a sheet that hangs from two corners, no collisions; the better number of threads\n");
+    printf("  %6s %-21s %7s %6s %8s %8s %8s %10s\n", "side", "program", "threads", "frames", "mean", "median",
+           "longest", "processor");
+    for (int32_t i = 0; i < sizes; i++) {
+        int32_t row = 0; /* of the nearest size that has requirements */
+        while (row + 1 < HANGINGS && hanging[row].side < side[i]) row++;
+        race_hanging(side[i], hanging[row].required, options);
+    }
+}
+
 void bench_blender(const bench_options *options) {
     static const int32_t own[] = {SIDE}, quick[] = {QUICK_SIDE};
     int32_t side[BENCH_MOST_SIZES], sizes = bench_sizes(options, options->quick ? quick : own, 1, side);
@@ -334,7 +460,7 @@ void bench_blender(const bench_options *options) {
             "compare with\n");
         return;
     }
-    for (int32_t i = 0; i < sizes; i++) {
+    for (int32_t i = 0; i < sizes && (options->tables & BENCH_TABLE_FALLING); i++) {
         bench_table("frames");
         bench_keys();
         bench_text("blender", "%s and drape,", version);
@@ -347,4 +473,5 @@ void bench_blender(const bench_options *options) {
                "longest", "processor", "bad frames", "cloth", "ball", "worst");
         for (int32_t which = 0; which < CASES; which++) race(which, side[i], options);
     }
+    if (options->tables & BENCH_TABLE_HANGING) race_all_hanging(options, version);
 }

@@ -43,16 +43,21 @@ scene.render.fps = task["fps"]
 scene.frame_start, scene.frame_end = 1, 1 + task["frames"]
 scene.gravity = (0, 0, -9.81)
 
-ball = mesh_of("ball")
-ball.modifiers.new("collision", "COLLISION")
-ball.collision.thickness_outer = 0.001  # the least there is: the cloth's own distance counts
+collides = "ball" in task
+if collides:
+    ball = mesh_of("ball")
+    ball.modifiers.new("collision", "COLLISION")
+    ball.collision.thickness_outer = 0.001  # the least there is: the cloth's own distance counts
 
 sheet = mesh_of("cloth")
 cloth = sheet.modifiers.new("cloth", "CLOTH")
 cloth.settings.quality = task["steps"]
-cloth.collision_settings.use_collision = True
+if task["pins"]:
+    sheet.vertex_groups.new(name="pins").add(task["pins"], 1, "REPLACE")
+    cloth.settings.vertex_group_mass = "pins"
+cloth.collision_settings.use_collision = collides
 cloth.collision_settings.distance_min = task["distance"]
-cloth.collision_settings.use_self_collision = True
+cloth.collision_settings.use_self_collision = collides
 cloth.collision_settings.self_distance_min = task["distance"]
 cloth.point_cache.frame_start, cloth.point_cache.frame_end = scene.frame_start, scene.frame_end
 

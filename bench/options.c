@@ -56,6 +56,8 @@ static const choice tables[] = {{"sheet", BENCH_TABLE_SHEET},
                                 {"scaling", BENCH_TABLE_SCALING},
                                 {"setup", BENCH_TABLE_SETUP},
                                 {"running", BENCH_TABLE_RUNNING},
+                                {"falling", BENCH_TABLE_FALLING},
+                                {"hanging", BENCH_TABLE_HANGING},
                                 {NULL, 0}};
 static const choice libraries[] = {
     {"petsc", BENCH_PETSC}, {"cholmod", BENCH_CHOLMOD}, {"eigen", BENCH_EIGEN}, {"amgcl", BENCH_AMGCL}, {NULL, 0}};
@@ -98,7 +100,9 @@ static const struct known {
 } known[] = {
     {"--sizes", "N,N,...", "vertices along one side of the sheets", BENCH_SIZES},
     {"--tables", "NAME,...",
-     "which tables; amg has sheet, cotton, scenes, scaling, setup; peers has sheet, scenes, running", BENCH_TABLES},
+     "which tables; amg has sheet, cotton, scenes, scaling, setup; peers has sheet, scenes,\n           "
+     "running; blender has falling, hanging",
+     BENCH_TABLES},
     {"--without", "NAME,...", "libraries that peers leaves out: petsc, cholmod, eigen, amgcl", BENCH_WITHOUT},
     {"--amgcl", "PATH", "folder that holds AMGCL's header files, amgcl/amg.hpp and others, for peers",
      BENCH_AMGCL_PATH},
@@ -141,7 +145,8 @@ static bool take(const struct known *k, const char *text, bench_options *o) {
     case BENCH_SIZES: return take_sizes(text, o);
     case BENCH_TABLES:
         return take_words(k->name, text, tables,
-                          "expected a list of sheet, cotton, scenes, scaling, setup and running", &o->tables);
+                          "expected a list of sheet, cotton, scenes, scaling, setup, running, falling and hanging",
+                          &o->tables);
     case BENCH_WITHOUT:
         return take_words(k->name, text, libraries, "expected a list of petsc, cholmod, eigen and amgcl",
                           &o->without);

@@ -10,6 +10,7 @@
 #include "base/attributes.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -112,6 +113,58 @@ DRAPE_INLINE vd vd_load3(const double *p) { return (vd)_mm512_maskz_loadu_pd(7, 
 #elif DRAPE_W == 4
 DRAPE_INLINE vd vd_load3(const double *p) { return (vd)_mm256_maskload_pd(p, _mm256_setr_epi64x(-1, -1, -1, 0)); }
 #endif
+
+/* Four consecutive doubles at each p[l], or three of them: out[k] has number k of all, a lane each. */
+#if DRAPE_W == 8
+DRAPE_INLINE void vd_transpose4(const vd4 row[8], vd out[4]) {
+    vd a[4], b[4];
+    for (int i = 0; i < 4; i++) a[i] = __builtin_shufflevector(row[i], row[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+    for (int i = 0; i < 4; i += 2) { /* b[i]: numbers 0 and 2 of rows i and i + 1; b[i + 1]: 1 and 3 */
+        b[i] = VD_SHUFFLE(a[i], a[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        b[i + 1] = VD_SHUFFLE(a[i], a[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int k = 0; k < 2; k++) {
+        out[k] = VD_SHUFFLE(b[k], b[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        out[k + 2] = VD_SHUFFLE(b[k], b[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+}
+DRAPE_INLINE vd4 vd4_load3(const double *p) { return (vd4)_mm256_maskz_loadu_pd(7, p); }
+#elif DRAPE_W == 4
+DRAPE_INLINE void vd_transpose4(const vd4 row[4], vd out[4]) {
+    vd b[4];
+    for (int i = 0; i < 4; i += 2) {
+        b[i] = VD_SHUFFLE(row[i], row[i + 1], 0, 4, 2, 6);
+        b[i + 1] = VD_SHUFFLE(row[i], row[i + 1], 1, 5, 3, 7);
+    }
+    for (int k = 0; k < 2; k++) {
+        out[k] = VD_SHUFFLE(b[k], b[k + 2], 0, 1, 4, 5);
+        out[k + 2] = VD_SHUFFLE(b[k], b[k + 2], 2, 3, 6, 7);
+    }
+}
+DRAPE_INLINE vd4 vd4_load3(const double *p) { return vd_load3(p); }
+#endif
+
+DRAPE_INLINE void vd_gather4(const double *const p[DRAPE_W], vd out[4]) {
+#if DRAPE_W >= 4
+    vd4 row[DRAPE_W];
+    for (int l = 0; l < DRAPE_W; l++) memcpy(&row[l], p[l], sizeof row[l]);
+    vd_transpose4(row, out);
+#else
+    for (int k = 0; k < 4; k++) out[k] = (vd){p[0][k], p[1][k]};
+#endif
+}
+
+DRAPE_INLINE void vd_gather3(const double *const p[DRAPE_W], vd out[3]) {
+#if DRAPE_W >= 4
+    vd4 row[DRAPE_W];
+    vd all[4];
+    for (int l = 0; l < DRAPE_W; l++) row[l] = vd4_load3(p[l]);
+    vd_transpose4(row, all);
+    for (int k = 0; k < 3; k++) out[k] = all[k];
+#else
+    for (int k = 0; k < 3; k++) out[k] = (vd){p[0][k], p[1][k]};
+#endif
+}
 
 /* Eight running sums, the same eight whatever DRAPE_W: lane l sums the items whose index is l modulo 8. */
 enum { VD_PER8 = 8 / DRAPE_W };

@@ -288,6 +288,7 @@ typedef struct job {
     const drape_i_evaluation *at;
     drape_bsr3 A;
     int32_t only; /* a force alone, without masses; ALL: all of them */
+    bool upper;   /* the assembly mirrors */
 } job;
 
 enum { ALL = -1 };
@@ -315,7 +316,7 @@ static void start_rows(void *data, int32_t begin, int32_t end) {
     const job *j = data;
     const drape_assembler *a = j->assembler;
     const drape_assembly *what = j->what;
-    const drape_i_rows rows = {begin, end, what->force, what->stiff_v, j->A, a->diagonal, a->slot};
+    const drape_i_rows rows = {begin, end, what->force, what->stiff_v, j->A, a->diagonal, a->slot, j->upper};
     DRAPE_ASSERT(begin >= 0 && begin < end && end <= a->cloth->vertices);
     const size_t bytes = 3 * (size_t)(end - begin) * sizeof(double);
     if (what->force) memset(what->force + 3 * (int64_t)begin, 0, bytes);
@@ -359,16 +360,18 @@ static void run(drape_assembler *a, const drape_assembly *what, const drape_i_ev
             scalars[set] = term->potential ? next : NULL;
             if (scalars[set]) next += term->elements.count;
         }
-    job j = {a, what, at, A, only};
-    drape_i_assembly_run(a->plan, &(drape_i_assembly_job){.A = A,
-                                                          .vectors = {what->force, what->stiff_v},
-                                                          .start = start_rows,
-                                                          .start_data = &j,
-                                                          .kernels = kernels,
-                                                          .kernel_data = data,
-                                                          .at = at,
-                                                          .unsymmetric = unsymmetric,
-                                                          .scalars = at->potential ? scalars : NULL});
+    job j = {a, what, at, A, only, false};
+    const drape_i_assembly_job assembly = {.A = A,
+                                           .vectors = {what->force, what->stiff_v},
+                                           .start = start_rows,
+                                           .start_data = &j,
+                                           .kernels = kernels,
+                                           .kernel_data = data,
+                                           .at = at,
+                                           .unsymmetric = unsymmetric,
+                                           .scalars = at->potential ? scalars : NULL};
+    j.upper = drape_i_assembly_mirrors(a->plan, &assembly);
+    drape_i_assembly_run(a->plan, &assembly);
 }
 
 static drape_status check_run(const drape_assembler *a, const drape_assembly *what, const drape_matrix *A) {

@@ -22,6 +22,10 @@
  *     [k p^2 + s, k p q; k p q, k q^2 - s]
  * there, s on the rest of the +1 space and -s on the rest of the -1 space. The 2x2 matrix is clamped by its
  * closed form; for s = k C_s its eigenvalues are those of Kim 2020, k/2 (I_2 +- sqrt(I_2^2 + 12 I_6^2)).
+ * In blocks, with scalars a, b, c from that matrix:
+ *     H_uu: d+ (a d+ + b d-)' + d- (b d+ + c d-)',   H_vv: d+ (a d+ - b d-)' + d- (c d- - b d+)',
+ *     H_uv: d+ (a d+ - b d-)' + d- (b d+ - c d-)',   and multiples of I.
+ * As w_v, w_u = (2p d+ +- 2q d-)/(2 sqrt 2), damping at the same place, g g', only adds to a, b and c.
  *
  * Clamping multiplies negative eigenvalues by the evaluation's exactness: 0 for the positive semidefinite part, 1 for
  * all of H.
@@ -35,7 +39,7 @@
  * besides c Cdot d2C/dx2 the part c dC/dx (dCdot/dx)'. With Cdot = dC/dw . wdot, dCdot/dw = d2C/dw2 wdot, in blocks
  *     R = c_u [n_u q_u', 0; 0, 0] + c_v [0, 0; 0, n_v q_v'] + c_s (w_v, w_u) (wdot_v, wdot_u)',
  * q = (I - n n') wdot / |w|. DRAPE_DAMPING_FULL adds it to K, never clamped, after everything else.
- * Cost: some 700 flops per triangle, with R some 1,200. */
+ * Cost: some 500 flops per triangle, with R some 1,000; 120 for the force alone. */
 #include "cloth/baraff_witkin.h"
 #include "cloth/lanes.h"
 
@@ -51,10 +55,24 @@ typedef struct damping_frame {
     vd3 nu, nv, wu, wv;
 } damping_frame;
 
+/* A symmetric 3x3 matrix a lane: xx, xy, xz, yy, yz, zz. */
+typedef struct vd_sym {
+    vd m[6];
+} vd_sym;
+
 /* The 6x6 matrix in (w_u, w_v), by blocks; the missing one is uv transposed. */
 typedef struct gradient_matrix {
-    vd33 uu, uv, vv;
+    vd_sym uu, vv;
+    vd33 uv;
 } gradient_matrix;
+
+/* The same from its parts, for a triangle's directions: n_u n_u' and n_v n_v', I in uu, vv and uv, and the part of
+ * shear in d+ and d- (see above). */
+typedef struct gradient_parts {
+    vd along_u, along_v, all_u, all_v, all_uv, a, b, c;
+    vd3 plus, minus; /* d+, d- */
+    vd p, q;         /* |w_u + w_v|, |w_v - w_u| */
+} gradient_parts;
 
 /* One that is not symmetric. */
 typedef struct damping_matrix {
@@ -82,22 +100,19 @@ DRAPE_INLINE void load_columns(const drape_i_bw_data *d, const double *y, const 
 
 DRAPE_INLINE void load_shape(const drape_i_bw_data *d, const double *x, const int32_t *e, triangle *t) {
     const double *r = d->records;
-    t->area = lanes_field(r, BW_TRIANGLE_SIZE, BW_AREA, e);
-    t->du1 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DU1, e);
-    t->du2 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DU2, e);
-    t->dv1 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DV1, e);
-    t->dv2 = lanes_field(r, BW_TRIANGLE_SIZE, BW_DV2, e);
-    t->ku = lanes_field(r, BW_TRIANGLE_SIZE, BW_STRETCH_U, e);
-    t->kv = lanes_field(r, BW_TRIANGLE_SIZE, BW_STRETCH_V, e);
-    t->ks = lanes_field(r, BW_TRIANGLE_SIZE, BW_SHEAR, e);
+    vd at[4];
+    lanes_fields4(r, BW_TRIANGLE_SIZE, BW_AREA, e, at);
+    t->area = at[0], t->du1 = at[1], t->du2 = at[2], t->dv1 = at[3];
+    lanes_fields4(r, BW_TRIANGLE_SIZE, BW_DV2, e, at);
+    t->dv2 = at[0], t->ku = at[1], t->kv = at[2], t->ks = at[3];
     load_columns(d, x, e, t, &t->wu, &t->wv);
 }
 
 DRAPE_INLINE void load_motion(const drape_i_bw_data *d, const double *v, const int32_t *e, triangle *t) {
     const double *r = d->records;
-    t->cu = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_U, e);
-    t->cv = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_V, e);
-    t->cs = lanes_field(r, BW_TRIANGLE_SIZE, BW_DAMP_SHEAR, e);
+    vd at[3];
+    lanes_fields3(r, BW_TRIANGLE_SIZE, BW_DAMP_U, e, at);
+    t->cu = at[0], t->cv = at[1], t->cs = at[2];
     load_columns(d, v, e, t, &t->wu_dot, &t->wv_dot);
 }
 
@@ -116,13 +131,6 @@ DRAPE_INLINE vd shear_rate(const triangle *t, vd3 wu, vd3 wv) {
     return vd3_dot(t->wu_dot, wv) + vd3_dot(wu, t->wv_dot);
 }
 
-/* k n n' + s/|w| (I - n n') */
-DRAPE_INLINE vd33 stretch_matrix(vd k, vd tension, vd length, vd3 n, int psd, vd share) {
-    vd across = tension / vd_max(length, vd_set1(1e-150));
-    if (psd) across = vd_clamp(across, share);
-    return vd33_add_outer(vd33_add_identity(vd33_zero(), across), k - across, n, n);
-}
-
 /* The symmetric [a b; b c] with its eigenvalues clamped. */
 DRAPE_INLINE void clamp2(vd *a, vd *b, vd *c, vd share) {
     const vd half = vd_set1(0.5);
@@ -136,66 +144,117 @@ DRAPE_INLINE void clamp2(vd *a, vd *b, vd *c, vd share) {
     *c = centre - scale * difference;
 }
 
-DRAPE_INLINE void add_shear(const triangle *t, vd tension, int psd, vd share, gradient_matrix *H) {
-    if (!psd) {
-        H->uu = vd33_add_outer(H->uu, t->ks, t->wv, t->wv);
-        H->uv = vd33_add_identity(vd33_add_outer(H->uv, t->ks, t->wv, t->wu), tension);
-        H->vv = vd33_add_outer(H->vv, t->ks, t->wu, t->wu);
-        return;
-    }
-    const vd half = vd_set1(0.5), one = vd_set1(1);
-    vd p2, q2;
-    vd3 plus = direction(vd3_add(t->wu, t->wv), &p2), minus = direction(vd3_sub(t->wv, t->wu), &q2);
-    vd k_half = half * t->ks;
-    vd a = k_half * p2 * p2 + tension, b = k_half * p2 * q2, c = k_half * q2 * q2 - tension;
+/* H, from the tensions of its conditions and the lengths of w_u and w_v. */
+DRAPE_INLINE gradient_parts find_parts(const triangle *t, vd su, vd lu, vd sv, vd lv, vd ss, vd share) {
+    const vd half = vd_set1(0.5), tiny = vd_set1(1e-150), k_half = half * t->ks;
+    gradient_parts H;
+    vd across_u = vd_clamp(su / vd_max(lu, tiny), share), across_v = vd_clamp(sv / vd_max(lv, tiny), share);
+    H.plus = direction(vd3_add(t->wu, t->wv), &H.p);
+    H.minus = direction(vd3_sub(t->wv, t->wu), &H.q);
+    vd a = k_half * H.p * H.p + ss, b = k_half * H.p * H.q, c = k_half * H.q * H.q - ss;
     clamp2(&a, &b, &c, share);
-    a = half * (a - vd_clamp(tension, share));
-    b = half * b;
-    c = half * (c - vd_clamp(-tension, share));
-    vd spread = (one - share) * (half * vd_abs(tension));
-    H->uu = vd33_add_identity(vd33_add_outer(vd33_add_outer(H->uu, a, plus, plus), c, minus, minus), spread);
-    H->vv = vd33_add_identity(vd33_add_outer(vd33_add_outer(H->vv, a, plus, plus), c, minus, minus), spread);
-    H->uu = vd33_add_outer(vd33_add_outer(H->uu, b, plus, minus), b, minus, plus);
-    H->vv = vd33_add_outer(vd33_add_outer(H->vv, -b, plus, minus), -b, minus, plus);
-    H->uv = vd33_add_outer(vd33_add_outer(H->uv, a, plus, plus), -c, minus, minus);
-    H->uv = vd33_add_outer(vd33_add_outer(H->uv, -b, plus, minus), b, minus, plus);
-    H->uv = vd33_add_identity(H->uv, (one + share) * (half * tension));
+    vd spread = (vd_set1(1) - share) * (half * vd_abs(ss));
+    H.along_u = t->ku - across_u;
+    H.along_v = t->kv - across_v;
+    H.all_u = across_u + spread;
+    H.all_v = across_v + spread;
+    H.all_uv = (vd_set1(1) + share) * (half * ss);
+    H.a = half * (a - vd_clamp(ss, share));
+    H.b = half * b;
+    H.c = half * (c - vd_clamp(-ss, share));
+    return H;
 }
 
-/* stiffness H + damping (c_u n_u n_u' ... + c_s g g') */
-DRAPE_INLINE gradient_matrix add_damping(const triangle *t, const damping_frame *f, vd stiffness, vd damping,
-                                         const gradient_matrix *H) {
+/* H times (x, y). */
+DRAPE_INLINE void multiply(const gradient_parts *H, vd3 nu, vd3 nv, vd3 x, vd3 y, vd3 *on_u, vd3 *on_v) {
+    vd s = vd3_dot(H->plus, vd3_add(x, y)), d = vd3_dot(H->minus, vd3_sub(x, y));
+    vd3 plus = vd3_scale(H->a * s + H->b * d, H->plus), minus = vd3_scale(H->b * s + H->c * d, H->minus);
+    vd3 u = combine(H->along_u * vd3_dot(nu, x), nu, H->all_u, x);
+    vd3 v = combine(H->along_v * vd3_dot(nv, y), nv, H->all_v, y);
+    *on_u = vd3_add(vd3_add(u, vd3_scale(H->all_uv, y)), vd3_add(plus, minus));
+    *on_v = vd3_add(vd3_add(v, vd3_scale(H->all_uv, x)), vd3_sub(plus, minus));
+}
+
+/* stiffness H + damping (c_u n_u n_u' + c_v n_v n_v' + c_s g g'), with these at the same place. */
+DRAPE_INLINE void scale_parts(gradient_parts *H, vd stiffness, vd cu, vd cv, vd cs) {
+    const vd quarter = vd_set1(0.25) * cs;
+    H->along_u = stiffness * H->along_u + cu, H->along_v = stiffness * H->along_v + cv;
+    H->all_u = stiffness * H->all_u, H->all_v = stiffness * H->all_v, H->all_uv = stiffness * H->all_uv;
+    H->a = stiffness * H->a + quarter * (H->p * H->p);
+    H->b = stiffness * H->b + quarter * (H->p * H->q);
+    H->c = stiffness * H->c + quarter * (H->q * H->q);
+}
+
+/* s n n' + t I + d e' + f g', which is symmetric */
+DRAPE_INLINE vd_sym sum_sym(vd s, vd3 n, vd t, vd3 d, vd3 e, vd3 f, vd3 g) {
+    vd3 m = vd3_scale(s, n);
+    return (vd_sym){{(m.x * n.x + t) + (d.x * e.x + f.x * g.x), m.x * n.y + (d.x * e.y + f.x * g.y),
+                     m.x * n.z + (d.x * e.z + f.x * g.z), (m.y * n.y + t) + (d.y * e.y + f.y * g.y),
+                     m.y * n.z + (d.y * e.z + f.y * g.z), (m.z * n.z + t) + (d.z * e.z + f.z * g.z)}};
+}
+
+DRAPE_INLINE gradient_matrix form_matrix(const gradient_parts *H, vd3 nu, vd3 nv) {
+    const vd one = vd_set1(1);
+    const vd3 p = H->plus, q = H->minus;
+    vd3 ap = vd3_scale(H->a, p), bp = vd3_scale(H->b, p), bq = vd3_scale(H->b, q), cq = vd3_scale(H->c, q);
     gradient_matrix T;
-    for (int i = 0; i < 9; i++) {
-        T.uu.m[i] = stiffness * H->uu.m[i];
-        T.uv.m[i] = stiffness * H->uv.m[i];
-        T.vv.m[i] = stiffness * H->vv.m[i];
-    }
-    vd cs = damping * t->cs;
-    T.uu = vd33_add_outer(vd33_add_outer(T.uu, damping * t->cu, f->nu, f->nu), cs, f->wv, f->wv);
-    T.uv = vd33_add_outer(T.uv, cs, f->wv, f->wu);
-    T.vv = vd33_add_outer(vd33_add_outer(T.vv, damping * t->cv, f->nv, f->nv), cs, f->wu, f->wu);
+    T.uu = sum_sym(H->along_u, nu, H->all_u, p, vd3_add(ap, bq), q, vd3_add(bp, cq));
+    T.vv = sum_sym(H->along_v, nv, H->all_v, p, vd3_sub(ap, bq), q, vd3_sub(cq, bp));
+    T.uv = vd33_add_outer(vd33_outer(p, vd3_sub(ap, bq)), one, q, vd3_sub(bp, cq));
+    T.uv = vd33_add_identity(T.uv, H->all_uv);
     return T;
 }
 
-/* Block (i, j) of a triangle matrix, i and j of corners 1 and 2. */
-DRAPE_INLINE vd33 pull_back(const gradient_matrix *T, vd area, vd du_i, vd dv_i, vd du_j, vd dv_j) {
-    vd uu = area * du_i * du_j, uv = area * du_i * dv_j, vu = area * dv_i * du_j, vv = area * dv_i * dv_j;
-    vd33 B, V = vd33_transpose(T->uv);
-    for (int i = 0; i < 9; i++) B.m[i] = (uu * T->uu.m[i] + vv * T->vv.m[i]) + (uv * T->uv.m[i] + vu * V.m[i]);
+/* Adds s n n' + d e'. */
+DRAPE_INLINE void add_sym(vd_sym *A, vd s, vd3 n, vd3 d, vd3 e) {
+    const vd zero = vd_set1(0);
+    vd_sym B = sum_sym(s, n, zero, d, e, (vd3){zero, zero, zero}, (vd3){zero, zero, zero});
+    for (int i = 0; i < 6; i++) A->m[i] += B.m[i];
+}
+
+/* Adds damping from another place. */
+DRAPE_INLINE void add_damping(const damping_frame *f, vd cu, vd cv, vd cs, gradient_matrix *T) {
+    add_sym(&T->uu, cu, f->nu, vd3_scale(cs, f->wv), f->wv);
+    add_sym(&T->vv, cv, f->nv, vd3_scale(cs, f->wu), f->wu);
+    T->uv = vd33_add_outer(T->uv, cs, f->wv, f->wu);
+}
+
+/* Places of the entries of a vd_sym. */
+static const int SYM[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+
+/* Block (i, i) of a triangle matrix, i of corner 1 or 2. */
+DRAPE_INLINE vd33 pull_back_same(const gradient_matrix *T, vd area, vd du, vd dv) {
+    vd uu = area * du * du, uv = area * du * dv, vv = area * dv * dv;
+    vd33 B;
+    for (int r = 0; r < 3; r++)
+        for (int c = r; c < 3; c++) {
+            const int i = 3 * r + c, j = 3 * c + r;
+            B.m[i] = B.m[j] =
+                (uu * T->uu.m[SYM[i]] + vv * T->vv.m[SYM[i]]) + uv * (T->uv.m[i] + T->uv.m[j]);
+        }
+    return B;
+}
+
+/* Block (1, 2). */
+DRAPE_INLINE vd33 pull_back(const gradient_matrix *T, const triangle *t) {
+    vd uu = t->area * t->du1 * t->du2, uv = t->area * t->du1 * t->dv2;
+    vd vu = t->area * t->dv1 * t->du2, vv = t->area * t->dv1 * t->dv2;
+    vd33 B;
+    for (int i = 0; i < 9; i++)
+        B.m[i] = (uu * T->uu.m[SYM[i]] + vv * T->vv.m[SYM[i]]) + (uv * T->uv.m[i] + vu * T->uv.m[3 * (i % 3) + i / 3]);
     return B;
 }
 
 /* The blocks of corner 0 follow from du_0 = -(du_1 + du_2): rows and columns sum to zero. */
 DRAPE_INLINE void store_blocks(const triangle *t, const gradient_matrix *T, int lane, drape_i_batch *out) {
-    const vd minus = vd_set1(-1), one = vd_set1(1);
-    vd33 b11 = pull_back(T, t->area, t->du1, t->dv1, t->du1, t->dv1);
-    vd33 b12 = pull_back(T, t->area, t->du1, t->dv1, t->du2, t->dv2);
-    vd33 b22 = pull_back(T, t->area, t->du2, t->dv2, t->du2, t->dv2);
-    vd33 b01 = vd33_combine(minus, b11, minus, vd33_transpose(b12));
-    vd33 b02 = vd33_combine(minus, b12, minus, b22);
-    vd33 b00 =
-        vd33_combine(one, vd33_combine(one, b11, one, b22), one, vd33_combine(one, b12, one, vd33_transpose(b12)));
+    vd33 b00, b01, b02, b11 = pull_back_same(T, t->area, t->du1, t->dv1), b12 = pull_back(T, t);
+    vd33 b22 = pull_back_same(T, t->area, t->du2, t->dv2);
+    for (int i = 0; i < 9; i++) {
+        b01.m[i] = -(b11.m[i] + b12.m[3 * (i % 3) + i / 3]);
+        b02.m[i] = -(b12.m[i] + b22.m[i]);
+    }
+    for (int r = 0; r < 3; r++)
+        for (int c = r; c < 3; c++) b00.m[3 * r + c] = b00.m[3 * c + r] = -(b01.m[3 * r + c] + b02.m[3 * r + c]);
     lanes_store_block(out->blocks, 0, lane, b00);
     lanes_store_block(out->blocks, 1, lane, b01);
     lanes_store_block(out->blocks, 2, lane, b02);
@@ -259,7 +318,7 @@ DRAPE_INLINE void store_corners(const triangle *t, double scale, vd3 tu, vd3 tv,
 }
 
 DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
-                           int psd, drape_i_damping damping, drape_i_batch *out) {
+                           drape_i_damping damping, drape_i_batch *out) {
     const vd one = vd_set1(1);
     const int lagged = damping == DRAPE_I_DAMPING_LAGGED;
     triangle t;
@@ -277,33 +336,46 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
         vd_store(out->scalar + lane, vd_set1(0.5) * t.area * (twice_energy + vd_set1(at->c) * twice_dissipation));
     }
     if (!lagged) su = su + ru, sv = sv + rv, ss = ss + rs;
-    const vd share = vd_set1(at->exactness);
-    gradient_matrix H = {stretch_matrix(t.ku, su, lu, nu, psd, share), vd33_zero(),
-                         stretch_matrix(t.kv, sv, lv, nv, psd, share)};
-    add_shear(&t, ss, psd, share, &H);
     vd3 tu = combine(su, nu, ss, t.wv), tv = combine(sv, nv, ss, t.wu);
     if (lagged) tu = vd3_add(tu, combine(ru, f.nu, rs, f.wv)), tv = vd3_add(tv, combine(rv, f.nv, rs, f.wu));
     store_corners(&t, -1, tu, tv, lane, out->vectors[0]);
-    vd3 Hv_u = vd3_add(vd33_times(H.uu, t.wu_dot), vd33_times(H.uv, t.wv_dot));
-    vd3 Hv_v = vd3_add(vd33_times(vd33_transpose(H.uv), t.wu_dot), vd33_times(H.vv, t.wv_dot));
-    gradient_matrix T = add_damping(&t, &f, vd_set1(at->stiffness), vd_set1(at->damping), &H);
+    if (!at->matrix && !at->stiff_v) return;
+    const vd share = vd_set1(at->jacobian == DRAPE_JACOBIAN_PSD ? at->exactness : 1);
+    gradient_parts H = find_parts(&t, su, lu, sv, lv, ss, share);
+    if (at->stiff_v) {
+        vd3 on_u, on_v;
+        multiply(&H, nu, nv, t.wu_dot, t.wv_dot, &on_u, &on_v);
+        if (damping == DRAPE_I_DAMPING_FULL) {
+            damping_matrix R = dropped_part(&t, nu, lu, nv, lv);
+            on_u = vd3_add(on_u, vd3_add(vd33_times(R.uu, t.wu_dot), vd33_times(R.uv, t.wv_dot)));
+            on_v = vd3_add(on_v, vd3_add(vd33_times(R.vu, t.wu_dot), vd33_times(R.vv, t.wv_dot)));
+        }
+        store_corners(&t, 1, on_u, on_v, lane, out->vectors[1]);
+    }
+    if (!at->matrix) return;
+    const vd resist = vd_set1(at->damping), zero = vd_set1(0);
+    vd du = resist * t.cu, dv = resist * t.cv, ds = resist * t.cs;
+    scale_parts(&H, vd_set1(at->stiffness), lagged ? zero : du, lagged ? zero : dv, lagged ? zero : ds);
+    gradient_matrix T = form_matrix(&H, nu, nv);
+    if (lagged) add_damping(&f, du, dv, ds, &T);
     store_blocks(&t, &T, lane, out);
     if (damping == DRAPE_I_DAMPING_FULL) {
         damping_matrix R = dropped_part(&t, nu, lu, nv, lv);
         add_dropped_blocks(&t, &R, at->stiffness, lane, out);
-        Hv_u = vd3_add(Hv_u, vd3_add(vd33_times(R.uu, t.wu_dot), vd33_times(R.uv, t.wv_dot)));
-        Hv_v = vd3_add(Hv_v, vd3_add(vd33_times(R.vu, t.wu_dot), vd33_times(R.vv, t.wv_dot)));
     }
-    store_corners(&t, 1, Hv_u, Hv_v, lane, out->vectors[1]);
 }
 
 void DRAPE_NAME(drape_i_bw_triangle)(const void *data, const void *where, const int32_t *elements,
                                      drape_i_batch *out) {
     const drape_i_bw_data *d = data;
     const drape_i_evaluation *at = where;
-    const int psd = at->jacobian == DRAPE_JACOBIAN_PSD;
     const drape_i_damping damping = drape_i_damping_of(at);
-    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) BW_DISPATCH(d, at, elements + lane, lane, out);
+    for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W) {
+        const int32_t *e = elements + lane;
+        if (damping == DRAPE_I_DAMPING_SYMMETRIC) evaluate(d, at, e, lane, DRAPE_I_DAMPING_SYMMETRIC, out);
+        else if (damping == DRAPE_I_DAMPING_LAGGED) evaluate(d, at, e, lane, DRAPE_I_DAMPING_LAGGED, out);
+        else evaluate(d, at, e, lane, DRAPE_I_DAMPING_FULL, out);
+    }
 }
 
 void DRAPE_NAME(drape_i_bw_triangle_energy)(const void *data, const drape_i_evaluation *at, const int32_t *elements,

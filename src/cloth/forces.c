@@ -44,6 +44,7 @@ static void add_bending(const drape_i_force *force, const drape_i_evaluation *at
                                                                        .stiff_v = rows->stiff_v,
                                                                        .rowptr = rows->A.rowptr,
                                                                        .slot = rows->slot,
+                                                                       .upper = rows->upper,
                                                                        .diagonal = rows->diagonal,
                                                                        .val = rows->A.val});
 }

@@ -9,16 +9,27 @@
 DRAPE_INLINE vd3 lanes_gather(const double *x, const int32_t *nodes, int32_t k, int32_t corner, const int32_t *e) {
     const double *p[DRAPE_W];
     for (int l = 0; l < DRAPE_W; l++) p[l] = x + 3 * (int64_t)nodes[(int64_t)k * e[l] + corner];
-#define LANE_X(l) p[l][0]
-#define LANE_Y(l) p[l][1]
-#define LANE_Z(l) p[l][2]
-    return (vd3){VD_LANES(LANE_X), VD_LANES(LANE_Y), VD_LANES(LANE_Z)};
+    vd a[3];
+    vd_gather3(p, a);
+    return (vd3){a[0], a[1], a[2]};
 }
 
 /* Number `field` of each element's record of `stride` numbers. */
 DRAPE_INLINE vd lanes_field(const double *records, int32_t stride, int32_t field, const int32_t *e) {
 #define LANE_FIELD(l) records[(int64_t)stride * e[l] + field]
     return VD_LANES(LANE_FIELD);
+}
+
+/* Numbers [field, field + 4) of each element's record, and [field, field + 3). */
+DRAPE_INLINE void lanes_fields4(const double *records, int32_t stride, int32_t field, const int32_t *e, vd out[4]) {
+    const double *p[DRAPE_W];
+    for (int l = 0; l < DRAPE_W; l++) p[l] = records + (int64_t)stride * e[l] + field;
+    vd_gather4(p, out);
+}
+DRAPE_INLINE void lanes_fields3(const double *records, int32_t stride, int32_t field, const int32_t *e, vd out[3]) {
+    const double *p[DRAPE_W];
+    for (int l = 0; l < DRAPE_W; l++) p[l] = records + (int64_t)stride * e[l] + field;
+    vd_gather3(p, out);
 }
 
 /* Stores a corner's vector into lanes [lane, lane + W) of the batch. */
@@ -37,6 +48,10 @@ DRAPE_INLINE vd33 vd33_zero(void) {
     vd33 r;
     for (int i = 0; i < 9; i++) r.m[i] = vd_set1(0);
     return r;
+}
+/* a b' */
+DRAPE_INLINE vd33 vd33_outer(vd3 a, vd3 b) {
+    return (vd33){{a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.x, a.y * b.y, a.y * b.z, a.z * b.x, a.z * b.y, a.z * b.z}};
 }
 /* A + s a b' */
 DRAPE_INLINE vd33 vd33_add_outer(vd33 A, vd s, vd3 a, vd3 b) {

@@ -170,8 +170,9 @@ static void add_blocks(const drape_i_quadratic *q, int64_t i, const drape_i_quad
     double *row = r->val + 9 * r->rowptr[i], sum = 0;
     for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++) {
         double *block = row + 9 * (int64_t)r->slot[e], k = r->stiffness * q->k[e];
-        block[0] += k, block[4] += k, block[8] += k;
         sum += k;
+        if (r->upper && q->col[e] < i) continue;
+        block[0] += k, block[4] += k, block[8] += k;
     }
     double *block = row + 9 * (int64_t)r->diagonal[i];
     block[0] -= sum, block[4] -= sum, block[8] -= sum;

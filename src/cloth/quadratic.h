@@ -42,6 +42,7 @@ typedef struct drape_i_quadratic_rows {
     double *force, *stiff_v;
     const int64_t *rowptr; /* of the matrix */
     const int32_t *slot, *diagonal;
+    bool upper; /* blocks left of the diagonal are left alone */
     double *val;
 } drape_i_quadratic_rows;
 

@@ -1,7 +1,10 @@
 /* assembly.c: see assembly.h for the idea.
  *
- * For element e of k nodes, slot[(e k + a) k + b] says which block of row nodes[a] is in column nodes[b],
- * counted from the row's first. Memory: 4 k^2 bytes per element, and 4 bytes per element and part.
+ * An element of k nodes has a slot for each pair a <= b: which block of its row it adds to, counted from the row's
+ * first. The row is the lower of both nodes, the column the higher; where nodes[a] is the higher, the block is added
+ * transposed and the slot is ~slot. Block k of the matrix, right of the diagonal in row i and column j, has in
+ * mirror[k] the place of (j, i), counted from the first of row j. Memory: 2 k (k + 1) bytes per element, 4 bytes per
+ * element and part, and 4 per block.
  *
  * Elements go window by window: a window is WINDOW rows, and an element belongs to that of its lowest node. Within a
  * window they go set by set, and within a set in ascending order. Rows are cleared just before the first window that
@@ -24,11 +27,29 @@ typedef struct set_plan {
     int32_t *list;
 } set_plan;
 
+typedef struct window_plan {
+    int32_t number;
+    int32_t reach; /* behind the highest row that its elements add to */
+} window_plan;
+
 struct drape_i_assembly {
     drape_context *ctx;
     int32_t rows, parts, set_count;
     set_plan *sets;
+    int64_t blocks;
+    int32_t *mirror;
+    bool repeats; /* an element has the same node twice */
+
+    int64_t windows;       /* of all parts, one part after the other */
+    int64_t *first_window; /* parts + 1 */
+    window_plan *window;
+    int64_t *window_end; /* set_count per window: where each set's elements of that window end in its list */
 };
+
+static int32_t pairs_of(const set_plan *set) {
+    const int32_t k = set->elements.nodes_per_element;
+    return k * (k + 1) / 2;
+}
 
 static int32_t part_begin(const drape_i_assembly *as, int32_t part) {
     return (int32_t)((int64_t)as->rows * part / as->parts);
@@ -50,22 +71,47 @@ static int32_t window_of(const set_plan *set, int32_t element) {
     return low / WINDOW;
 }
 
-static drape_status find_slots(drape_context *ctx, const drape_bsr3 *A, set_plan *set) {
-    int32_t k = set->elements.nodes_per_element;
+static drape_status find_slot(drape_context *ctx, const drape_bsr3 *A, int32_t from, int32_t to, int32_t *slot) {
+    const int32_t row = from < to ? from : to, column = from < to ? to : from;
+    int64_t block = drape_i_matrix_find(A, row, column);
+    if (block < 0)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "assembly: no block (%d, %d) in the pattern", from, to);
+    *slot = (int32_t)(block - A->rowptr[row]);
+    DRAPE_ASSERT(block < A->rowptr[row + 1]);
+    if (from > to) *slot = ~*slot;
+    return DRAPE_OK;
+}
+
+static drape_status find_slots(drape_i_assembly *as, const drape_bsr3 *A, set_plan *set) {
+    const int32_t k = set->elements.nodes_per_element;
     DRAPE_ASSERT(k >= 1 && k <= DRAPE_I_ELEMENT_NODES);
-    if (!DRAPE_NEW(ctx, set->slot, (int64_t)k * k * set->elements.count)) return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW(as->ctx, set->slot, pairs_of(set) * (int64_t)set->elements.count)) return DRAPE_ERROR_MEMORY;
+    int32_t *slot = set->slot;
     for (int64_t e = 0; e < set->elements.count; e++) {
         const int32_t *nodes = set->elements.nodes + k * e;
         for (int32_t a = 0; a < k; a++)
-            for (int32_t b = 0; b < k; b++) {
-                int64_t block = drape_i_matrix_find(A, nodes[a], nodes[b]);
-                if (block < 0)
-                    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "assembly: no block (%d, %d) in the pattern",
-                                        nodes[a], nodes[b]);
-                set->slot[(k * e + a) * k + b] = (int32_t)(block - A->rowptr[nodes[a]]);
-                DRAPE_ASSERT(block < A->rowptr[nodes[a] + 1]);
+            for (int32_t b = a; b < k; b++) {
+                drape_status status = find_slot(as->ctx, A, nodes[a], nodes[b], slot++);
+                if (status) return status;
+                as->repeats |= a != b && nodes[a] == nodes[b];
             }
     }
+    return DRAPE_OK;
+}
+
+static drape_status find_mirror(drape_i_assembly *as, const drape_bsr3 *A) {
+    const int64_t blocks = A->rowptr[A->rows];
+    if (!DRAPE_NEW(as->ctx, as->mirror, blocks)) return DRAPE_ERROR_MEMORY;
+    as->blocks = blocks;
+    for (int32_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            if (A->col[k] <= i) continue;
+            int64_t block = drape_i_matrix_find(A, A->col[k], i);
+            if (block < 0)
+                return drape_i_fail(as->ctx, DRAPE_ERROR_ARGUMENT, "assembly: no block (%d, %d) in the pattern",
+                                    A->col[k], i);
+            as->mirror[k] = (int32_t)(block - A->rowptr[A->col[k]]);
+        }
     return DRAPE_OK;
 }
 
@@ -123,6 +169,63 @@ static drape_status list_elements(drape_i_assembly *as, set_plan *set) {
     return status;
 }
 
+/* ---- Windows ---- */
+
+/* The next window that has an element of a part, INT32_MAX at the end. */
+static int32_t next_window(const drape_i_assembly *as, int32_t part, const int64_t *at) {
+    int32_t next = INT32_MAX;
+    for (int32_t s = 0; s < as->set_count; s++) {
+        const set_plan *set = &as->sets[s];
+        if (at[s] == set->first[part + 1]) continue;
+        int32_t window = window_of(set, set->list[at[s]]);
+        if (window < next) next = window;
+    }
+    return next;
+}
+
+/* Behind the last element of the window in a set's list; *reach is raised above the highest node on the way. */
+static int64_t find_window_end(const set_plan *set, int32_t part, int64_t at, window_plan *w) {
+    const int32_t k = set->elements.nodes_per_element;
+    for (; at < set->first[part + 1] && window_of(set, set->list[at]) == w->number; at++)
+        for (int32_t a = 0; a < k; a++) {
+            int32_t node = set->elements.nodes[(int64_t)k * set->list[at] + a];
+            if (node >= w->reach) w->reach = node + 1;
+        }
+    return at;
+}
+
+/* Counts the windows of all parts; files them where there is room. */
+static int64_t file_windows(drape_i_assembly *as) {
+    int64_t next = 0, at[DRAPE_I_ASSEMBLY_SETS];
+    for (int32_t part = 0; part < as->parts; part++) {
+        window_plan w;
+        as->first_window[part] = next;
+        for (int32_t s = 0; s < as->set_count; s++) at[s] = as->sets[s].first[part];
+        while ((w.number = next_window(as, part, at)) != INT32_MAX) {
+            w.reach = 0;
+            for (int32_t s = 0; s < as->set_count; s++) at[s] = find_window_end(&as->sets[s], part, at[s], &w);
+            DRAPE_ASSERT(w.reach <= as->rows);
+            if (as->window) {
+                as->window[next] = w;
+                memcpy(as->window_end + next * as->set_count, at, (size_t)as->set_count * sizeof *at);
+            }
+            next++;
+        }
+    }
+    as->first_window[as->parts] = next;
+    return next;
+}
+
+static drape_status plan_windows(drape_i_assembly *as) {
+    if (!DRAPE_NEW(as->ctx, as->first_window, (int64_t)as->parts + 1)) return DRAPE_ERROR_MEMORY;
+    as->windows = file_windows(as);
+    if (!DRAPE_NEW(as->ctx, as->window, as->windows) ||
+        !DRAPE_NEW(as->ctx, as->window_end, as->windows * as->set_count))
+        return DRAPE_ERROR_MEMORY;
+    file_windows(as);
+    return DRAPE_OK;
+}
+
 drape_status drape_i_assembly_create(drape_context *ctx, const drape_bsr3 *A, const drape_elements *sets,
                                      int32_t set_count, drape_i_assembly **out) {
     drape_i_assembly *as;
@@ -138,11 +241,13 @@ drape_status drape_i_assembly_create(drape_context *ctx, const drape_bsr3 *A, co
     if (as->parts < 1) as->parts = 1;
     drape_status status = DRAPE_NEW(ctx, as->sets, set_count) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
     if (!status) as->set_count = set_count;
+    if (!status) status = find_mirror(as, A);
     for (int32_t s = 0; s < set_count && !status; s++) {
         as->sets[s].elements = sets[s];
-        status = find_slots(ctx, A, &as->sets[s]);
+        status = find_slots(as, A, &as->sets[s]);
         if (!status) status = list_elements(as, &as->sets[s]);
     }
+    if (!status) status = plan_windows(as);
     if (status) drape_i_assembly_destroy(as);
     else *out = as;
     return status;
@@ -153,12 +258,15 @@ void drape_i_assembly_destroy(drape_i_assembly *as) {
     drape_context *ctx = as->ctx;
     for (int32_t s = 0; s < as->set_count; s++) {
         set_plan *set = &as->sets[s];
-        int64_t k = set->elements.nodes_per_element;
-        DRAPE_FREE(ctx, set->slot, k * k * set->elements.count);
+        DRAPE_FREE(ctx, set->slot, pairs_of(set) * (int64_t)set->elements.count);
         DRAPE_FREE(ctx, set->first, (int64_t)as->parts + 2);
         DRAPE_FREE(ctx, set->list, set->listed);
     }
     DRAPE_FREE(ctx, as->sets, as->set_count);
+    DRAPE_FREE(ctx, as->mirror, as->blocks);
+    DRAPE_FREE(ctx, as->first_window, (int64_t)as->parts + 1);
+    DRAPE_FREE(ctx, as->window, as->windows);
+    DRAPE_FREE(ctx, as->window_end, as->windows * as->set_count);
     DRAPE_FREE(ctx, as, 1);
 }
 
@@ -167,64 +275,26 @@ void drape_i_assembly_destroy(drape_i_assembly *as) {
 typedef struct run {
     drape_i_assembly *as;
     const drape_i_assembly_job *job;
+    bool upper;
 } run;
 
-/* Adds the vectors of the first `count` lanes to the rows [begin, end); k is known where it is inlined. */
-DRAPE_INLINE void scatter_vector(const drape_i_scatter *to, const int32_t k, const int32_t *elements, int32_t count,
-                                 const double (*from)[DRAPE_I_LANES], double *vector) {
-    for (int32_t l = 0; l < count; l++)
-        for (int32_t a = 0; a < k; a++) {
-            const int32_t node = to->nodes[(int64_t)k * elements[l] + a];
-            if (node < to->begin || node >= to->end) continue;
-            for (int32_t c = 0; c < 3; c++) vector[3 * (int64_t)node + c] += from[3 * a + c][l];
-        }
-}
-
-static void scatter_vectors(const drape_i_assembly_job *job, const drape_i_scatter *to, const int32_t *elements,
-                            int32_t count, const drape_i_batch *batch) {
-    for (int32_t w = 0; w < DRAPE_I_ELEMENT_VECTORS; w++) {
-        if (!job->vectors[w]) continue;
-        switch (to->k) {
-        case 2: scatter_vector(to, 2, elements, count, batch->vectors[w], job->vectors[w]); break;
-        case 3: scatter_vector(to, 3, elements, count, batch->vectors[w], job->vectors[w]); break;
-        case 4: scatter_vector(to, 4, elements, count, batch->vectors[w], job->vectors[w]); break;
-        default: scatter_vector(to, to->k, elements, count, batch->vectors[w], job->vectors[w]);
-        }
-    }
-}
-
-/* A part at work: its rows, those that are cleared so far, and how far it came in each set's list. */
+/* A part at work: its rows, those that are cleared and those that are mirrored so far, and how far it came in each
+ * set's list. */
 typedef struct progress {
     const run *r;
-    int32_t part, begin, end, cleared;
+    int32_t begin, end, cleared, mirrored;
     int64_t at[DRAPE_I_ASSEMBLY_SETS];
 } progress;
 
-static int64_t list_end(const progress *p, int32_t s) { return p->r->as->sets[s].first[p->part + 1]; }
-
-/* The next window that has an element, INT32_MAX at the end. */
-static int32_t next_window(const progress *p) {
-    int32_t next = INT32_MAX;
-    for (int32_t s = 0; s < p->r->as->set_count; s++) {
-        const set_plan *set = &p->r->as->sets[s];
-        if (p->at[s] == list_end(p, s)) continue;
-        int32_t window = window_of(set, set->list[p->at[s]]);
-        if (window < next) next = window;
-    }
-    return next;
+static void clear_blocks(const drape_i_assembly_job *job, int64_t first, int64_t last) {
+    memset(job->A.val + 9 * first, 0, 9 * (size_t)(last - first) * sizeof *job->A.val);
 }
 
-/* After the last element of the window in a set's list; *reach is raised above the highest node on the way. */
-static int64_t window_end(const progress *p, int32_t s, int32_t window, int32_t *reach) {
-    const set_plan *set = &p->r->as->sets[s];
-    const int32_t k = set->elements.nodes_per_element;
-    int64_t i = p->at[s];
-    for (; i < list_end(p, s) && window_of(set, set->list[i]) == window; i++)
-        for (int32_t a = 0; a < k; a++) {
-            int32_t node = set->elements.nodes[(int64_t)k * set->list[i] + a];
-            if (node >= *reach) *reach = node + 1;
-        }
-    return i;
+/* The first block of a row that is not left of the diagonal. */
+static int64_t first_upper(const drape_bsr3 *A, int32_t i) {
+    int64_t k = A->rowptr[i];
+    while (k < A->rowptr[i + 1] && A->col[k] < i) k++;
+    return k;
 }
 
 /* Clears the rows up to `reach` that are not yet, and gives them what they start from. */
@@ -232,10 +302,9 @@ static void clear_to(progress *p, int32_t reach) {
     const drape_i_assembly_job *job = p->r->job;
     if (reach > p->end) reach = p->end;
     if (reach <= p->cleared) return;
-    if (job->A.val) {
-        int64_t first = job->A.rowptr[p->cleared], last = job->A.rowptr[reach];
-        memset(job->A.val + 9 * first, 0, 9 * (size_t)(last - first) * sizeof *job->A.val);
-    }
+    if (job->A.val && !p->r->upper) clear_blocks(job, job->A.rowptr[p->cleared], job->A.rowptr[reach]);
+    for (int32_t i = p->cleared; i < reach && job->A.val && p->r->upper; i++)
+        clear_blocks(job, first_upper(&job->A, i), job->A.rowptr[i + 1]);
     job->start(job->start_data, p->cleared, reach);
     p->cleared = reach;
 }
@@ -254,49 +323,65 @@ static void run_elements(progress *p, int32_t s, int64_t last) {
     const set_plan *set = &p->r->as->sets[s];
     const drape_i_scatter to = {.nodes = set->elements.nodes,
                                 .slot = set->slot,
+                                .mirror = p->r->as->mirror,
                                 .k = set->elements.nodes_per_element,
                                 .begin = p->begin,
                                 .end = p->end,
                                 .rowptr = job->A.rowptr,
                                 .val = job->A.val,
+                                .upper = p->r->upper,
                                 .unsymmetric = job->unsymmetric && job->unsymmetric[s]};
     const int32_t simd = p->r->as->ctx->simd;
     drape_i_batch batch;
     int32_t elements[DRAPE_I_LANES];
-    for (int64_t i = p->at[s]; i < last; i += DRAPE_I_LANES) {
+    for (int64_t i = p->at[s]; i < last && job->kernels[s]; i += DRAPE_I_LANES) {
         DRAPE_ASSERT(set->list[i] >= 0 && set->list[i] < set->elements.count);
         int32_t count = last - i < DRAPE_I_LANES ? (int32_t)(last - i) : DRAPE_I_LANES;
         for (int32_t l = 0; l < DRAPE_I_LANES; l++) elements[l] = set->list[i + (l < count ? l : count - 1)];
         job->kernels[s](job->kernel_data[s], job->at, elements, &batch);
-        scatter_vectors(job, &to, elements, count, &batch);
+        for (int32_t w = 0; w < DRAPE_I_ELEMENT_VECTORS; w++)
+            if (job->vectors[w])
+                drape_i_scatter_vector_at[simd](&to, elements, count, batch.vectors[w], job->vectors[w]);
         if (to.val) drape_i_scatter_blocks_at[simd](&to, elements, count, &batch);
         if (job->scalars && job->scalars[s]) keep_scalars(p, set, elements, count, &batch, job->scalars[s]);
     }
     p->at[s] = last;
 }
 
+/* The rows below `reach` are complete. */
+static void mirror_to(progress *p, int32_t reach) {
+    const drape_bsr3 *A = &p->r->job->A;
+    if (reach > p->cleared) reach = p->cleared;
+    if (!A->val || !p->r->upper || reach <= p->mirrored) return;
+    drape_i_scatter_mirror_at[p->r->as->ctx->simd](A, p->r->as->mirror, p->mirrored, reach);
+    p->mirrored = reach;
+}
+
 static void run_part(void *data, int32_t part) {
     const run *r = data;
     const drape_i_assembly *as = r->as;
-    progress p = {.r = r, .part = part, .begin = part_begin(as, part), .end = part_begin(as, part + 1)};
-    p.cleared = p.begin;
+    progress p = {.r = r, .begin = part_begin(as, part), .end = part_begin(as, part + 1)};
+    p.cleared = p.mirrored = p.begin;
     DRAPE_ASSERT(p.begin >= 0 && p.begin <= p.end && p.end <= as->rows);
-    for (int32_t s = 0; s < as->set_count; s++)
-        p.at[s] = r->job->kernels[s] ? as->sets[s].first[part] : list_end(&p, s);
-    for (int32_t window; (window = next_window(&p)) != INT32_MAX;) {
-        int64_t last[DRAPE_I_ASSEMBLY_SETS];
-        int32_t reach = 0;
-        for (int32_t s = 0; s < as->set_count; s++) last[s] = window_end(&p, s, window, &reach);
-        DRAPE_ASSERT(reach <= as->rows);
-        clear_to(&p, reach);
-        for (int32_t s = 0; s < as->set_count; s++) run_elements(&p, s, last[s]);
+    for (int32_t s = 0; s < as->set_count; s++) p.at[s] = as->sets[s].first[part];
+    for (int64_t w = as->first_window[part]; w < as->first_window[part + 1]; w++) {
+        clear_to(&p, as->window[w].reach);
+        mirror_to(&p, WINDOW * as->window[w].number); /* what no element of this window or a later one adds to */
+        for (int32_t s = 0; s < as->set_count; s++) run_elements(&p, s, as->window_end[w * as->set_count + s]);
     }
     clear_to(&p, p.end);
     DRAPE_ASSERT(p.cleared == p.end);
+    mirror_to(&p, p.end);
+}
+
+bool drape_i_assembly_mirrors(const drape_i_assembly *as, const drape_i_assembly_job *job) {
+    bool all = !as->repeats;
+    for (int32_t s = 0; s < as->set_count && job->unsymmetric; s++) all &= !job->kernels[s] || !job->unsymmetric[s];
+    return all;
 }
 
 void drape_i_assembly_run(drape_i_assembly *as, const drape_i_assembly_job *job) {
-    run r = {as, job};
+    run r = {as, job, drape_i_assembly_mirrors(as, job)};
     DRAPE_ASSERT(job->A.rows == as->rows && job->start);
     if (as->rows > 0) drape_i_tasks(as->ctx, as->parts, run_part, &r);
 }

@@ -3,7 +3,10 @@
  * The rows are cut into parts. A part goes through all elements that touch one of its rows, and adds only to its own
  * rows. An element on the border of two parts is computed by both. So no two threads write the same memory, and no
  * element matrix is stored. Each row sums its elements in an order that depends only on the mesh (assembly.c). The
- * bits depend neither on the number of parts nor on the threads that work on them. */
+ * bits depend neither on the number of parts nor on the threads that work on them.
+ *
+ * Where all of a run's sets are symmetric, elements add to the blocks on and above the diagonal only. Those below are
+ * written once, as transposes, when a row is complete. */
 #ifndef DRAPE_SPARSE_ASSEMBLY_H
 #define DRAPE_SPARSE_ASSEMBLY_H
 
@@ -47,7 +50,8 @@ void drape_i_assembly_destroy(drape_i_assembly *assembly);
 typedef struct drape_i_assembly_job {
     drape_bsr3 A;                             /* val NULL: vectors only */
     double *vectors[DRAPE_I_ELEMENT_VECTORS]; /* 3 rows each, or NULL */
-    /* Sets rows [begin, end) of the vectors and of the matrix (already zero) to what they start from. */
+    /* Sets rows [begin, end) of the vectors and of the matrix (already zero) to what they start from. Where
+     * drape_i_assembly_mirrors(), blocks below the diagonal are not zero, and must be left alone. */
     void (*start)(void *data, int32_t begin, int32_t end);
     void *start_data;
     const drape_i_batch_fn *kernels; /* one per set; NULL: the set is left out */
@@ -58,19 +62,32 @@ typedef struct drape_i_assembly_job {
 } drape_i_assembly_job;
 
 void drape_i_assembly_run(drape_i_assembly *assembly, const drape_i_assembly_job *job);
+/* Whether a run takes the blocks below the diagonal from those above it. */
+bool drape_i_assembly_mirrors(const drape_i_assembly *assembly, const drape_i_assembly_job *job);
 
 /* Where the blocks of a set's batches go: scatter_simd.c. */
 typedef struct drape_i_scatter {
     const int32_t *nodes, *slot; /* of the set (assembly.c) */
+    const int32_t *mirror;       /* of the assembly */
     int32_t k;                   /* nodes per element */
     int32_t begin, end;          /* the rows to add to */
     const int64_t *rowptr;
     double *val;
-    bool unsymmetric;
+    bool upper;      /* the blocks on and above the diagonal only */
+    bool unsymmetric; /* not upper: the batch has `lower` */
 } drape_i_scatter;
 
 /* Adds the first `count` lanes of the batch. */
 DRAPE_I_KERNEL(void, drape_i_scatter_blocks,
                (const drape_i_scatter *s, const int32_t *elements, int32_t count, const drape_i_batch *batch));
+
+/* Adds one vector of the first `count` lanes. */
+DRAPE_I_KERNEL(void, drape_i_scatter_vector,
+               (const drape_i_scatter *s, const int32_t *elements, int32_t count, const double (*from)[DRAPE_I_LANES],
+                double *vector));
+
+/* Writes the blocks right of the diagonal of rows [begin, end) to their mirror places. */
+DRAPE_I_KERNEL(void, drape_i_scatter_mirror,
+               (const drape_bsr3 *A, const int32_t *mirror, int32_t begin, int32_t end));
 
 #endif

@@ -80,11 +80,11 @@ DRAPE_INLINE void add_transposed(double *to, const double *from, double last) {
     to[8] += last;
 }
 
-/* One element's blocks to the rows [begin, end) of the matrix; `all`: the rows of all its nodes are among them. */
-DRAPE_INLINE void scatter(const drape_i_scatter *s, const int32_t k, const bool unsymmetric, const bool all,
-                          int32_t element, int lane, const drape_i_batch *batch, const transposed *upper,
-                          const transposed *lower) {
-    const int32_t *nodes = s->nodes + (int64_t)k * element, *slot = s->slot + (int64_t)k * k * element;
+/* One element's blocks on and above the diagonal, to the rows [begin, end) of the matrix; `all`: the rows of all its
+ * nodes are among them. */
+DRAPE_INLINE void scatter_upper(const drape_i_scatter *s, const int32_t k, const bool all, int32_t element, int lane,
+                                const drape_i_batch *batch, const transposed *upper) {
+    const int32_t *nodes = s->nodes + (int64_t)k * element, *slot = s->slot + (int64_t)(k * (k + 1) / 2) * element;
     double *row[DRAPE_I_ELEMENT_NODES];
     int pair = 0;
     for (int32_t a = 0; a < k; a++)
@@ -94,9 +94,29 @@ DRAPE_INLINE void scatter(const drape_i_scatter *s, const int32_t k, const bool 
 #pragma GCC unroll 4
         for (int32_t b = a; b < k; b++, pair++) {
             const double *from = upper->block[lane][pair], last = batch->blocks[9 * pair + 8][lane];
-            if (all || row[a]) add_block(row[a] + 9 * (int64_t)slot[a * k + b], from, last);
-            if (b == a || !(all || row[b])) continue;
-            double *mirror = row[b] + 9 * (int64_t)slot[b * k + a];
+            const int32_t place = slot[pair];
+            if (b == a || place >= 0) {
+                if (all || row[a]) add_block(row[a] + 9 * (int64_t)place, from, last);
+            } else if (all || row[b]) add_transposed(row[b] + 9 * (int64_t)~place, from, last);
+        }
+}
+
+/* All blocks of one element, node by node; `unsymmetric`: those of (b, a) are in `lower`. */
+DRAPE_INLINE void scatter(const drape_i_scatter *s, const int32_t k, const bool unsymmetric, int32_t element, int lane,
+                          const drape_i_batch *batch, const transposed *upper, const transposed *lower) {
+    const int32_t *nodes = s->nodes + (int64_t)k * element, *slot = s->slot + (int64_t)(k * (k + 1) / 2) * element;
+    int pair = 0;
+    for (int32_t a = 0; a < k; a++)
+        for (int32_t b = a; b < k; b++, pair++) {
+            const bool swapped = slot[pair] < 0, has_a = nodes[a] >= s->begin && nodes[a] < s->end;
+            const bool has_b = nodes[b] >= s->begin && nodes[b] < s->end;
+            const int32_t i = swapped ? nodes[b] : nodes[a], j = swapped ? nodes[a] : nodes[b];
+            const int64_t right = s->rowptr[i] + (swapped ? ~slot[pair] : slot[pair]);
+            const int64_t left = i == j ? right : s->rowptr[j] + s->mirror[right];
+            double *to = s->val + 9 * (swapped ? left : right), *mirror = s->val + 9 * (swapped ? right : left);
+            const double *from = upper->block[lane][pair], last = batch->blocks[9 * pair + 8][lane];
+            if (has_a) add_block(to, from, last);
+            if (b == a || !has_b) continue;
             if (unsymmetric) add_block(mirror, lower->block[lane][pair], batch->lower[9 * pair + 8][lane]);
             else add_transposed(mirror, from, last);
         }
@@ -110,22 +130,80 @@ DRAPE_INLINE bool has_all(const drape_i_scatter *s, const int32_t k, int32_t ele
     return all;
 }
 
-DRAPE_INLINE void scatter_all(const drape_i_scatter *s, const int32_t k, const bool unsymmetric,
-                              const int32_t *elements, int32_t count, const drape_i_batch *batch) {
-    transposed upper, lower;
+DRAPE_INLINE void scatter_all_upper(const drape_i_scatter *s, const int32_t k, const int32_t *elements, int32_t count,
+                                    const drape_i_batch *batch) {
+    transposed upper;
     transpose_blocks(batch->blocks, k * (k + 1) / 2, &upper);
-    if (unsymmetric) transpose_blocks(batch->lower, k * (k + 1) / 2, &lower);
     for (int32_t l = 0; l < count; l++)
-        if (has_all(s, k, elements[l])) scatter(s, k, unsymmetric, true, elements[l], l, batch, &upper, &lower);
-        else scatter(s, k, unsymmetric, false, elements[l], l, batch, &upper, &lower);
+        if (has_all(s, k, elements[l])) scatter_upper(s, k, true, elements[l], l, batch, &upper);
+        else scatter_upper(s, k, false, elements[l], l, batch, &upper);
+}
+
+static void scatter_both(const drape_i_scatter *s, const int32_t *elements, int32_t count,
+                         const drape_i_batch *batch) {
+    transposed upper, lower;
+    const int32_t pairs = s->k * (s->k + 1) / 2;
+    transpose_blocks(batch->blocks, pairs, &upper);
+    if (s->unsymmetric) transpose_blocks(batch->lower, pairs, &lower);
+    for (int32_t l = 0; l < count; l++) scatter(s, s->k, s->unsymmetric, elements[l], l, batch, &upper, &lower);
 }
 
 void DRAPE_NAME(drape_i_scatter_blocks)(const drape_i_scatter *s, const int32_t *elements, int32_t count,
                                         const drape_i_batch *batch) {
-    switch (s->unsymmetric ? -s->k : s->k) { /* as much known as can be */
-    case 2: scatter_all(s, 2, false, elements, count, batch); break;
-    case 3: scatter_all(s, 3, false, elements, count, batch); break;
-    case 4: scatter_all(s, 4, false, elements, count, batch); break;
-    default: scatter_all(s, s->k, s->unsymmetric, elements, count, batch);
+    switch (s->upper ? s->k : 0) { /* as much known as can be */
+    case 0: scatter_both(s, elements, count, batch); break;
+    case 2: scatter_all_upper(s, 2, elements, count, batch); break;
+    case 3: scatter_all_upper(s, 3, elements, count, batch); break;
+    case 4: scatter_all_upper(s, 4, elements, count, batch); break;
+    default: scatter_all_upper(s, s->k, elements, count, batch);
     }
+}
+
+DRAPE_INLINE void add_triple(double *to, const double *from) {
+    typedef double vd2 __attribute__((vector_size(16), aligned(8), may_alias));
+    *(vd2 *)to += *(const vd2 *)from;
+    to[2] += from[2];
+}
+
+/* Triples together, a lane after the other; then as with blocks. */
+DRAPE_INLINE void scatter_triples(const drape_i_scatter *s, const int32_t k, const int32_t *elements, int32_t count,
+                                  const double (*from)[DRAPE_I_LANES], double *vector) {
+    double DRAPE_ALIGNED triple[DRAPE_I_ELEMENT_NODES][3 * DRAPE_I_LANES];
+    for (int32_t a = 0; a < k; a++)
+        for (int lane = 0; lane < DRAPE_I_LANES; lane += DRAPE_W)
+            vd3_store(triple[a] + 3 * lane, (vd3){vd_load(&from[3 * a][lane]), vd_load(&from[3 * a + 1][lane]),
+                                                  vd_load(&from[3 * a + 2][lane])});
+    for (int32_t l = 0; l < count; l++) {
+        const int32_t *nodes = s->nodes + (int64_t)k * elements[l];
+        for (int32_t a = 0; a < k; a++)
+            if (nodes[a] >= s->begin && nodes[a] < s->end)
+                add_triple(vector + 3 * (int64_t)nodes[a], triple[a] + 3 * l);
+    }
+}
+
+void DRAPE_NAME(drape_i_scatter_vector)(const drape_i_scatter *s, const int32_t *elements, int32_t count,
+                                        const double (*from)[DRAPE_I_LANES], double *vector) {
+    switch (s->k) {
+    case 2: scatter_triples(s, 2, elements, count, from, vector); break;
+    case 3: scatter_triples(s, 3, elements, count, from, vector); break;
+    case 4: scatter_triples(s, 4, elements, count, from, vector); break;
+    default: scatter_triples(s, s->k, elements, count, from, vector);
+    }
+}
+
+DRAPE_INLINE void store_transposed(double *to, const double *from) {
+#if DRAPE_W == 8
+    vd a = vd_load(from);
+    vd_store(to, VD_SHUFFLE(a, a, 0, 3, 6, 1, 4, 7, 2, 5));
+    to[8] = from[8];
+#else
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) to[3 * i + j] = from[3 * j + i];
+#endif
+}
+
+void DRAPE_NAME(drape_i_scatter_mirror)(const drape_bsr3 *A, const int32_t *mirror, int32_t begin, int32_t end) {
+    for (int32_t i = begin; i < end; i++)
+        for (int64_t k = A->rowptr[i + 1] - 1; k >= A->rowptr[i] && A->col[k] > i; k--)
+            store_transposed(A->val + 9 * (A->rowptr[A->col[k]] + mirror[k]), A->val + 9 * k);
 }
