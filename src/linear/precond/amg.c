@@ -12,7 +12,9 @@
  *
  * Iterations beyond those of the first solve after a refresh are debt. When it has grown to what a refresh costs, it
  * is time for one, so that the total is never more than twice the best. A refresh is due at once where the
- * constraints are others, or the diagonal blocks have changed much.
+ * constraints are others, or the diagonal blocks have changed much. In fast motion the first solve that keeps the
+ * levels may already lose more than a refresh costs. Then the next 1, 3, 7 and at most 15 solves refresh without trying
+ * to keep, until keeping has paid once.
  *
  * Couplings that tie vertices together are added to A, and levels of their own are made for that matrix; those for A
  * alone stay for solves without ties. All other couplings are taken in by the levels that are in use. */
@@ -28,6 +30,7 @@
 
 enum { GRAIN = 1024, LANCZOS = 4, CHEBYSHEV_LANCZOS = 8, MOST_DEGREE = 8, MOST_LANCZOS = 16, LOOKED_AT = 256 };
 static const double REFRESH_COST = 4; /* in iterations; six modes: half as much again */
+enum { MOST_UNKEPT = 15 };            /* solves that refresh without trying to keep */
 static const double CHANGED = 0.1;    /* mean relative change of diagonal blocks that is too much to keep */
 static const double WORSE = 1.5;      /* iterations after a refresh over those after a build that ask for a rebuild */
 
@@ -42,6 +45,8 @@ typedef struct levels {
     int32_t couplings;    /* beside the matrix in the last solve */
     int32_t built, fresh; /* iterations of the first solve after a build, after a refresh; -1: not yet known */
     double debt;          /* iterations */
+    bool kept;            /* by a solve since the last refresh */
+    int32_t unkept, left; /* solves that refresh because keeping did not pay: since then in all, and from now on */
 } levels;
 
 typedef struct state {
@@ -221,6 +226,9 @@ static int32_t modes_for(const state *s, const drape_problem *problem) {
     return problem->near_kernel_count <= 3 ? 3 : problem->near_kernel_count <= 6 ? 6 : 12;
 }
 
+/* In iterations. */
+static double refresh_cost(const levels *l) { return (l->h.level[0].modes > 3 ? 1.5 : 1) * REFRESH_COST; }
+
 /* What to do with the levels in use, for a matrix that has the pattern they were made for. */
 static decision decide(drape_context *ctx, const state *s, const drape_i_amg_input *in, uint64_t held, int32_t modes,
                        bool released) {
@@ -230,16 +238,25 @@ static decision decide(drape_context *ctx, const state *s, const drape_i_amg_inp
     if (!l->sound) return REBUILD; /* nothing was learnt from that matrix */
     if (l->built >= 0 && l->fresh > WORSE * l->built + 2) return REBUILD;
     if (released && s->reuse == DRAPE_REUSE_EVERYTHING && l != &s->tied && l->h.levels > 1) return RELEASE;
-    if (s->reuse == DRAPE_REUSE_PATTERNS || held != l->held || l->debt >= (modes > 3 ? 1.5 : 1) * REFRESH_COST)
+    if (s->reuse == DRAPE_REUSE_PATTERNS || held != l->held || l->left > 0 || l->debt >= refresh_cost(l))
         return REFRESH;
     return changed_much(ctx, s, in->A) ? REFRESH : KEEP;
+}
+
+/* lost: iterations more than those of the solve that refreshed. */
+static void learn_kept(levels *l, double lost) {
+    l->debt += lost;
+    if (l->kept) return;
+    l->kept = true;
+    l->unkept = lost <= refresh_cost(l) ? 0 : l->unkept < MOST_UNKEPT ? 2 * l->unkept + 1 : MOST_UNKEPT;
+    l->left = l->unkept;
 }
 
 static void learn(void *data, int32_t iterations) {
     levels *l = ((state *)data)->now;
     if (l->built < 0) l->built = iterations;
     if (l->fresh < 0) l->fresh = iterations;
-    else if (iterations > l->fresh) l->debt += iterations - l->fresh;
+    else learn_kept(l, fmax(0, iterations - l->fresh));
 }
 
 /* Iterations with many more couplings, or many fewer, are no measure for what a refresh or a rebuild for the matrix
@@ -337,8 +354,10 @@ static drape_status update(drape_context *ctx, state *s, const drape_problem *pr
         return DRAPE_OK;
     }
     l->own = in->near.count;
+    if (l->debt == 0 && l->left > 0) l->left--;
     l->debt = 0;
     l->fresh = -1;
+    l->kept = false;
     if (what == REBUILD) {
         status = rebuild(ctx, s, problem, want, in);
     } else {
