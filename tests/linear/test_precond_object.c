@@ -275,6 +275,40 @@ static void tells_its_interpolations(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* Follows the rule for so many solves that take 10 iterations with new values, and others with kept ones; how many kept
+ * them. */
+static int32_t follow_rule(drape_context *ctx, drape_precond *P, const drape_problem *problem, int32_t solves,
+                           int32_t with_kept) {
+    int32_t kept = 0;
+    for (int32_t k = 0; k < solves; k++) {
+        drape_precond_work work;
+        ASSERT_OK(ctx, drape_precond_due(P, problem, &work));
+        if (work == DRAPE_PRECOND_KEEP) kept++;
+        else ASSERT_OK(ctx, drape_precond_refresh(P, problem));
+        drape_precond_learn(P, work == DRAPE_PRECOND_KEEP ? with_kept : 10);
+    }
+    return kept;
+}
+
+/* Values are kept where that costs little, hardly ever tried where it costs more than new ones, and kept again soon
+ * after it has become cheap. */
+static void keeps_what_pays(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(1);
+    sheet s = sheet_create(ctx, &(sheet_settings){.nx = 20, .ny = 20, .mass = 1e-3, .seed = 7});
+    drape_precond *P;
+    sheet_hold_some(ctx, &s, 0.05);
+    drape_problem problem = {.A = &s.A, .constraints = s.set};
+    ASSERT_OK(ctx, drape_precond_create(ctx, "amg", &s.A, NULL, &P));
+    assert_in_range(follow_rule(ctx, P, &problem, 64, 11), 48, 63); /* one refresh for four lost iterations */
+    assert_in_range(follow_rule(ctx, P, &problem, 64, 30), 1, 8);
+    follow_rule(ctx, P, &problem, 16, 11); /* until it is tried again */
+    assert_in_range(follow_rule(ctx, P, &problem, 64, 11), 48, 64);
+    drape_precond_destroy(P);
+    sheet_destroy(&s);
+    drape_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repeats_ppcg),
@@ -282,6 +316,7 @@ int main(void) {
         cmocka_unit_test(follows_the_pattern),
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(tells_its_interpolations),
+        cmocka_unit_test(keeps_what_pays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
