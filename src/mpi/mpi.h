@@ -172,7 +172,6 @@ typedef struct drape_i_multigrid {
     drape_petsc_part part; /* borrowed arrays */
     drape_solve_settings settings;
     drape_precond *precond;                     /* of the diagonal block */
-    drape_constraints *set;                     /* what is held there: own vertices as they are, and all copies */
     int32_t levels;                             /* 0: not made */
     int64_t rows[DRAPE_I_MG_LEVELS];            /* unknowns of all processes */
     drape_i_own_rows *finest;                   /* not owned */

@@ -36,10 +36,9 @@ static bool is_own(const drape_petsc_part *p, int32_t vertex) {
 }
 
 /* Adds the symmetric parts of the blocks of copies that are free to the diagonal block; true where there are any. */
-static bool lump_row(const drape_petsc_part *p, const drape_bsr3 *A, const drape_constraints *set, int32_t row,
-                     const bool *held, double sum[9], int64_t *diagonal) {
+static bool lump_row(const drape_petsc_part *p, const drape_bsr3 *A, int32_t row, const bool *held, double sum[9],
+                     int64_t *diagonal) {
     bool any = false;
-    (void)set;
     memset(sum, 0, 9 * sizeof *sum);
     for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
         const double *B = A->val + 9 * k;
@@ -56,13 +55,13 @@ static drape_status lump(drape_i_multigrid *mg, const drape_bsr3 *A, const bool 
     int64_t diagonal = 0;
     int32_t count = 0;
     for (int32_t i = 0; i < mg->part.own_count; i++)
-        count += lump_row(&mg->part, A, mg->set, mg->part.own[i], held, sum, &diagonal);
+        count += lump_row(&mg->part, A, mg->part.own[i], held, sum, &diagonal);
     *out = (lumping){.count = count};
     if (!DRAPE_NEW(mg->ctx, out->where, count) || !DRAPE_NEW(mg->ctx, out->block, 9 * (int64_t)count))
         return DRAPE_ERROR_MEMORY;
     count = 0;
     for (int32_t i = 0; i < mg->part.own_count; i++) {
-        if (!lump_row(&mg->part, A, mg->set, mg->part.own[i], held, sum, &diagonal)) continue;
+        if (!lump_row(&mg->part, A, mg->part.own[i], held, sum, &diagonal)) continue;
         double *D = A->val + 9 * diagonal;
         out->where[count] = diagonal;
         memcpy(out->block + 9 * (int64_t)count++, D, sizeof sum);
@@ -78,42 +77,52 @@ static void restore(drape_i_multigrid *mg, const drape_bsr3 *A, lumping *l) {
     DRAPE_FREE(mg->ctx, l->block, 9 * (int64_t)l->count);
 }
 
-/* mg->set: own vertices as the filter has them, copies held. */
-static drape_status hold_copies(drape_i_multigrid *mg, const drape_i_filter *f) {
+/* set: own vertices as the filter has them, copies held. It is made anew for every use: kept, it would be 200 bytes
+ * per vertex at the moment when most memory is in use. */
+static drape_status hold_copies(drape_i_multigrid *mg, const drape_i_filter *f, drape_constraints **set) {
     const int64_t n = mg->part.vertices;
     double *S;
-    drape_status status = DRAPE_OK;
-    if (!mg->set) status = drape_constraints_create(mg->ctx, mg->part.vertices, &mg->set);
+    drape_status status = drape_constraints_create(mg->ctx, mg->part.vertices, set);
     if (status) return status;
     if (!DRAPE_NEW(mg->ctx, S, 9 * n)) return DRAPE_ERROR_MEMORY;
     for (int32_t i = 0; i < mg->part.own_count; i++) {
         int64_t at = 9 * (int64_t)mg->part.own[i];
         memcpy(S + at, f->S + at, 9 * sizeof *S);
     }
-    status = drape_constraints_set_filter(mg->set, S, f->z);
+    status = drape_constraints_set_filter(*set, S, f->z);
     DRAPE_FREE(mg->ctx, S, 9 * n);
     return status;
 }
 
-/* The problem of the diagonal block, with its lumped couplings. */
+/* The problem of the diagonal block, with its lumped couplings, until it ends. */
+typedef struct block_problem {
+    drape_problem problem;
+    drape_constraints *set;
+    lumping lumped;
+} block_problem;
+
 static drape_status begin_block(drape_i_multigrid *mg, const drape_problem *given, const drape_i_filter *f,
-                                drape_problem *block, lumping *l) {
-    *block = (drape_problem){.A = given->A, .constraints = mg->set};
-    drape_status status = lump(mg, given->A, f->held, l);
-    if (!status) status = hold_copies(mg, f);
-    block->constraints = mg->set;
+                                block_problem *block) {
+    *block = (block_problem){.problem = {.A = given->A}};
+    drape_status status = lump(mg, given->A, f->held, &block->lumped);
+    if (!status) status = hold_copies(mg, f, &block->set);
+    block->problem.constraints = block->set;
     return status;
+}
+
+static void end_block(drape_i_multigrid *mg, block_problem *block) {
+    restore(mg, block->problem.A, &block->lumped);
+    drape_constraints_destroy(block->set);
 }
 
 drape_status drape_i_multigrid_due(drape_i_multigrid *mg, const drape_problem *problem, const drape_i_filter *f,
                                    drape_precond_work *out) {
-    drape_problem block;
-    lumping l = {0};
+    block_problem block;
     drape_precond_work mine = DRAPE_PRECOND_REBUILD;
     int most;
-    drape_status status = begin_block(mg, problem, f, &block, &l);
-    if (!status && mg->precond && mg->levels > 0) status = drape_precond_due(mg->precond, &block, &mine);
-    restore(mg, problem->A, &l);
+    drape_status status = begin_block(mg, problem, f, &block);
+    if (!status && mg->precond && mg->levels > 0) status = drape_precond_due(mg->precond, &block.problem, &mine);
+    end_block(mg, &block);
     status = drape_petsc_agree(mg->ctx, mg->comm, status);
     if (status) return status;
     MPI_Allreduce(&(int){(int)mine}, &most, 1, MPI_INT, MPI_MAX, mg->comm);
@@ -139,9 +148,7 @@ static void free_levels(drape_i_multigrid *mg) {
 void drape_i_multigrid_free(drape_i_multigrid *mg) {
     free_levels(mg);
     drape_precond_destroy(mg->precond);
-    drape_constraints_destroy(mg->set);
     mg->precond = NULL;
-    mg->set = NULL;
 }
 
 static drape_status allocate(drape_context *ctx, drape_interpolation *P) {
@@ -297,17 +304,16 @@ static PetscErrorCode make_matrices(drape_i_multigrid *mg, const drape_bsr3 *A, 
 
 static drape_status refresh_hierarchy(drape_i_multigrid *mg, const drape_problem *problem, const drape_i_filter *f,
                                       bool rebuild) {
-    drape_problem block;
-    lumping l = {0};
+    block_problem block;
     if (rebuild) {
         drape_precond_destroy(mg->precond);
         mg->precond = NULL;
     }
-    drape_status status = begin_block(mg, problem, f, &block, &l);
+    drape_status status = begin_block(mg, problem, f, &block);
     if (!status && !mg->precond)
         status = drape_precond_create(mg->ctx, "amg", problem->A, &mg->settings, &mg->precond);
-    if (!status) status = drape_precond_refresh(mg->precond, &block);
-    restore(mg, problem->A, &l);
+    if (!status) status = drape_precond_refresh(mg->precond, &block.problem);
+    end_block(mg, &block);
     return status;
 }
 
