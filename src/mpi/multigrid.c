@@ -77,7 +77,7 @@ static void restore(drape_i_multigrid *mg, const drape_bsr3 *A, lumping *l) {
     DRAPE_FREE(mg->ctx, l->block, 9 * (int64_t)l->count);
 }
 
-/* set: own vertices as the filter has them, copies held. It is made anew for every use: kept, it would be 200 bytes
+/* set: own vertices as the filter has them, copies held. It is created for every use: kept, it would be 200 bytes
  * per vertex at the moment when most memory is in use. */
 static drape_status hold_copies(drape_i_multigrid *mg, const drape_i_filter *f, drape_constraints **set) {
     const int64_t n = mg->part.vertices;
