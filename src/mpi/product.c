@@ -3,8 +3,9 @@
  * the rows of P of the copies that own rows of A are coupled with.
  *
  * Row by row of A, (A P)_i is collected block by block. Then P_iJ' (A P)_i is added to each row J of the
- * product that row i of P leads to. Per vertex with 13 blocks of A and 3.5 of P that is some 2,000 multiplications. PETSc's
- * product keeps A P as a whole, P' twice and two matrices of parts of the result; this one keeps the result. */
+ * product that row i of P leads to. Per vertex with 13 blocks of A and 3.5 of P that is some 2,000 multiplications.
+ * PETSc's product keeps A P as a whole, P' twice and two matrices of parts of the result; this one keeps the result.
+ */
 #include "mpi/mpi.h"
 
 #include <stdlib.h>
