@@ -8,6 +8,7 @@
 enum { MOST_FRAMES = 1000000 };
 
 typedef struct running {
+    int refused; /* exit code where it does not begin: lack of memory is no bad input */
     scene_arguments scene;
     const char *output, *checkpoint_file;
     int32_t frames, checkpoint; /* -1, 0: not given */
@@ -120,9 +121,11 @@ static bool prepare(running *r) {
     r->ctx = make_context(r->scene.threads > 0 ? r->scene.threads : 1, speaks());
     int good = r->ctx != NULL, all;
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    r->refused = EXIT_RUN_FAILED;
     if (!all) return false;
-    if (drape_petsc_sim_load(r->ctx, MPI_COMM_WORLD, r->scene.name, &options, &r->sim))
-        return refuse(drape_message(r->ctx));
+    drape_status status = drape_petsc_sim_load(r->ctx, MPI_COMM_WORLD, r->scene.name, &options, &r->sim);
+    if (status != DRAPE_ERROR_MEMORY) r->refused = EXIT_BAD_INPUT;
+    if (status) return refuse(drape_message(r->ctx));
     if (r->frames < 0) r->frames = drape_petsc_sim_scene(r->sim)->frames;
     if (!choose_output(r) || !choose_checkpoint(r) || !can_write_all(r)) return false;
     if (r->resume && drape_petsc_sim_restore(r->sim, r->checkpoint_file)) return refuse(drape_message(r->ctx));
@@ -238,7 +241,7 @@ int mpi_command_run(int argc, char **argv) {
     running r = {.frames = -1};
     parse_result parsed = parse(&r, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
-    int code = prepare(&r) ? run_frames(&r) : EXIT_BAD_INPUT;
+    int code = prepare(&r) ? run_frames(&r) : r.refused;
     if (!code) print_summary(&r);
     release(&r);
     return code;

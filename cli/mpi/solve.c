@@ -19,6 +19,7 @@ typedef struct solving {
     drape_petsc_solver *solver;
     double *x;
     usage used;
+    int refused; /* exit code where it does not begin: lack of memory is no bad input */
 } solving;
 
 /* ---- The command line ---- */
@@ -163,15 +164,18 @@ static bool can_write_both(const solving *s) {
 /* ---- Solving ---- */
 
 static bool prepare(solving *s) {
+    s->refused = EXIT_BAD_INPUT;
     if (!choose_settings(s) || !can_write_both(s)) return false;
     s->ctx = make_context(1, false);
     int good = s->ctx != NULL, all;
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    s->refused = EXIT_RUN_FAILED;
     if (!all) return false;
     drape_status status = drape_petsc_system_read(s->ctx, MPI_COMM_WORLD, s->file, &s->system);
     if (!status)
         status = drape_petsc_solver_create(s->ctx, MPI_COMM_WORLD, drape_petsc_system_part(s->system), &s->settings,
                                            &s->solver);
+    if (status != DRAPE_ERROR_MEMORY) s->refused = EXIT_BAD_INPUT;
     return status ? refuse(drape_message(s->ctx)) : true;
 }
 
@@ -222,7 +226,7 @@ int mpi_command_solve(int argc, char **argv) {
     solving s = {.settings = drape_solve_defaults(), .theta = NAN, .repeats = 1};
     parse_result parsed = parse(&s, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
-    int code = prepare(&s) ? solve(&s) : EXIT_BAD_INPUT;
+    int code = prepare(&s) ? solve(&s) : s.refused;
     release(&s);
     return code;
 }

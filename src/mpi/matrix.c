@@ -52,15 +52,16 @@ PetscErrorCode drape_i_matrix_create(MPI_Comm comm, const drape_petsc_part *p, c
     PetscFunctionReturn(0);
 }
 
-/* out = S_i B S_j, and C (I - S_i) more on the diagonal */
-static void filter_block(const double *Si, const double *Sj, const double *B, bool diagonal, double *out) {
+double drape_i_held_scale(const double *B) { return ((fabs(B[0]) + fabs(B[4])) + fabs(B[8])) / 3; }
+
+void drape_i_filter_block(const double *Si, const double *Sj, const double *B, bool diagonal, double *out) {
     double BS[9];
     for (int32_t m = 0; m < 9; m++)
         BS[m] = (B[m / 3 * 3] * Sj[m % 3] + B[m / 3 * 3 + 1] * Sj[3 + m % 3]) + B[m / 3 * 3 + 2] * Sj[6 + m % 3];
     for (int32_t m = 0; m < 9; m++)
         out[m] = (Si[m / 3 * 3] * BS[m % 3] + Si[m / 3 * 3 + 1] * BS[3 + m % 3]) + Si[m / 3 * 3 + 2] * BS[6 + m % 3];
     if (!diagonal) return;
-    double C = ((fabs(B[0]) + fabs(B[4])) + fabs(B[8])) / 3;
+    double C = drape_i_held_scale(B);
     for (int32_t m = 0; m < 9; m++) out[m] += C * ((m % 4 == 0) - Si[m]);
 }
 
@@ -74,7 +75,7 @@ PetscErrorCode drape_i_matrix_fill(const drape_petsc_part *p, const drape_bsr3 *
             const PetscInt to = p->number[col];
             const double *value = A->val + 9 * k;
             if (f->held[row] || f->held[col]) {
-                filter_block(f->S + 9 * (int64_t)row, f->S + 9 * (int64_t)col, value, row == col, block);
+                drape_i_filter_block(f->S + 9 * (int64_t)row, f->S + 9 * (int64_t)col, value, row == col, block);
                 value = block;
             }
             PetscCall(MatSetValuesBlocked(out, 1, &at, 1, &to, value, INSERT_VALUES));

@@ -9,6 +9,7 @@
 #include "drape/petsc.h"
 
 #include <petscksp.h>
+#include <petscsf.h>
 
 /* ---- agree.c ---- */
 
@@ -72,7 +73,7 @@ drape_status drape_i_shared_commit(drape_i_shared_file *file);
  */
 void drape_i_shared_close(drape_i_shared_file *file);
 
-/* ---- matrix.c: the prefiltered matrix of all processes in PETSc's form ---- */
+/* ---- matrix.c: the prefiltered matrix of all processes in PETSc's form, for preconditioners of PETSc ---- */
 
 /* What is held of the vertices of a part, taken out of the constraints. */
 typedef struct drape_i_filter {
@@ -80,6 +81,10 @@ typedef struct drape_i_filter {
     bool *held;    /* in any direction */
 } drape_i_filter;
 
+/* C of a vertex whose diagonal block is B. */
+double drape_i_held_scale(const double *B);
+/* out = S_i B S_j, and C (I - S_i) more on the diagonal */
+void drape_i_filter_block(const double *Si, const double *Sj, const double *B, bool diagonal, double *out);
 /* A^ = S A S + C (I-S): a new matrix, or the values of one with the same pattern. */
 PetscErrorCode drape_i_matrix_create(MPI_Comm comm, const drape_petsc_part *part, const drape_bsr3 *A, Mat *out);
 PetscErrorCode drape_i_matrix_fill(const drape_petsc_part *part, const drape_bsr3 *A, const drape_i_filter *filter,
@@ -87,6 +92,75 @@ PetscErrorCode drape_i_matrix_fill(const drape_petsc_part *part, const drape_bsr
 /* b^ = S (b - A (I-S) z) of the own vertices, and y = S guess; guess NULL: 0. */
 PetscErrorCode drape_i_matrix_vectors(const drape_petsc_part *part, const drape_problem *problem,
                                       const drape_i_filter *filter, Vec b, Vec y);
+
+/* ---- level.c: the matrix of a level, of which each process has its own rows ---- */
+
+typedef struct drape_i_own_rows {
+    drape_context *ctx;
+    MPI_Comm comm;
+    int32_t own, first; /* vertices or aggregates: how many are own ones, the number of the first of them */
+    int32_t ghosts;     /* of other processes, that own rows are coupled with, */
+    int32_t *ghost, *ghost_column; /*   their numbers, and their columns in A, ascending */
+    int32_t columns;               /* of A */
+    const int32_t *row;            /* finest level: the row and column of each own one in A; NULL: its number here */
+    int32_t *place;                /* finest level: what each column is, an own one, own + a ghost, or -1 */
+    drape_bsr3 A;                  /* finest level: the caller's; else the three arrays below */
+    const drape_i_filter *filter;  /* finest level; else NULL */
+    int64_t blocks;                /* of own rows */
+    int64_t *rowptr;
+    int32_t *col;
+    double *val;
+    double *x, *inverse; /* 3 numbers per column; 9 per own one: its diagonal block inverted */
+    PetscSF sf;          /* from own ones to the columns of ghosts, */
+    MPI_Datatype triple; /*   for three numbers of each */
+} drape_i_own_rows;
+
+/* A of the caller; out->A may be replaced by one of the same pattern. Not collective. */
+drape_status drape_i_own_rows_finest(drape_context *ctx, MPI_Comm comm, const drape_petsc_part *part,
+                                     const drape_bsr3 *A, const drape_i_filter *filter, drape_i_own_rows *out);
+/* Vectors, once the columns are known. Not collective. */
+drape_status drape_i_own_rows_allocate(drape_i_own_rows *rows);
+/* The way of numbers to ghosts, once these are known. */
+PetscErrorCode drape_i_own_rows_connect(drape_i_own_rows *rows);
+/* As a matrix of PETSc, which must not outlive it. */
+PetscErrorCode drape_i_own_rows_matrix(drape_i_own_rows *rows, Mat *out);
+/* Its numbers are others: what PETSc made of them is out of date. */
+PetscErrorCode drape_i_own_rows_changed(Mat matrix);
+/* Block k of a row of A as the matrix has it. */
+void drape_i_own_rows_block(const drape_i_own_rows *rows, int32_t row, int64_t k, double out[9]);
+void drape_i_own_rows_free(drape_i_own_rows *rows);
+
+/* ---- prolongation.c: P from own aggregates to own vertices ---- */
+
+typedef struct drape_i_prolongation {
+    int32_t rows, columns;
+    int64_t blocks, *rowptr;
+    int32_t *col;
+    float *val; /* 9 numbers per block, row by row */
+} drape_i_prolongation;
+
+/* For its rows and blocks. */
+drape_status drape_i_prolongation_allocate(drape_context *ctx, drape_i_prolongation *P);
+void drape_i_prolongation_free(drape_context *ctx, drape_i_prolongation *P);
+/* As a matrix of PETSc, which must not outlive it. */
+PetscErrorCode drape_i_prolongation_matrix(MPI_Comm comm, drape_i_prolongation *P, Mat *out);
+
+/* ---- product.c: P'A P ---- */
+
+/* What is kept for the product with other values. */
+typedef struct drape_i_product {
+    drape_context *ctx;
+    drape_i_prolongation copies; /* rows of P of ghosts */
+    PetscSF blocks;              /* from blocks of P to theirs */
+    int32_t widest;              /* most blocks of a row of the product */
+} drape_i_product;
+
+/* The pattern of the product, and all of *coarse but its values. */
+drape_status drape_i_product_pattern(const drape_i_own_rows *fine, const drape_i_prolongation *P,
+                                     drape_i_own_rows *coarse, drape_i_product *product);
+drape_status drape_i_product_values(const drape_i_own_rows *fine, const drape_i_prolongation *P,
+                                    drape_i_product *product, drape_i_own_rows *coarse);
+void drape_i_product_free(drape_i_product *product);
 
 /* ---- multigrid.c: drape's interpolations in PETSc's multigrid ---- */
 
@@ -97,11 +171,16 @@ typedef struct drape_i_multigrid {
     MPI_Comm comm;
     drape_petsc_part part; /* borrowed arrays */
     drape_solve_settings settings;
-    drape_precond *precond;                         /* of the diagonal block */
-    drape_constraints *set;                         /* what is held there: own vertices as they are, and all copies */
-    int32_t levels;                                 /* 0: not made */
-    Mat P[DRAPE_I_MG_LEVELS], A[DRAPE_I_MG_LEVELS]; /* to a level from the next; of a level, 0 not owned */
-    int64_t rows[DRAPE_I_MG_LEVELS];
+    drape_precond *precond;                     /* of the diagonal block */
+    int32_t levels;                             /* 0: not made */
+    int64_t rows[DRAPE_I_MG_LEVELS];            /* unknowns of all processes */
+    drape_i_own_rows *finest;                   /* not owned */
+    drape_i_own_rows coarse[DRAPE_I_MG_LEVELS]; /* of a level; 0 is not used */
+    drape_i_prolongation P[DRAPE_I_MG_LEVELS];  /* to a level from the next */
+    drape_i_product product[DRAPE_I_MG_LEVELS]; /* which makes a level from the one before; 0 is not used */
+    Mat A[DRAPE_I_MG_LEVELS];                   /* of a level, of PETSc; 0 not owned */
+    Mat to_fine[DRAPE_I_MG_LEVELS];             /* P, of PETSc */
+    Mat coarsest;                               /* in PETSc's own form */
 } drape_i_multigrid;
 
 /* What drape's own rule says is due before the solve of this problem; the most that any process wants. */
@@ -109,7 +188,7 @@ drape_status drape_i_multigrid_due(drape_i_multigrid *mg, const drape_problem *p
                                    drape_precond_work *out);
 /* Interpolations, new ones or new values, from the problem's diagonal block; then P'A P of all levels. */
 drape_status drape_i_multigrid_refresh(drape_i_multigrid *mg, const drape_problem *problem,
-                                       const drape_i_filter *filter, bool rebuild, Mat A);
+                                       const drape_i_filter *filter, bool rebuild, drape_i_own_rows *finest, Mat A);
 /* Tells PETSc about the levels. */
 PetscErrorCode drape_i_multigrid_attach(const drape_i_multigrid *mg, PC pc);
 void drape_i_multigrid_free(drape_i_multigrid *mg);

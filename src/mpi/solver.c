@@ -16,6 +16,7 @@ struct drape_petsc_solver {
     bool foreign; /* PETSc's options ask for another preconditioner */
     drape_i_filter filter;
     drape_i_multigrid mg;
+    drape_i_own_rows rows; /* of the matrix; with a foreign preconditioner PETSc has one of its own form */
     Mat A;
     Vec b, y, r, z;
     KSP ksp; /* NULL: to be made */
@@ -141,6 +142,7 @@ void drape_petsc_solver_destroy(drape_petsc_solver *s) {
     const int64_t n = s->part.vertices;
     drape_petsc_solver_forget(s);
     MatDestroy(&s->A);
+    drape_i_own_rows_free(&s->rows);
     VecDestroy(&s->b);
     VecDestroy(&s->y);
     VecDestroy(&s->r);
@@ -180,12 +182,31 @@ static void take_filter(drape_petsc_solver *s, const drape_constraints *set) {
     }
 }
 
-static PetscErrorCode make_system(drape_petsc_solver *s, const drape_problem *problem) {
+/* A matrix of PETSc's own form for its own preconditioners, or one over the caller's arrays. */
+static PetscErrorCode make_matrix(drape_petsc_solver *s, const drape_bsr3 *A) {
     PetscFunctionBeginUser;
-    if (!s->A) PetscCall(drape_i_matrix_create(s->comm, &s->part, problem->A, &s->A));
-    PetscCall(drape_i_matrix_fill(&s->part, problem->A, &s->filter, s->A));
-    PetscCall(drape_i_matrix_vectors(&s->part, problem, &s->filter, s->b, s->y));
+    if (s->foreign) {
+        if (!s->A) PetscCall(drape_i_matrix_create(s->comm, &s->part, A, &s->A));
+        PetscCall(drape_i_matrix_fill(&s->part, A, &s->filter, s->A));
+        PetscFunctionReturn(0);
+    }
+    s->rows.A = *A;
+    if (!s->A) {
+        PetscCall(drape_i_own_rows_connect(&s->rows));
+        PetscCall(drape_i_own_rows_matrix(&s->rows, &s->A));
+    }
+    PetscCall(drape_i_own_rows_changed(s->A));
     PetscFunctionReturn(0);
+}
+
+static drape_status make_system(drape_petsc_solver *s, const drape_problem *problem) {
+    drape_status status = DRAPE_OK;
+    if (!s->A && !s->foreign)
+        status = drape_petsc_agree(
+            s->ctx, s->comm, drape_i_own_rows_finest(s->ctx, s->comm, &s->part, problem->A, &s->filter, &s->rows));
+    if (!status) status = drape_i_petsc_status(s->ctx, make_matrix(s, problem->A));
+    if (status) return status;
+    return drape_i_petsc_status(s->ctx, drape_i_matrix_vectors(&s->part, problem, &s->filter, s->b, s->y));
 }
 
 /* ---- The preconditioner ---- */
@@ -231,7 +252,7 @@ static drape_status precondition(drape_petsc_solver *s, const drape_problem *pro
     if (!s->foreign) status = drape_i_multigrid_due(&s->mg, problem, &s->filter, &due);
     if (problem->same_matrix && due == DRAPE_PRECOND_REFRESH) due = DRAPE_PRECOND_KEEP;
     if (!status && !s->foreign && due != DRAPE_PRECOND_KEEP)
-        status = drape_i_multigrid_refresh(&s->mg, problem, &s->filter, due == DRAPE_PRECOND_REBUILD, s->A);
+        status = drape_i_multigrid_refresh(&s->mg, problem, &s->filter, due == DRAPE_PRECOND_REBUILD, &s->rows, s->A);
     if (status) return status;
     if (!s->ksp || due == DRAPE_PRECOND_REBUILD) code = create_ksp(s);
     if (!code) code = KSPSetReusePreconditioner(s->ksp, due == DRAPE_PRECOND_KEEP);
@@ -392,7 +413,7 @@ drape_status drape_petsc_solver_solve(drape_petsc_solver *s, const drape_problem
     double began = MPI_Wtime();
     if (status) return status;
     take_filter(s, problem->constraints);
-    status = drape_i_petsc_status(s->ctx, make_system(s, problem));
+    status = make_system(s, problem);
     if (!status) status = precondition(s, problem);
     mine.setup_seconds = MPI_Wtime() - began;
     mine.energy_error = -1;

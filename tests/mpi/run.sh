@@ -98,6 +98,28 @@ frames_have_the_form_of_one_process() {
         { d = $1 - $2; if (d < 0) d = -d; if (d > 1e-6) { print; exit 1 } }'
 }
 
+# Counted bytes of everything that drape has on a process, the products P'A P included: mesh, state, matrices. Two rings
+# of copies are 7 % of the vertices here.
+processes_hold_their_share() {
+    local n bytes all
+    for n in 1 4; do
+        bytes=$(ranks "$n" run drooping --resolution 61 --integrator linearised-euler --frames 1 --no-output --json | number part_bytes)
+        [ "$n" -eq 1 ] && all=$bytes
+    done
+    at_most "$bytes" $((all * 2 / 5))
+}
+
+scenes_must_be_shared() {
+    local said code=0
+    mkdir -p here there
+    "$drape" scenes --show drooping >here/sheet.yaml
+    said=$(mpirun -n 1 --wdir "$PWD/here" "$mpi" run sheet.yaml --frames 1 -o x.pc2 : \
+        -n 1 --wdir "$PWD/there" "$mpi" run sheet.yaml --frames 1 -o x.pc2 2>&1) || code=$?
+    [ "$code" -eq 2 ] || fail "exit code $code: $said"
+    [ "$(grep -c '^drape: ' <<<"$said")" -eq 1 ] || fail "not one message: $said"
+    ! ls here/x.pc2* there/x.pc2* 2>/dev/null || fail "something was left behind"
+}
+
 what_it_does_not_do_is_refused_by_name() {
     rejects 2 'contact of cloth with itself (contact.self)' 2 run flag -o x.pc2
     rejects 2 'contact with colliders' 2 run sphere -o x.pc2
@@ -135,7 +157,7 @@ a_process_that_dies_ends_all() {
 
 for test in linearised_steps_are_those_of_one_machine the_default_integrator_is_the_same wind_pieces_and_pins_that_move \
     runs_repeat_to_the_bit models_of_springs_too checkpoints_go_on_elsewhere damaged_checkpoints_are_refused frames_have_the_form_of_one_process \
-    what_it_does_not_do_is_refused_by_name a_process_that_dies_ends_all; do
+    processes_hold_their_share scenes_must_be_shared what_it_does_not_do_is_refused_by_name a_process_that_dies_ends_all; do
     run_test $test $test
 done
 finish_tests

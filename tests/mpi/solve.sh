@@ -114,10 +114,47 @@ folders_must_be_shared() {
     grep -q 'must see the same folder' <<<"$said"
 }
 
+# The file is all holes: its head alone is read.
+indices_beyond_32_bits_are_refused() {
+    local n=715827883
+    { printf DRAPESY1 && head -c 24 /dev/zero && printf '\0\0\0\0\0\0\360\077'; } >large.sys
+    printf '\253\252\252\052' | dd of=large.sys bs=1 seek=8 conv=notrunc status=none
+    truncate -s $((40 + 8 * (n + 1) + 168 * n)) large.sys
+    rejects 2 '715827883 vertices have more unknowns than the 32-bit indices' 3 solve large.sys -o x.bin
+    rm large.sys
+    [ ! -e x.bin ]
+}
+
+# One process may have little more memory than a small system takes. It runs out in drape, in PETSc or in MPI.
+a_process_without_memory_ends_all() {
+    local limit=160000 more code said
+    system small.sys drooping --resolution 5
+    system big.sys drooping --resolution 151
+    until limited "$limit" small.sys >/dev/null 2>&1; do
+        limit=$((limit + 20000))
+        [ "$limit" -lt 2000000 ] || fail "a small system is never solved"
+    done
+    rm -f x.bin
+    for more in 0 50000 100000; do
+        code=0
+        said=$(limited $((limit + more)) big.sys 2>&1) || code=$?
+        [ "$code" -ne 0 ] || fail "exit code 0 with $((limit + more)) KB"
+        [ "$(grep -c '^drape: ' <<<"$said")" -eq 1 ] || fail "not one message: $said"
+        ! grep -q 'drape: .*out of memory' <<<"$said" || [ "$code" -eq 1 ] || fail "exit code $code: $said"
+        ! ls x.bin* 2>/dev/null || fail "something was left behind"
+    done
+}
+
+# limited KB FILE: two processes, the second with so much address space.
+limited() {
+    timeout 100 mpirun -n 1 "$mpi" solve "$2" -o x.bin : -n 1 bash -c "ulimit -v $1; exec '$mpi' solve $2 -o x.bin"
+}
+
 system sheet.sys drooping --resolution 41
 for test in solutions_are_those_of_one_machine iterations_hardly_grow subdomains_may_be_many no_process_holds_the_system \
     solutions_repeat_to_the_bit shares_are_even systems_without_positions_are_divided history_ends_where_it_stopped what_does_not_converge_says_so bad_input_is_refused \
-    damaged_numbers_are_named more_processes_than_vertices_are_refused folders_must_be_shared; do
+    damaged_numbers_are_named more_processes_than_vertices_are_refused folders_must_be_shared \
+    indices_beyond_32_bits_are_refused a_process_without_memory_ends_all; do
     run_test $test $test
 done
 finish_tests
