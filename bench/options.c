@@ -49,9 +49,9 @@ typedef struct choice {
     uint32_t bit;
 } choice;
 
-static const choice tables[] = {{"sheet", BENCH_TABLE_SHEET},   {"cotton", BENCH_TABLE_COTTON},
-                                {"scenes", BENCH_TABLE_SCENES}, {"scaling", BENCH_TABLE_SCALING},
-                                {"setup", BENCH_TABLE_SETUP},   {"falling", BENCH_TABLE_FALLING},
+static const choice tables[] = {{"sheet", BENCH_TABLE_SHEET},     {"cotton", BENCH_TABLE_COTTON},
+                                {"scenes", BENCH_TABLE_SCENES},   {"scaling", BENCH_TABLE_SCALING},
+                                {"setup", BENCH_TABLE_SETUP},     {"falling", BENCH_TABLE_FALLING},
                                 {"hanging", BENCH_TABLE_HANGING}, {NULL, 0}};
 static const choice libraries[] = {
     {"petsc", BENCH_PETSC}, {"cholmod", BENCH_CHOLMOD}, {"eigen", BENCH_EIGEN}, {NULL, 0}};
@@ -84,7 +84,8 @@ static const struct known {
     bench_takes takes;
 } known[] = {
     {"--sizes", "N,N,...", "vertices along one side of the sheets", BENCH_SIZES},
-    {"--tables", "NAME,...", "which tables; amg has sheet, cotton, scenes, scaling, setup; peers has sheet, scenes;\n           "
+    {"--tables", "NAME,...",
+     "which tables; amg has sheet, cotton, scenes, scaling, setup; peers has sheet, scenes;\n           "
      "           blender has falling, hanging",
      BENCH_TABLES},
     {"--without", "NAME,...", "libraries that peers leaves out: petsc, cholmod, eigen", BENCH_WITHOUT},
@@ -126,7 +127,8 @@ static bool take(const struct known *k, const char *text, bench_options *o) {
     switch (k->takes) {
     case BENCH_SIZES: return take_sizes(text, o);
     case BENCH_TABLES:
-        return take_words(k->name, text, tables, "expected a list of sheet, cotton, scenes, scaling, setup, falling and hanging",
+        return take_words(k->name, text, tables,
+                          "expected a list of sheet, cotton, scenes, scaling, setup, falling and hanging",
                           &o->tables);
     case BENCH_WITHOUT:
         return take_words(k->name, text, libraries, "expected a list of petsc, cholmod and eigen", &o->without);

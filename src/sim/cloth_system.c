@@ -1,9 +1,9 @@
 /* cloth_system.c: a cloth as the system M x'' = f(x, v) that the integrators of drape/ode.h take: the parts of a step
  * (sim.h) as functions of drape_ode_system, and M where it is consistent.
  *
- * Newton's matrix is A = M + c D + c^2 K with the cloth's K = -df/dx and D = -df/dv; solved for positions it is
+ * Newton's matrix is A = M + c D + c^2 K with the cloth's K = -df/dx and D = -df/dv. Solved for positions it is
  * divided by c^2, and the right-hand side by c. Pins: constrain() puts the velocities that they prescribe into the
- * guess of a stage, and corrections are solved for with z = 0, so that the line search compares like with like. What
+ * guess of a stage. Corrections are solved for with z = 0, so that the line search compares like with like. What
  * pins carry is filtered out of residuals, and kept for drape_sim_constraint_forces.
  *
  * A linearised step (DRAPE_ODE_LINEARISED) has one system, and poses it as step.c and Ascher and Boxerman (2003) do,

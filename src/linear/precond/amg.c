@@ -10,8 +10,8 @@
  * - Refresh all values, in place.
  * - Rebuild aggregates and patterns too.
  *
- * Iterations beyond those of the first solve after a refresh are debt; when it has grown to what a refresh costs, it
- * is time for one, so that never more than twice the best is spent. A refresh is due at once where the constraints
+ * Iterations beyond those of the first solve after a refresh are debt. When it has grown to what a refresh costs, it
+ * is time for one: never more than twice the best is spent. A refresh is due at once where the constraints
  * are others, or the diagonal blocks have changed much. Where the first solve with older levels alone costs more than
  * a refresh, as in long steps, the next 1, 2, 4, .. 16 matrices get one without such a trial.
  *
