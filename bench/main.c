@@ -89,8 +89,8 @@ static const struct bench {
     {"character", "Tamstorf, Jones and McCormick (2015), figure 9: solves of a dressed, walking body over the frames",
      bench_character, BENCH_THREADS | BENCH_QUICK | BENCH_FULL, 0, "5 min"},
     {"blender", "a sheet over a ball, and one that hangs, against Blender's cloth: seconds per frame, and crossings",
-     bench_blender, BENCH_SIZES | BENCH_TABLES | BENCH_THREADS | BENCH_QUICK, BENCH_TABLE_FALLING | BENCH_TABLE_HANGING,
-     "10 min"},
+     bench_blender, BENCH_SIZES | BENCH_TABLES | BENCH_THREADS | BENCH_QUICK,
+     BENCH_TABLE_FALLING | BENCH_TABLE_HANGING, "10 min"},
 };
 
 enum { COUNT = sizeof benches / sizeof *benches };

@@ -1,5 +1,5 @@
-/* assembler.c: the list of forces on a cloth, the pattern that their elements need, and
- * A = mass M + damping D + stiffness K, f and K v at a state.
+/* assembler.c: the list of forces on a cloth, the pattern that their elements need, and what is computed at a state:
+ * A = mass M + damping D + stiffness K, f and K v.
  *
  * Rows start from their masses and from what the forces add to each vertex alone, in the order of the list. Then come
  * the terms of elements, in the order of the list within each window of rows (sparse/assembly.h). */

@@ -79,8 +79,8 @@ DRAPE_INLINE hinge load_hinge(const drape_i_bw_data *d, const double *x, const i
 
 DRAPE_INLINE vd angle_of(const hinge *h) { return vd_atan2(h->sine, h->cosine); }
 
-/* The form with given coefficients of corners 3 and 2 and, where they stand on the edge, of corner 1; on_r is added to
- * that. */
+/* The form with given coefficients of corners 3 and 2 and, where they stand on the edge, of corner 1; on_r is added
+ * to that. */
 DRAPE_INLINE form complete_form(vd3 g3, vd3 g2, vd t3, vd t2, vd3 on_r) {
     form f;
     f.g[3] = g3;
@@ -92,8 +92,7 @@ DRAPE_INLINE form complete_form(vd3 g3, vd3 g2, vd t3, vd t2, vd3 on_r) {
 
 /* The form c_u . u + c_w . w + c_r . r */
 DRAPE_INLINE form make_form(const hinge *h, vd3 c_u, vd3 c_w, vd3 c_r) {
-    return complete_form(vd3_scale(h->i_h3, c_u), vd3_scale(h->i_h2, c_w), h->t3, h->t2,
-                         vd3_scale(h->i_length, c_r));
+    return complete_form(vd3_scale(h->i_h3, c_u), vd3_scale(h->i_h2, c_w), h->t3, h->t2, vd3_scale(h->i_length, c_r));
 }
 
 /* dtheta/dx */
@@ -395,8 +394,7 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
         vd along = c * apply_form(&turn, v);
         multiply(&h, &K, &s, v, product);
         for (int i = 0; i < 4; i++) {
-            if (damping == DRAPE_I_DAMPING_FULL)
-                product[i] = vd3_add(product[i], vd3_scale(along, gradient.g[i]));
+            if (damping == DRAPE_I_DAMPING_FULL) product[i] = vd3_add(product[i], vd3_scale(along, gradient.g[i]));
             lanes_store_vector(out->vectors[1], i, lane, product[i]);
         }
     }
@@ -407,8 +405,7 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
     find_vectors(&h, &K, &s, &parts);
     if (lagged) add_rank_one(&parts, &damped, resist);
     store_blocks(&parts, lagged, lane, out);
-    if (damping == DRAPE_I_DAMPING_FULL)
-        add_dropped_blocks(&gradient, &turn, vd_set1(at->stiffness) * c, lane, out);
+    if (damping == DRAPE_I_DAMPING_FULL) add_dropped_blocks(&gradient, &turn, vd_set1(at->stiffness) * c, lane, out);
 }
 
 void DRAPE_NAME(drape_i_bw_hinge)(const void *data, const void *where, const int32_t *elements, drape_i_batch *out) {

@@ -229,8 +229,7 @@ DRAPE_INLINE vd33 pull_back_same(const gradient_matrix *T, vd area, vd du, vd dv
     for (int r = 0; r < 3; r++)
         for (int c = r; c < 3; c++) {
             const int i = 3 * r + c, j = 3 * c + r;
-            B.m[i] = B.m[j] =
-                (uu * T->uu.m[SYM[i]] + vv * T->vv.m[SYM[i]]) + uv * (T->uv.m[i] + T->uv.m[j]);
+            B.m[i] = B.m[j] = (uu * T->uu.m[SYM[i]] + vv * T->vv.m[SYM[i]]) + uv * (T->uv.m[i] + T->uv.m[j]);
         }
     return B;
 }
@@ -241,7 +240,8 @@ DRAPE_INLINE vd33 pull_back(const gradient_matrix *T, const triangle *t) {
     vd vu = t->area * t->dv1 * t->du2, vv = t->area * t->dv1 * t->dv2;
     vd33 B;
     for (int i = 0; i < 9; i++)
-        B.m[i] = (uu * T->uu.m[SYM[i]] + vv * T->vv.m[SYM[i]]) + (uv * T->uv.m[i] + vu * T->uv.m[3 * (i % 3) + i / 3]);
+        B.m[i] =
+            (uu * T->uu.m[SYM[i]] + vv * T->vv.m[SYM[i]]) + (uv * T->uv.m[i] + vu * T->uv.m[3 * (i % 3) + i / 3]);
     return B;
 }
 

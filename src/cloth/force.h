@@ -21,7 +21,7 @@ typedef struct drape_i_rows {
     drape_bsr3 A;            /* val NULL: no matrix */
     const int32_t *diagonal; /* of each row, which of its blocks is the diagonal one */
     const int32_t *slot;     /* of each coupling of the cloth's quadratic bending, which block of its row it is */
-    bool upper; /* blocks left of the diagonal follow from the others, and must be left alone */
+    bool upper;              /* blocks left of the diagonal follow from the others, and must be left alone */
 } drape_i_rows;
 
 typedef struct drape_i_force drape_i_force;

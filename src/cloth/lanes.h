@@ -51,7 +51,8 @@ DRAPE_INLINE vd33 vd33_zero(void) {
 }
 /* a b' */
 DRAPE_INLINE vd33 vd33_outer(vd3 a, vd3 b) {
-    return (vd33){{a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.x, a.y * b.y, a.y * b.z, a.z * b.x, a.z * b.y, a.z * b.z}};
+    return (vd33){
+        {a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.x, a.y * b.y, a.y * b.z, a.z * b.x, a.z * b.y, a.z * b.z}};
 }
 /* A + s a b' */
 DRAPE_INLINE vd33 vd33_add_outer(vd33 A, vd s, vd3 a, vd3 b) {

@@ -73,7 +73,7 @@ typedef struct drape_i_scatter {
     int32_t begin, end;          /* the rows to add to */
     const int64_t *rowptr;
     double *val;
-    bool upper;      /* the blocks on and above the diagonal only */
+    bool upper;       /* the blocks on and above the diagonal only */
     bool unsymmetric; /* not upper: the batch has `lower` */
 } drape_i_scatter;
 

@@ -102,8 +102,8 @@ DRAPE_INLINE void scatter_upper(const drape_i_scatter *s, const int32_t k, const
 }
 
 /* All blocks of one element, node by node; `unsymmetric`: those of (b, a) are in `lower`. */
-DRAPE_INLINE void scatter(const drape_i_scatter *s, const int32_t k, const bool unsymmetric, int32_t element, int lane,
-                          const drape_i_batch *batch, const transposed *upper, const transposed *lower) {
+DRAPE_INLINE void scatter(const drape_i_scatter *s, const int32_t k, const bool unsymmetric, int32_t element,
+                          int lane, const drape_i_batch *batch, const transposed *upper, const transposed *lower) {
     const int32_t *nodes = s->nodes + (int64_t)k * element, *slot = s->slot + (int64_t)(k * (k + 1) / 2) * element;
     int pair = 0;
     for (int32_t a = 0; a < k; a++)

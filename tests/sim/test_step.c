@@ -319,7 +319,8 @@ static int32_t iterations_with(drape_context *ctx, drape_reuse reuse) {
     return sum;
 }
 
-/* In long steps multigrid's levels are soon those of another matrix. Keeping them is tried, but not every other time. */
+/* In long steps multigrid's levels are soon those of another matrix. Keeping them is tried, but not every other time.
+ */
 static void long_steps_do_not_keep_levels(void **state) {
     drape_context *ctx = *state;
     int32_t kept = iterations_with(ctx, DRAPE_REUSE_EVERYTHING), fresh = iterations_with(ctx, DRAPE_REUSE_PATTERNS);
