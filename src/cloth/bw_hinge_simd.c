@@ -26,7 +26,9 @@
  * The gradient is the exact one; with frozen edge length it would differ by sin cos grad ln|e|.
  *
  * Lagged damping takes dtheta/dx from other positions, which are given: s is then k (theta - theta0) alone, and K is
- * that of the energy. Its force is minus the gradient of the dissipation c thetadot^2/2 by v.
+ * that of the energy. Its force is minus the gradient of the dissipation c thetadot^2/2 by v. theta is continued from
+ * those positions, too: where theta0 is not 0 the energy would jump at pi, and Newton's method, for which a fold is
+ * pressed flat, would come to a halt in front of that jump.
  *
  * DRAPE_DAMPING_FULL adds to K what Baraff and Witkin leave out, c dtheta/dx (dthetadot/dx)', never clamped. It is
  * of rank one: dthetadot/dx = (Hessian of theta) v is the form whose coefficients are the derivatives of
@@ -78,6 +80,15 @@ DRAPE_INLINE hinge load_hinge(const drape_i_bw_data *d, const double *x, const i
 }
 
 DRAPE_INLINE vd angle_of(const hinge *h) { return vd_atan2(h->sine, h->cosine); }
+
+/* The angle as it comes from another one, whose sine and cosine (or multiples of them) are given: a hinge that is
+ * folded flat passes pi instead of jumping to -pi. */
+DRAPE_INLINE vd continued(vd angle, vd cosine, vd from_sine, vd from_cosine) {
+    const vd zero = vd_set1(0), turn = vd_set1(6.283185307179586477);
+    vi both_behind = (cosine < zero) & (from_cosine < zero);
+    angle = vd_select(both_behind & (angle < zero) & (from_sine > zero), angle + turn, angle);
+    return vd_select(both_behind & (angle > zero) & (from_sine < zero), angle - turn, angle);
+}
 
 /* The form c_u . u + c_w . w + c_r . r */
 DRAPE_INLINE form make_form(const hinge *h, vd3 c_u, vd3 c_w, vd3 c_r) {
@@ -242,11 +253,13 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
     vd c = lanes_field(d->records, BW_HINGE_SIZE, BW_DAMP_BEND, e);
     vd rest = lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
     form gradient = angle_gradient(&h), damped = gradient;
+    vd angle = angle_of(&h);
     if (lagged) {
         hinge there = load_hinge(d, at->lagged_x, e);
         damped = angle_gradient(&there);
+        angle = continued(angle, h.cosine, there.sine, there.cosine);
     }
-    vd bend = angle_of(&h) - rest, rate = apply_form(&damped, s.v);
+    vd bend = angle - rest, rate = apply_form(&damped, s.v);
     vd tension = k * bend, resistance = c * rate;
     if (at->potential)
         vd_store(out->scalar + lane, vd_set1(0.5) * (tension * bend + vd_set1(at->c) * (resistance * rate)));
@@ -346,7 +359,13 @@ void DRAPE_NAME(drape_i_bw_hinge_energy)(const void *data, const drape_i_evaluat
         const int32_t *e = elements + lane;
         edges x = load_edges(d, at->x, e);
         vd3 N2 = vd3_cross(x.a, x.b), N3 = vd3_cross(x.a, x.c);
-        vd angle = vd_atan2(vd_sqrt(vd3_dot(x.a, x.a)) * vd3_dot(N3, x.b), vd_set1(0) - vd3_dot(N2, N3));
+        vd cosine = vd_set1(0) - vd3_dot(N2, N3);
+        vd angle = vd_atan2(vd_sqrt(vd3_dot(x.a, x.a)) * vd3_dot(N3, x.b), cosine);
+        if (at->lagged_x && vd_bits(cosine < vd_set1(0))) { /* few are folded that far */
+            edges y = load_edges(d, at->lagged_x, e);
+            vd3 M2 = vd3_cross(y.a, y.b), M3 = vd3_cross(y.a, y.c);
+            angle = continued(angle, cosine, vd3_dot(M3, y.b), vd_set1(0) - vd3_dot(M2, M3));
+        }
         vd bend = angle - lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
         vd_store(energy + lane, vd_set1(0.5) * lanes_field(d->records, BW_HINGE_SIZE, BW_BEND, e) * bend * bend);
     }
