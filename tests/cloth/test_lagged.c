@@ -294,7 +294,8 @@ static void fold(double angle, double x[12]) {
 }
 
 /* The energy of a fold, and its force as it comes from `before`. */
-static double fold_energy(drape_context *ctx, drape_assembler *forces, double angle, double before, double force[12]) {
+static double fold_energy(drape_context *ctx, drape_assembler *forces, double angle, double before,
+                          double force[12]) {
     double x[12], lagged[12], energy, with;
     const double v[12] = {0};
     fold(angle, x);
