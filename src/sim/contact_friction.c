@@ -57,7 +57,7 @@ void drape_i_contact_set_friction(const drape_sim *sim, drape_i_contact_spring *
 
 drape_status drape_i_contact_add_rub(drape_sim *sim, drape_i_touch *touch, double limit, const double force[3]) {
     drape_i_contact *c = sim->contact;
-    drape_i_contact_spring s = {.count = 1, .vertex = {touch->vertex}, .w = {1}, .pair = {-1}};
+    drape_i_contact_spring s = {.count = 1, .vertex = {touch->vertex}, .w = {1}, .pair = {-1}, .in_element = true};
     double v[3];
     touch->spring = -1;
     if (!(limit > 0)) return DRAPE_OK;
