@@ -2,6 +2,7 @@
  * through the triangles and edges of the cloth themselves, in blocks with a box around each. */
 #include "contact/world.h"
 #include "base/parallel.h"
+#include "contact/tree.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,14 +37,13 @@ static drape_status list_planes(drape_i_world *w) {
 static drape_status allocate(drape_i_world *w, const drape_i_world_settings *s) {
     int64_t numbers = 3 * (int64_t)w->vertices;
     w->triangles = s->triangles;
+    w->triangle = w->cloth->triangle;
     w->edges = drape_contact_tree_edges(w->cloth, NULL);
     w->blocks[0] = (w->triangles + BLOCK - 1) / BLOCK;
     w->blocks[1] = (w->edges + BLOCK - 1) / BLOCK;
     if (!DRAPE_NEW(w->ctx, w->start, numbers) || !DRAPE_NEW(w->ctx, w->end, numbers) ||
-        !DRAPE_NEW(w->ctx, w->triangle, w->triangles) || !DRAPE_NEW(w->ctx, w->box[0], w->blocks[0]) ||
-        !DRAPE_NEW(w->ctx, w->box[1], w->blocks[1]))
+        !DRAPE_NEW(w->ctx, w->box[0], w->blocks[0]) || !DRAPE_NEW(w->ctx, w->box[1], w->blocks[1]))
         return DRAPE_ERROR_MEMORY;
-    memcpy(w->triangle, s->triangle, (size_t)w->triangles * sizeof *w->triangle);
     return DRAPE_OK;
 }
 
@@ -101,7 +101,6 @@ void drape_i_world_destroy(drape_i_world *w) {
     }
     DRAPE_FREE(ctx, w->start, 3 * (int64_t)w->vertices);
     DRAPE_FREE(ctx, w->end, 3 * (int64_t)w->vertices);
-    DRAPE_FREE(ctx, w->triangle, w->triangles);
     DRAPE_FREE(ctx, w->plane, w->plane_count);
     drape_contact_pairs_destroy(w->found);
     drape_contact_pairs_destroy(w->met);

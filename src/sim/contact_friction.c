@@ -147,7 +147,7 @@ drape_status drape_i_contact_grow_rubs(drape_i_contact *c, int32_t count) {
     if (count <= c->rub_room) return DRAPE_OK;
     while (slots < 2 * (int64_t)room) slots *= 2;
     if (!DRAPE_NEW(ctx, slot, slots)) return DRAPE_ERROR_MEMORY;
-    if (!DRAPE_NEW(ctx, rub, room)) {
+    if (!DRAPE_NEW_RAW(ctx, rub, room)) {
         DRAPE_FREE(ctx, slot, slots);
         return DRAPE_ERROR_MEMORY;
     }

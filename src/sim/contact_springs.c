@@ -53,7 +53,7 @@ static drape_status make_room(drape_i_contact *c) {
     if (c->springs < c->spring_room) return DRAPE_OK;
     int32_t room = c->spring_room + c->spring_room / 2 + 64;
     drape_i_contact_spring *spring;
-    if (!DRAPE_NEW(ctx, spring, room)) return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW_RAW(ctx, spring, room)) return DRAPE_ERROR_MEMORY;
     if (c->springs > 0) memcpy(spring, c->spring, (size_t)c->springs * sizeof *spring);
     DRAPE_FREE(ctx, c->spring, c->spring_room);
     c->spring = spring;
@@ -79,12 +79,12 @@ static drape_status make_couplings(drape_i_contact *c) {
     if (couplings > c->coupling_room) {
         DRAPE_FREE(ctx, c->coupling, c->coupling_room);
         c->coupling_room = couplings + couplings / 4;
-        if (!DRAPE_NEW(ctx, c->coupling, c->coupling_room)) c->coupling_room = 0;
+        if (!DRAPE_NEW_RAW(ctx, c->coupling, c->coupling_room)) c->coupling_room = 0;
     }
     if (owns > c->own_room) {
         DRAPE_FREE(ctx, c->own, c->own_room);
         c->own_room = owns + owns / 4;
-        if (!DRAPE_NEW(ctx, c->own, c->own_room)) c->own_room = 0;
+        if (!DRAPE_NEW_RAW(ctx, c->own, c->own_room)) c->own_room = 0;
     }
     return couplings <= c->coupling_room && owns <= c->own_room ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
@@ -406,7 +406,7 @@ static drape_status grow_near(drape_i_contact *c, int64_t count) {
     if (count <= c->near_room) return DRAPE_OK;
     DRAPE_FREE(c->world->ctx, c->near, c->near_room);
     c->near_room = 0;
-    if (!DRAPE_NEW(c->world->ctx, c->near, count + count / 2)) return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW_RAW(c->world->ctx, c->near, count + count / 2)) return DRAPE_ERROR_MEMORY;
     c->near_room = count + count / 2;
     return DRAPE_OK;
 }
