@@ -72,17 +72,20 @@ static void region_free(void *user, void *memory, size_t bytes) {
 
 void drape_i_region_begin(drape_i_region *r) {
     DRAPE_ASSERT(r->outside == 0);
-    if (r->next_size > r->size) {
+    if (r->next) {
         DRAPE_FREE(r->from, r->memory, r->size);
+        r->memory = r->next;
         r->size = r->next_size;
-        if (!DRAPE_NEW_RAW(r->from, r->memory, r->size)) r->size = 0;
+        r->next = NULL;
     }
     r->used = r->most = 0;
     r->holes = 0;
 }
 
 void drape_i_region_end(drape_i_region *r) {
-    if (r->most > r->size) r->next_size = r->most + r->most / 8 + SPARE;
+    if (r->most <= r->size || r->next) return;
+    r->next_size = r->most + r->most / 4 + SPARE;
+    if (!DRAPE_NEW_RAW(r->from, r->next, r->next_size)) r->next_size = 0;
 }
 
 drape_status drape_i_region_create(drape_context *ctx, drape_i_region **out) {
@@ -101,6 +104,7 @@ void drape_i_region_destroy(drape_i_region **region) {
     drape_i_region *r = *region;
     if (!r) return;
     DRAPE_FREE(r->from, r->memory, r->size);
+    DRAPE_FREE(r->from, r->next, r->next_size);
     DRAPE_FREE(r->from, r, 1);
     *region = NULL;
 }

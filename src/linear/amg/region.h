@@ -12,11 +12,11 @@ enum { DRAPE_I_MOST_HOLES = 64 };
 typedef struct drape_i_region {
     drape_context ctx;
     drape_context *from;
-    char *memory;
-    int64_t size, next_size; /* bytes; the latter: to be taken the next time */
-    int64_t used;            /* of memory, with its holes */
-    int64_t outside;         /* what did not fit */
-    int64_t most;            /* of both, since the beginning */
+    char *memory, *next; /* in use; to be taken the next time, larger, and not touched before */
+    int64_t size, next_size;
+    int64_t used;    /* of memory, with its holes */
+    int64_t outside; /* what did not fit */
+    int64_t most;    /* of both, since the beginning */
     struct {
         int64_t first, size;
     } hole[DRAPE_I_MOST_HOLES]; /* given back, and not at the end */
@@ -29,8 +29,8 @@ drape_status drape_i_region_create(drape_context *ctx, drape_i_region **out);
 void drape_i_region_destroy(drape_i_region **region);
 /* Nothing that it handed out is in use any more. */
 void drape_i_region_begin(drape_i_region *r);
-/* Notes how much memory to begin with the next time, more than was needed this time: another list of couplings
- * reaches other rows. Where there is none then, what does not fit is allocated piece by piece. */
+/* Takes memory for the next time, more than was needed this time: another list of couplings reaches other rows. Where
+ * there is none, the next time allocates, too. */
 void drape_i_region_end(drape_i_region *r);
 
 #endif
