@@ -26,7 +26,9 @@
  * The gradient is the exact one; with frozen edge length it would differ by sin cos grad ln|e|.
  *
  * Lagged damping takes dtheta/dx from other positions, which are given: s is then k (theta - theta0) alone, and K is
- * that of the energy. Its force is minus the gradient of the dissipation c thetadot^2/2 by v.
+ * that of the energy. Its force is minus the gradient of the dissipation c thetadot^2/2 by v. theta is continued from
+ * those positions, too: where theta0 is not 0 the energy would jump at pi, and Newton's method, for which a fold is
+ * pressed flat, would come to a halt in front of that jump.
  *
  * DRAPE_DAMPING_FULL adds to K what Baraff and Witkin leave out, c dtheta/dx (dthetadot/dx)', never clamped. It is of
  * rank one. The form dthetadot/dx = (Hessian of theta) v has as coefficients the derivatives of 2 Q(u, r; 3) - 2 Q(w,
@@ -365,6 +367,19 @@ DRAPE_INLINE form gradient_there(const drape_i_bw_data *d, const double *x, cons
                          (vd3){zero, zero, zero});
 }
 
+/* The angle as it comes from that at other positions: a hinge that is folded flat passes pi instead of jumping to
+ * -pi. Few hinges are folded that far. cosine: any positive multiple of that of the angle. */
+DRAPE_INLINE vd continue_angle(const drape_i_bw_data *d, const double *from, const int32_t *e, vd angle, vd cosine) {
+    const vd zero = vd_set1(0), turn = vd_set1(6.283185307179586477);
+    if (!vd_bits(cosine < zero)) return angle;
+    edges there = load_edges(d, from, e);
+    vd3 N2 = vd3_cross(there.a, there.b), N3 = vd3_cross(there.a, there.c);
+    vd from_sine = vd3_dot(N3, there.b);
+    vi both_behind = (cosine < zero) & (zero - vd3_dot(N2, N3) < zero);
+    angle = vd_select(both_behind & (angle < zero) & (from_sine > zero), angle + turn, angle);
+    return vd_select(both_behind & (angle > zero) & (from_sine < zero), angle - turn, angle);
+}
+
 DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *at, const int32_t *e, int lane,
                            int psd, drape_i_damping damping, drape_i_batch *out) {
     const int lagged = damping == DRAPE_I_DAMPING_LAGGED;
@@ -375,7 +390,9 @@ DRAPE_INLINE void evaluate(const drape_i_bw_data *d, const drape_i_evaluation *a
     lanes_fields3(d->records, BW_HINGE_SIZE, BW_BEND, e, record);
     const vd k = record[BW_BEND], c = record[BW_DAMP_BEND], rest = record[BW_ANGLE];
     form gradient = angle_gradient(&h), damped = lagged ? gradient_there(d, at->lagged_x, e) : gradient;
-    vd bend = angle_of(&h) - rest, rate = apply_form(&damped, v);
+    vd angle = angle_of(&h);
+    if (lagged) angle = continue_angle(d, at->lagged_x, e, angle, h.cosine);
+    vd bend = angle - rest, rate = apply_form(&damped, v);
     vd tension = k * bend, resistance = c * rate;
     if (at->potential)
         vd_store(out->scalar + lane, vd_set1(0.5) * (tension * bend + vd_set1(at->c) * (resistance * rate)));
@@ -467,7 +484,9 @@ void DRAPE_NAME(drape_i_bw_hinge_energy)(const void *data, const drape_i_evaluat
         const int32_t *e = elements + lane;
         edges x = load_edges(d, at->x, e);
         vd3 N2 = vd3_cross(x.a, x.b), N3 = vd3_cross(x.a, x.c);
-        vd angle = vd_atan2(vd_sqrt(vd3_dot(x.a, x.a)) * vd3_dot(N3, x.b), vd_set1(0) - vd3_dot(N2, N3));
+        vd cosine = vd_set1(0) - vd3_dot(N2, N3);
+        vd angle = vd_atan2(vd_sqrt(vd3_dot(x.a, x.a)) * vd3_dot(N3, x.b), cosine);
+        if (at->lagged_x) angle = continue_angle(d, at->lagged_x, e, angle, cosine);
         vd bend = angle - lanes_field(d->records, BW_HINGE_SIZE, BW_ANGLE, e);
         vd_store(energy + lane, vd_set1(0.5) * lanes_field(d->records, BW_HINGE_SIZE, BW_BEND, e) * bend * bend);
     }

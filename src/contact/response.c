@@ -55,7 +55,7 @@ drape_status drape_i_response_grow(drape_context *ctx, void **memory, int64_t *r
 static drape_status allocate(drape_i_response *r) {
     int64_t n = r->vertices;
     if (!DRAPE_NEW(r->ctx, r->given, 3 * n) || !DRAPE_NEW(r->ctx, r->searched, 3 * n) ||
-        !DRAPE_NEW(r->ctx, r->full, 3 * n) || !DRAPE_NEW(r->ctx, r->part, n) || !DRAPE_NEW(r->ctx, r->changed, n) ||
+        !DRAPE_NEW_RAW(r->ctx, r->full, 3 * n) || !DRAPE_NEW_RAW(r->ctx, r->part, n) || !DRAPE_NEW(r->ctx, r->changed, n) ||
         !DRAPE_NEW(r->ctx, r->moved, n))
         return DRAPE_ERROR_MEMORY;
     return drape_i_zones_create(r->ctx, r->vertices, &r->zones);

@@ -118,7 +118,7 @@ static void list_lanes(drape_contact_tree *tree) {
 
 static bool make_elements(drape_contact_tree *tree, drape_i_elements *e, int64_t most) {
     e->most = (int32_t)most;
-    return DRAPE_NEW(tree->ctx, e->block, most) && DRAPE_NEW(tree->ctx, e->begin, (int64_t)tree->leaves + 1);
+    return DRAPE_NEW_RAW(tree->ctx, e->block, most) && DRAPE_NEW(tree->ctx, e->begin, (int64_t)tree->leaves + 1);
 }
 
 static bool make_levels(drape_contact_tree *tree) {
@@ -142,8 +142,7 @@ static bool make_arrays(drape_contact_tree *tree) {
     return DRAPE_NEW(ctx, tree->vertex, tree->vertices) && make_elements(tree, &tree->faces, leaves) &&
            make_elements(tree, &tree->points, tree->vertices / WIDTH + leaves) &&
            make_elements(tree, &tree->lines, tree->edges / WIDTH + leaves) && make_levels(tree) &&
-           DRAPE_NEW(ctx, tree->place, n) && DRAPE_NEW(ctx, tree->place_other, n) &&
-           DRAPE_NEW(ctx, tree->owned, (int64_t)tree->vertices + tree->edges);
+           DRAPE_NEW(ctx, tree->place, n) && DRAPE_NEW(ctx, tree->owned, (int64_t)tree->vertices + tree->edges);
 }
 
 drape_status drape_contact_tree_create(drape_context *ctx, int32_t vertices, int32_t triangles,
@@ -192,7 +191,6 @@ void drape_contact_tree_destroy(drape_contact_tree *tree) {
     free_elements(tree, &tree->lines);
     for (int32_t l = 0; l < tree->levels; l++) DRAPE_FREE(ctx, tree->level[l], tree->nodes[l]);
     DRAPE_FREE(ctx, tree->place, n);
-    DRAPE_FREE(ctx, tree->place_other, n);
     DRAPE_FREE(ctx, tree->owned, (int64_t)tree->vertices + tree->edges);
     DRAPE_FREE(ctx, tree, 1);
 }
@@ -342,22 +340,24 @@ static morton_loop measure(drape_contact_tree *tree) {
     return loop;
 }
 
-/* A stable radix sort by key, from the lowest digit up. */
+/* A stable radix sort by key, from the lowest digit up. It works in the memory of the edges' blocks, which are filled
+ * afterwards. */
 static void sort_places(drape_contact_tree *tree) {
     int64_t n = tree->triangles;
+    drape_i_place *from = tree->place, *to = (drape_i_place *)tree->lines.block;
+    DRAPE_ASSERT((size_t)n * sizeof *to <= (size_t)tree->lines.most * sizeof *tree->lines.block);
     for (int32_t d = 0; d < DIGITS; d++) {
         int32_t begin[(1 << DIGIT_BITS) + 1] = {0};
         const int32_t shift = d * DIGIT_BITS;
         const uint64_t mask = (1 << DIGIT_BITS) - 1;
-        const drape_i_place *from = tree->place;
-        drape_i_place *to = tree->place_other;
         for (int64_t i = 0; i < n; i++) begin[(from[i].key >> shift & mask) + 1]++;
         if (begin[(from[0].key >> shift & mask) + 1] == n) continue;
         for (int32_t i = 0; i < 1 << DIGIT_BITS; i++) begin[i + 1] += begin[i];
         for (int64_t i = 0; i < n; i++) to[begin[from[i].key >> shift & mask]++] = from[i];
-        tree->place_other = tree->place;
-        tree->place = to;
+        drape_i_place *other = from;
+        from = to, to = other;
     }
+    if (from != tree->place) memcpy(tree->place, from, (size_t)n * sizeof *from);
 }
 
 /* The axis along which the places spread most. */

@@ -80,8 +80,8 @@ struct drape_contact_tree {
     uint8_t lanes[256][8], lane_count[256]; /* of 8 bits: which are set, in ascending order, and how many */
 
     /* Scratch of a build */
-    drape_i_place *place, *place_other; /* place: in the order of the leaves */
-    uint8_t *owned;                     /* of vertices, then of edges */
+    drape_i_place *place; /* in the order of the leaves */
+    uint8_t *owned;       /* of vertices, then of edges */
 };
 
 /* Where a part of a query puts its pairs of one kind; count goes on where room ends. */

@@ -2,6 +2,7 @@
  * through the triangles and edges of the cloth themselves, in blocks with a box around each. */
 #include "contact/world.h"
 #include "base/parallel.h"
+#include "contact/tree.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,14 +37,13 @@ static drape_status list_planes(drape_i_world *w) {
 static drape_status allocate(drape_i_world *w, const drape_i_world_settings *s) {
     int64_t numbers = 3 * (int64_t)w->vertices;
     w->triangles = s->triangles;
+    w->triangle = w->cloth->triangle;
     w->edges = drape_contact_tree_edges(w->cloth, NULL);
     w->blocks[0] = (w->triangles + BLOCK - 1) / BLOCK;
     w->blocks[1] = (w->edges + BLOCK - 1) / BLOCK;
     if (!DRAPE_NEW(w->ctx, w->start, numbers) || !DRAPE_NEW(w->ctx, w->end, numbers) ||
-        !DRAPE_NEW(w->ctx, w->triangle, w->triangles) || !DRAPE_NEW(w->ctx, w->box[0], w->blocks[0]) ||
-        !DRAPE_NEW(w->ctx, w->box[1], w->blocks[1]))
+        !DRAPE_NEW(w->ctx, w->box[0], w->blocks[0]) || !DRAPE_NEW(w->ctx, w->box[1], w->blocks[1]))
         return DRAPE_ERROR_MEMORY;
-    memcpy(w->triangle, s->triangle, (size_t)w->triangles * sizeof *w->triangle);
     return DRAPE_OK;
 }
 
@@ -101,7 +101,6 @@ void drape_i_world_destroy(drape_i_world *w) {
     }
     DRAPE_FREE(ctx, w->start, 3 * (int64_t)w->vertices);
     DRAPE_FREE(ctx, w->end, 3 * (int64_t)w->vertices);
-    DRAPE_FREE(ctx, w->triangle, w->triangles);
     DRAPE_FREE(ctx, w->plane, w->plane_count);
     drape_contact_pairs_destroy(w->found);
     drape_contact_pairs_destroy(w->met);
@@ -230,10 +229,15 @@ static drape_i_world_box box_of(const drape_i_world *w, const int32_t *vertex, i
     return box;
 }
 
+/* Whether two boxes come as near as `distance`, to rounding. */
 static bool boxes_meet(const drape_i_world_box *a, const drape_i_world_box *b, double distance) {
-    bool meet = true;
-    for (int32_t k = 0; k < 3; k++) meet &= a->low[k] <= b->high[k] + distance && b->low[k] <= a->high[k] + distance;
-    return meet;
+    double square = 0;
+    for (int32_t k = 0; k < 3; k++) {
+        double above = a->low[k] - b->high[k], below = b->low[k] - a->high[k];
+        double between = above > below ? above : below;
+        square += between > 0 ? between * between : 0;
+    }
+    return square <= distance * distance;
 }
 
 typedef struct boxing {
@@ -325,13 +329,16 @@ static bool is_round(const drape_i_collider *c) {
 }
 
 static drape_status find_all_round(drape_i_world *w, double margin) {
-    bool any = false;
+    bool any = false, segments = false;
     const int32_t *edge;
-    for (int32_t i = 0; w->colliders && i < w->colliders->count; i++) any |= is_round(&w->colliders->item[i]);
+    for (int32_t i = 0; w->colliders && i < w->colliders->count; i++) {
+        any |= is_round(&w->colliders->item[i]);
+        segments |= is_round(&w->colliders->item[i]) && w->colliders->item[i].points > 1;
+    }
     if (!any) return DRAPE_OK;
     drape_contact_tree_edges(w->cloth, &edge);
     boxing b[2] = {{w, w->triangle[0], 3, w->triangles, 0}, {w, edge, 2, w->edges, 1}};
-    for (int32_t k = 0; k < 2; k++) drape_i_loop(w->ctx, w->blocks[k], 16, box_chunk, &b[k]);
+    for (int32_t k = 0; k < (segments ? 2 : 1); k++) drape_i_loop(w->ctx, w->blocks[k], 16, box_chunk, &b[k]);
     drape_status status = DRAPE_OK;
     for (int32_t i = 0; i < w->colliders->count && !status; i++)
         if (is_round(&w->colliders->item[i])) status = find_round(w, i, margin);

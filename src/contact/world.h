@@ -59,8 +59,8 @@ typedef struct drape_i_world {
     drape_contact_pairs *met;    /* scratch: cloth and colliders; lists of their own, whose rooms fit them */
     double largest;              /* m: the largest coordinate of start and end */
     int32_t triangles, edges;    /* of the cloth */
-    int32_t (*triangle)[3];
-    drape_i_world_box *box[2]; /* around blocks of the cloth's triangles and edges: for round colliders */
+    int32_t (*triangle)[3];      /* the tree's */
+    drape_i_world_box *box[2];   /* around blocks of the cloth's triangles and edges: for round colliders */
     int32_t blocks[2];
     int32_t *plane; /* colliders that are planes, plane_count of them */
     int32_t plane_count;

@@ -60,7 +60,7 @@ drape_status drape_i_zones_create(drape_context *ctx, int32_t vertices, drape_i_
     z->vertices = vertices;
     if (!DRAPE_NEW(ctx, z->parent, vertices) || !DRAPE_NEW(ctx, z->zone_of, vertices) ||
         !DRAPE_NEW(ctx, z->member, vertices) || !DRAPE_NEW(ctx, z->grounded, vertices) ||
-        !DRAPE_NEW(ctx, z->x, 3 * (int64_t)vertices)) {
+        !DRAPE_NEW_RAW(ctx, z->x, 3 * (int64_t)vertices)) {
         drape_i_zones_destroy(ctx, z);
         return DRAPE_ERROR_MEMORY;
     }

@@ -100,19 +100,19 @@ static drape_status make_room(drape_context *ctx, int32_t count, int64_t coupled
     if (count > C->room_count) {
         DRAPE_FREE(ctx, C->t, C->room_count);
         C->room_count = count < INT32_MAX / 2 ? count + count / 2 : count;
-        good = DRAPE_NEW(ctx, C->t, C->room_count);
+        good = DRAPE_NEW_RAW(ctx, C->t, C->room_count);
         if (!good) C->room_count = 0;
     }
     if (good && whole > C->room_whole) {
         DRAPE_FREE(ctx, C->whole, C->room_whole);
         C->room_whole = whole + whole / 2;
-        good = DRAPE_NEW(ctx, C->whole, C->room_whole);
+        good = DRAPE_NEW_RAW(ctx, C->whole, C->room_whole);
         if (!good) C->room_whole = 0;
     }
     if (good && coupled > C->room_coupled) {
         DRAPE_FREE(ctx, C->coupled, C->room_coupled);
         C->room_coupled = coupled + coupled / 2;
-        good = DRAPE_NEW(ctx, C->coupled, C->room_coupled);
+        good = DRAPE_NEW_RAW(ctx, C->coupled, C->room_coupled);
         if (!good) C->room_coupled = 0;
     }
     return good ? DRAPE_OK : DRAPE_ERROR_MEMORY;
@@ -134,8 +134,8 @@ static drape_status make_room_for_vertices(drape_context *ctx, int64_t vertices,
     int64_t room = vertices + vertices / 2 < C->rows ? vertices + vertices / 2 : C->rows;
     if (C->first) free_vertices(ctx, C);
     C->room_vertices = (int32_t)room;
-    bool good = DRAPE_NEW(ctx, C->vertex, room) && DRAPE_NEW(ctx, C->first, room + 1) &&
-                DRAPE_NEW(ctx, C->diagonal, 9 * room);
+    bool good = DRAPE_NEW_RAW(ctx, C->vertex, room) && DRAPE_NEW(ctx, C->first, room + 1) &&
+                DRAPE_NEW_RAW(ctx, C->diagonal, 9 * room);
     if (!good) free_vertices(ctx, C);
     return good ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }

@@ -121,7 +121,7 @@ static drape_status allocate(drape_sim *sim, const drape_scene *scene) {
         !DRAPE_NEW(sim->ctx, c->piece, n) || !DRAPE_NEW(sim->ctx, c->standing, n) ||
         !DRAPE_NEW(sim->ctx, c->first, n) || !DRAPE_NEW(sim->ctx, c->stamp, n) ||
         !DRAPE_NEW(sim->ctx, c->x0, 3 * n) || !DRAPE_NEW(sim->ctx, c->v0, 3 * n) ||
-        !DRAPE_NEW(sim->ctx, c->ahead, 3 * n) || !DRAPE_NEW(sim->ctx, c->impulse, 3 * n))
+        !DRAPE_NEW(sim->ctx, c->ahead, 3 * n) || !DRAPE_NEW_RAW(sim->ctx, c->impulse, 3 * n))
         return DRAPE_ERROR_MEMORY;
     c->touch_room = sim->vertices / 8 + 64; /* more take memory when they come */
     if (!DRAPE_NEW(sim->ctx, c->touch, c->touch_room)) return DRAPE_ERROR_MEMORY;

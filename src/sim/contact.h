@@ -19,8 +19,8 @@
 /* What a vertex does on the object that it touches. Doubles: a section of checkpoints. */
 typedef struct drape_i_standing {
     double mode;     /* drape_i_touch_mode after the last step */
-    double collider; /* that it touches; of no meaning where free */
-    double load;     /* N: what pressed it on */
+    double collider; /* that it touches, or was pulled by */
+    double load;     /* N: what pressed it on; below 0: it is free, but was pulled in the last step */
     double calm;     /* steps for which it has rubbed without sliding */
     double force[3]; /* N: friction, of a vertex that rubs */
 } drape_i_standing;
@@ -52,6 +52,7 @@ typedef struct drape_i_touch {
     bool interior; /* the point is not on a border of a triangle */
     int32_t next;  /* of the same vertex; -1: none */
     bool chosen;   /* acts in this step */
+    bool pulls;    /* in the last solve */
     bool released; /* was pulled, and let go */
 } drape_i_touch;
 
@@ -69,12 +70,13 @@ typedef struct drape_i_contact_spring {
     double limit;          /* N: most friction; 0: none */
     double stiff;          /* N/m: of friction below that */
     bool steady;           /* friction was about as large in the step before */
+    bool in_element;       /* its vertices are of one triangle or edge: it is added to the matrix */
     bool stops;            /* is that stiff to stop an approach: stiffer than the cloth */
     bool released;         /* would pull, and was let go */
     int32_t kind, pair[4]; /* of a pair, in the world's numbers; pair[0] -1: a vertex on its own */
 } drape_i_contact_spring;
 
-/* A diagonal block of the matrix, as it was before springs of one vertex were added to it. */
+/* A block of the matrix, as it was before a spring was added to it. */
 typedef struct drape_i_own_block {
     int64_t at;
     double val[9];
@@ -242,8 +244,8 @@ drape_status drape_i_contact_add_spring(drape_i_contact *contact, const drape_i_
 /* force += springs and friction at x, v, t; stiff_v += K v of them; either may be NULL. */
 void drape_i_contact_forces(drape_sim *sim, double t, const double *x, const double *v, double *force,
                             double *stiff_v);
-/* Makes the couplings of springs that push at x, for the matrix of c. Those of one vertex are added to sim->A;
- * whether that changed by it. */
+/* Makes the couplings of springs that push at x, for the matrix of c. Those between an element of the cloth and an
+ * object are added to sim->A; whether that changed by it. */
 bool drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c);
 /* Lets springs go that the linearised step, whose solve is in sim->dv, would be pulled by at its end: takes what they
  * do out of sim->f and sim->Kv; how many. The couplings must be made again. */

@@ -56,7 +56,7 @@ void drape_i_contact_set_friction(const drape_sim *sim, drape_i_contact_spring *
 
 drape_status drape_i_contact_add_rub(drape_sim *sim, drape_i_touch *touch, double limit, const double force[3]) {
     drape_i_contact *c = sim->contact;
-    drape_i_contact_spring s = {.count = 1, .vertex = {touch->vertex}, .w = {1}, .pair = {-1}};
+    drape_i_contact_spring s = {.count = 1, .vertex = {touch->vertex}, .w = {1}, .pair = {-1}, .in_element = true};
     double v[3];
     touch->spring = -1;
     if (!(limit > 0)) return DRAPE_OK;
@@ -146,7 +146,7 @@ drape_status drape_i_contact_grow_rubs(drape_i_contact *c, int32_t count) {
     if (count <= c->rub_room) return DRAPE_OK;
     while (slots < 2 * (int64_t)room) slots *= 2;
     if (!DRAPE_NEW(ctx, slot, slots)) return DRAPE_ERROR_MEMORY;
-    if (!DRAPE_NEW(ctx, rub, room)) {
+    if (!DRAPE_NEW_RAW(ctx, rub, room)) {
         DRAPE_FREE(ctx, slot, slots);
         return DRAPE_ERROR_MEMORY;
     }

@@ -53,7 +53,7 @@ static drape_status make_room(drape_i_contact *c) {
     if (c->springs < c->spring_room) return DRAPE_OK;
     int32_t room = c->spring_room + c->spring_room / 2 + 64;
     drape_i_contact_spring *spring;
-    if (!DRAPE_NEW(ctx, spring, room)) return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW_RAW(ctx, spring, room)) return DRAPE_ERROR_MEMORY;
     if (c->springs > 0) memcpy(spring, c->spring, (size_t)c->springs * sizeof *spring);
     DRAPE_FREE(ctx, c->spring, c->spring_room);
     c->spring = spring;
@@ -61,26 +61,30 @@ static drape_status make_room(drape_i_contact *c) {
     return DRAPE_OK;
 }
 
-/* A coupling along n, and two across it where there is friction; of a single vertex a block of A in their place. Most
- * springs of folded cloth need fewer than three: each has 96 bytes. */
+/* Blocks of A that a spring is added to. */
+static int32_t blocks_of(const drape_i_contact_spring *s) { return s->in_element ? s->count * s->count : 0; }
+
+/* A coupling along n, and two across it where there is friction; of what is added to A, a copy of each block. Most
+ * springs of folded cloth need fewer than three couplings: each has 96 bytes. */
 static drape_status make_couplings(drape_i_contact *c) {
     drape_context *ctx = c->world->ctx;
     int32_t couplings = 0, owns = 0;
     for (int32_t i = 0; i < c->springs; i++) {
         const drape_i_contact_spring *s = &c->spring[i];
+        owns += blocks_of(s);
+        if (s->in_element) continue;
         couplings += s->k > 0 || s->c > 0;
-        if (s->limit > 0 && s->count > 1) couplings += 2;
-        owns += s->limit > 0 && s->count == 1;
+        if (s->limit > 0) couplings += 2;
     }
     if (couplings > c->coupling_room) {
         DRAPE_FREE(ctx, c->coupling, c->coupling_room);
         c->coupling_room = couplings + couplings / 4;
-        if (!DRAPE_NEW(ctx, c->coupling, c->coupling_room)) c->coupling_room = 0;
+        if (!DRAPE_NEW_RAW(ctx, c->coupling, c->coupling_room)) c->coupling_room = 0;
     }
     if (owns > c->own_room) {
         DRAPE_FREE(ctx, c->own, c->own_room);
         c->own_room = owns + owns / 4;
-        if (!DRAPE_NEW(ctx, c->own, c->own_room)) c->own_room = 0;
+        if (!DRAPE_NEW_RAW(ctx, c->own, c->own_room)) c->own_room = 0;
     }
     return couplings <= c->coupling_room && owns <= c->own_room ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
@@ -322,6 +326,15 @@ static void fill(const drape_sim *sim, const int32_t vertex[4], const nearness *
     }
 }
 
+/* Whether A has a block for each two of its vertices. */
+static bool has_blocks(const drape_sim *sim, const drape_i_contact_spring *s) {
+    drape_bsr3 A = drape_matrix_view(sim->A);
+    bool all = true;
+    for (int32_t i = 0; i < s->count; i++)
+        for (int32_t j = 0; j < s->count; j++) all &= drape_i_matrix_find(&A, s->vertex[i], s->vertex[j]) >= 0;
+    return all;
+}
+
 drape_status drape_i_contact_add_spring(drape_i_contact *c, const drape_i_contact_spring *spring) {
     drape_status status = make_room(c);
     if (!status) c->spring[c->springs++] = *spring;
@@ -355,6 +368,7 @@ static drape_status add_pair(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
     fill(sim, pairs->vertex[i], &near, &s);
     for (int32_t k = 0; k < s.count && pairs->collider[i] >= 0; k++)
         if (fabs(s.w[k]) > AT_VERTEX) return DRAPE_OK; /* a vertex, which is held */
+    s.in_element = pairs->collider[i] >= 0 && has_blocks(sim, &s);
     double share = pairs->collider[i] < 0 ? share_of(c, kind, pairs->vertex[i], near.weight, s.n) : 1;
     if (!(share > 0)) return DRAPE_OK;
     set_stiffness(sim, &s, &near, h);
@@ -392,7 +406,7 @@ static drape_status grow_near(drape_i_contact *c, int64_t count) {
     if (count <= c->near_room) return DRAPE_OK;
     DRAPE_FREE(c->world->ctx, c->near, c->near_room);
     c->near_room = 0;
-    if (!DRAPE_NEW(c->world->ctx, c->near, count + count / 2)) return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW_RAW(c->world->ctx, c->near, count + count / 2)) return DRAPE_ERROR_MEMORY;
     c->near_room = count + count / 2;
     return DRAPE_OK;
 }
@@ -504,16 +518,25 @@ static void add_coupling(drape_i_contact *c, const drape_i_contact_spring *s, co
     memcpy(to->n, n, sizeof to->n);
 }
 
-/* A vertex that rubs on an object has a spring of its own, which a block of A holds: couplings cost every level of
- * the multigrid a rebuild. */
-static void add_to_block(const drape_bsr3 *A, drape_i_contact *c, const drape_i_contact_spring *s,
-                         const drape_i_friction_force *g, double factor) {
-    drape_i_own_block *own = &c->own[c->owns++];
-    own->at = 9 * drape_i_matrix_find(A, s->vertex[0], s->vertex[0]);
-    double *block = A->val + own->at, k = s->w[0] * s->w[0] * factor * g->k;
-    memcpy(own->val, block, sizeof own->val);
-    for (int32_t d = 0; d < g->directions; d++)
-        for (int32_t m = 0; m < 9; m++) block[m] += k * (g->n[d][m / 3] * g->n[d][m % 3]);
+/* Springs between a triangle or an edge and an object are added to the blocks of A that its vertices have anyway:
+ * couplings cost every level of the multigrid a rebuild. So is the friction of single vertices. */
+static void add_to_blocks(const drape_bsr3 *A, drape_i_contact *c, const drape_i_contact_spring *s,
+                          const double stiff[9]) {
+    for (int32_t i = 0; i < s->count; i++)
+        for (int32_t j = 0; j < s->count; j++) {
+            drape_i_own_block *own = &c->own[c->owns++];
+            int64_t at = drape_i_matrix_find(A, s->vertex[i], s->vertex[j]);
+            DRAPE_ASSERT(at >= 0);
+            double *block = A->val + 9 * at, w = s->w[i] * s->w[j];
+            own->at = 9 * at;
+            memcpy(own->val, block, sizeof own->val);
+            for (int32_t m = 0; m < 9; m++) block[m] += w * stiff[m];
+        }
+}
+
+/* to += k n n' */
+static void add_outer(double k, const double n[3], double to[9]) {
+    for (int32_t m = 0; m < 9; m++) to[m] += k * (n[m / 3] * n[m % 3]);
 }
 
 void drape_i_contact_uncouple(drape_sim *sim) {
@@ -538,9 +561,15 @@ bool drape_i_contact_couple(drape_sim *sim, double t, const double *x, double c)
         drape_i_friction_force g = {0};
         contact->did.springs += k > 0 || s->limit > 0;
         if (s->limit > 0) drape_i_contact_friction_at(sim, s, t, x, &g);
+        double stiff[9] = {0};
+        if (s->in_element) {
+            add_outer(normal, s->n, stiff);
+            for (int32_t d = 0; d < g.directions; d++) add_outer(across * g.k, g.n[d], stiff);
+            if (normal > 0 || g.directions > 0) add_to_blocks(&A, contact, s, stiff);
+            continue;
+        }
         if (normal > 0) add_coupling(contact, s, s->n, normal);
-        if (s->count == 1 && g.directions > 0) add_to_block(&A, contact, s, &g, across);
-        for (int32_t d = 0; d < g.directions && s->count > 1; d++) add_coupling(contact, s, g.n[d], across * g.k);
+        for (int32_t d = 0; d < g.directions; d++) add_coupling(contact, s, g.n[d], across * g.k);
     }
     return changed || contact->owns > 0;
 }

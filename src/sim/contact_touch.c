@@ -5,8 +5,10 @@
  *
  *   n.x(t) = n.p(t) + d,   in S and z
  *
- * as long as S pushes: where the solve finds that it pulls, the vertex is let go. Where it is too near at the start,
- * half of what is missing is made up in a step.
+ * as long as S pushes: where the solve finds that it pulls, the vertex is let go, and the system is solved again. But
+ * pulls of a single step that are together no more than TOLERATED of all that is carried are left: where stiff cloth
+ * slides there are some in every step, at other vertices each time, and they cost a second solve. Where it is too
+ * near at the start, half of what is missing is made up in a step.
  *
  * Who touches is at first who did so in the step before, and who would come too near without. What is let go is free
  * until it comes too near again.
@@ -29,6 +31,7 @@ static const double MADE_UP = 0.5;      /* share of a missing distance, in a ste
 static const double SAME_NORMAL = 0.99; /* cosine between normals that are one */
 static const double TOUCHING = 1e-9;    /* m: a gap that is none */
 static const double PULL = 1e-3;        /* of its weight: a vertex is let go that is pulled by more */
+static const double TOLERATED = 0.03;   /* of what all touches carry: what may be pulled in a single step */
 
 /* Sines of the angle by which edges wrap round the object, behind the tangent plane: where friction begins to fall,
  * and where there is none. The third is how far they are to one side, as a share of how far they are behind the plane
@@ -418,11 +421,19 @@ static int32_t shares_of(drape_i_contact *c, int32_t vertex, const double f[3], 
     return count;
 }
 
-int32_t drape_i_contact_release(drape_sim *sim, const double *force, double factor, const double *carried) {
+/* Whether the vertex was pulled at the end of the step before, and not let go. */
+static bool pulled_before(const drape_i_contact *c, const drape_i_touch *touch) {
+    const drape_i_standing *before = &c->standing[touch->vertex];
+    return before->load < 0 && before->collider == touch->collider;
+}
+
+/* Notes which touches the last solve found to pull. Whether these must be let go: some of them pulled in the step
+ * before, too, or they are more than a share of all that is carried. */
+static bool must_release(drape_sim *sim, const double *force, double factor, const double *carried, double weight) {
     drape_i_contact *c = sim->contact;
-    const double *mass = drape_cloth_mass(sim->cloth), *g = sim->forces->outside.forces.gravity;
-    double weight = PULL * sqrt(drape_i_dot3(g, g)) * sim->matrix_c;
-    int32_t released = 0;
+    const double *mass = drape_cloth_mass(sim->cloth);
+    double pushed = 0, pulled = 0;
+    bool again = false;
     for (int32_t v = 0; v < sim->vertices; v++) {
         drape_i_touch *touch[3];
         double f[3], share[3];
@@ -432,11 +443,26 @@ int32_t drape_i_contact_release(drape_sim *sim, const double *force, double fact
             f[k] = factor * force[at] - (carried ? carried[at] : 0);
         }
         int32_t count = shares_of(c, v, f, touch, share);
-        for (int32_t i = 0; i < count; i++)
-            if (share[i] < -weight * mass[v]) {
-                touch[i]->released = true;
-                released++;
-            }
+        for (int32_t i = 0; i < count; i++) {
+            bool pulls = share[i] < -weight * mass[v];
+            touch[i]->pulls = pulls;
+            *(pulls ? &pulled : &pushed) += share[i] * share[i];
+            again |= pulls && pulled_before(c, touch[i]);
+        }
+    }
+    return again || pulled > TOLERATED * TOLERATED * pushed;
+}
+
+int32_t drape_i_contact_release(drape_sim *sim, const double *force, double factor, const double *carried) {
+    drape_i_contact *c = sim->contact;
+    const double *g = sim->forces->outside.forces.gravity;
+    double weight = PULL * sqrt(drape_i_dot3(g, g)) * sim->matrix_c;
+    int32_t released = 0;
+    if (!must_release(sim, force, factor, carried, weight)) return 0;
+    for (int32_t i = 0; i < c->touches; i++) {
+        if (!acts(&c->touch[i]) || !c->touch[i].pulls) continue;
+        c->touch[i].released = true;
+        released++;
     }
     c->did.released += released;
     return released;
@@ -472,6 +498,8 @@ static drape_i_standing after_rubbing(const drape_sim *sim, const drape_i_touch 
 void drape_i_contact_finish(drape_sim *sim, const double *impulse) {
     drape_i_contact *c = sim->contact;
     double h = c->end - c->start;
+    const double *g = sim->forces->outside.forces.gravity;
+    double weight = PULL * sqrt(drape_i_dot3(g, g));
     c->did.count = c->did.held = c->did.sliding = 0;
     for (int32_t v = 0; v < sim->vertices; v++) {
         drape_i_touch *touch[3];
@@ -480,7 +508,9 @@ void drape_i_contact_finish(drape_sim *sim, const double *impulse) {
         for (int32_t k = 0; k < 3; k++) f[k] = impulse[3 * (int64_t)v + k] / h;
         int32_t count = c->first[v] >= 0 ? shares_of(c, v, f, touch, share) : 0;
         for (int32_t i = 0; i < count; i++) {
-            if (!(share[i] > now.load)) continue;
+            if (share[i] < -weight * drape_cloth_mass(sim->cloth)[v] && now.mode == DRAPE_I_FREE)
+                now.collider = touch[i]->collider, now.load = share[i];
+            if (!(share[i] > fmax(now.load, 0))) continue;
             now = touch[i]->mode == DRAPE_I_STICKS ? after_sticking(touch[i], f, share[i])
                                                    : after_rubbing(sim, touch[i], share[i]);
         }

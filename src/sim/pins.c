@@ -227,7 +227,7 @@ drape_status drape_i_sim_hold(drape_sim *sim, const drape_scene *scene) {
     if (status) return status;
     sim->held_room = sim->held_count;
     if (drape_i_contact_acts(scene) && sim->held_room < sim->vertices) sim->held_room = sim->vertices;
-    if (!DRAPE_NEW(ctx, sim->pinned, sim->held_count) || !DRAPE_NEW(ctx, sim->held, sim->held_room) ||
+    if (!DRAPE_NEW(ctx, sim->pinned, sim->held_count) || !DRAPE_NEW_RAW(ctx, sim->held, sim->held_room) ||
         !DRAPE_NEW(ctx, sim->anchor, 3 * (int64_t)sim->held_count) || !DRAPE_NEW(ctx, sim->pins, scene->pin_count) ||
         !DRAPE_NEW(ctx, sim->holding, scene->pin_count)) {
         sim->pin_count = scene->pin_count; /* what release() frees by */

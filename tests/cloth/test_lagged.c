@@ -285,6 +285,62 @@ static void test_own_forces_have_the_potential_that_they_say(void **state) {
     }
 }
 
+/* ---- a fold that is pressed flat ---- */
+
+/* Two triangles with an angle between them, across the y axis. */
+static void fold(double angle, double x[12]) {
+    const double flat[12] = {0, 0, 0, 0, 0.1, 0, -0.1, 0.04, 0, 0.1 * cos(angle), 0.06, 0.1 * sin(angle)};
+    memcpy(x, flat, sizeof flat);
+}
+
+/* The energy of a fold, and its force as it comes from `before`. */
+static double fold_energy(drape_context *ctx, drape_assembler *forces, double angle, double before,
+                          double force[12]) {
+    double x[12], lagged[12], energy, with;
+    const double v[12] = {0};
+    fold(angle, x);
+    fold(before, lagged);
+    drape_assembly what = {.x = x, .v = v, .lagged_x = lagged, .force = force};
+    drape_i_potential potential = {.c = STAGE};
+    ASSERT_OK(ctx, drape_i_assembler_potential(forces, 0, STAGE, x, v, lagged, &energy));
+    ASSERT_OK(ctx, drape_i_assembler_run_potential(forces, &what, NULL, &potential));
+    with = potential.value;
+    ASSERT_NEAR(with, energy, 1e-13 * energy);
+    return energy;
+}
+
+/* Cloth that is curved at rest: energy and force are continuous where a fold passes through itself, from whichever
+ * side it comes. With a jump there Newton's method came to a halt in front of it. */
+static void test_folds_pass_through_themselves(void **state) {
+    const double pi = 3.14159265358979323846, step = 1e-9;
+    const int32_t triangle[6] = {0, 1, 2, 0, 3, 1};
+    double rest[12], near[12], far[12];
+    (void)state;
+    fold(0.4, rest);
+    const drape_piece piece = {.vertices = 4,
+                               .triangles = 2,
+                               .rest = rest,
+                               .triangle = triangle,
+                               .material = {.density = 0.2, .stretch = {1, 1}, .shear = 1, .bend = 0.1}};
+    drape_context *ctx = test_context(1);
+    drape_cloth *cloth;
+    drape_assembler *forces;
+    ASSERT_OK(ctx, drape_cloth_create(ctx, &piece, 1, NULL, &cloth));
+    ASSERT_OK(ctx, drape_assembler_create(cloth, &(drape_forces){0}, &forces));
+    ASSERT_OK(ctx, drape_i_assembler_keep_potentials(forces)); /* those that come with forces are sums of their own */
+    for (int side = -1; side <= 1; side += 2) {
+        double before = side * (pi - 0.3);
+        double here = fold_energy(ctx, forces, side * (pi - step), before, near);
+        double there = fold_energy(ctx, forces, side * (pi + step), before, far);
+        print_message("on both sides of %+d pi: %.12g and %.12g J\n", side, here, there);
+        assert_true(fabs(there - here) > 0 && fabs(there - here) < 1e-7 * here);
+        ASSERT_NEAR(dense_difference(12, far, near), 0, 1e-7);
+    }
+    drape_assembler_destroy(forces);
+    drape_cloth_destroy(cloth);
+    drape_context_destroy(ctx);
+}
+
 /* ---- power ---- */
 
 static double find_power(const rig *r, int32_t index, const double *v, const double *lagged) {
@@ -437,6 +493,7 @@ int main(void) {
         cmocka_unit_test(test_jacobian_of_a_stage_is_exact),
         cmocka_unit_test(test_only_lagged_damping_and_wind_have_a_potential),
         cmocka_unit_test(test_own_forces_have_the_potential_that_they_say),
+        cmocka_unit_test(test_folds_pass_through_themselves),
         cmocka_unit_test(test_power_is_force_times_velocity),
         cmocka_unit_test(test_damping_never_gives),
         cmocka_unit_test(test_wind_gives_and_takes),
