@@ -11,8 +11,9 @@
  * the bending energy (Bergou et al. 2006 do the same to hinges). E is the same for x in any frame, and does not see a
  * linear map. Damping goes by the angles of hinges (baraff_witkin.c).
  *
- * Which vertices there are around a vertex is told in rings.c. At a border the curvature across it is 0, as it is where
- * nothing bends a free edge; and a strip whose first two columns are held is clamped in the middle between them.
+ * Which vertices there are around a vertex is told in rings.c. At a border the curvature across it is 0, as it is
+ * where nothing bends a free edge; and a strip whose first two columns are held is clamped in the middle between
+ * them.
  *
  * Patches lie in material space, where the pattern's seams are borders; hinges hold the pieces together across them.
  */

@@ -171,7 +171,8 @@ int32_t drape_i_rings_nodes(builder *b, int32_t center, int32_t *nodes) {
     double h;
     nodes[count++] = center;
     add_ring(b, center, nodes, &count);
-    if (b->point[center].inside && drape_i_rings_fit(b, count, nodes, &h) < SOUND) add_flaps(b, center, nodes, &count);
+    if (b->point[center].inside && drape_i_rings_fit(b, count, nodes, &h) < SOUND)
+        add_flaps(b, center, nodes, &count);
     if (b->point[center].inside && drape_i_rings_fit(b, count, nodes, &h) < SOUND)
         for (int32_t i = 1, ring = count; i < ring; i++) add_ring(b, nodes[i], nodes, &count);
     qsort(nodes + 1, (size_t)count - 1, sizeof *nodes, compare_points);
