@@ -6,9 +6,9 @@
  *
  * With zeta = 2 Q x, C' = dC/dG, rate = C' zeta.v, and the tension T = A (k C + c rate),
  *     f = -T C' zeta,   K = (A k C'^2 + T C'') zeta zeta' + 2 T C' Q,   D = A c C'^2 zeta zeta'.
- * Positive semidefinite: the factor of zeta zeta' where it is positive (for c = 0 it always is), and 2 T C' P where T
- * is: P is Q without its negative terms. Lagged damping and `exactness` are as in bw_triangle_simd.c. All of the
- * damping's Jacobian adds A c C' zeta q' to K, with q = C'' (zeta.v) zeta + 2 C' Q v.
+ * Positive semidefinite: the factor of zeta zeta' where it is positive (for c = 0 it always is), and of 2 T C' Q the
+ * positive terms, 2 T C' P where T is positive, else 2 T C' (Q - P). Lagged damping and `exactness` are as in
+ * bw_triangle_simd.c. All of the damping's Jacobian adds A c C' zeta q' to K, with q = C'' (zeta.v) zeta + 2 C' Q v.
  *
  * Every point is evaluated once; then every row sums what the points around it left, in a fixed order. Cost for rings
  * of 7: some 1,500 flops for each point and 4,500 for each row of the matrix. */
@@ -24,7 +24,7 @@ enum { GRAIN = 64 }; /* points of a piece of work */
 static const double LEAST = 0.25;
 
 /* Factors of a condition's part of the matrix: of zeta zeta', of P, of Q, and of the other vectors. */
-enum { ALONG, ACROSS_PSD, ACROSS, OTHER, NODAL_WEIGHTS };
+enum { ALONG, OF_P, OF_Q, OTHER, NODAL_WEIGHTS };
 
 drape_status drape_i_nodal_state_create(drape_context *ctx, const drape_i_nodal *q, drape_i_nodal_state *s) {
     bool good = DRAPE_NEW(ctx, s->gradient, 9 * q->entries) && DRAPE_NEW(ctx, s->other, 9 * q->entries) &&
@@ -131,13 +131,13 @@ static double exactness_of(const drape_i_evaluation *at) {
 }
 
 /* The part of K v that belongs to Q and P. */
-static void add_across(const job *j, const place *at, int32_t s, double psd, double exact, point_work *w) {
-    if (psd != 0) {
-        multiply(at->n, psd, matrix_of(j->q, j->q->positive, at, s), w->v, w->other);
+static void add_across(const job *j, const place *at, int32_t s, double of_P, double of_Q, point_work *w) {
+    if (of_P != 0) {
+        multiply(at->n, of_P, matrix_of(j->q, j->q->positive, at, s), w->v, w->other);
         add_scaled(at->n, 1, w->other, w->product);
     }
-    if (exact != 0) {
-        multiply(at->n, exact, matrix_of(j->q, j->q->metric, at, s), w->v, w->other);
+    if (of_Q != 0) {
+        multiply(at->n, of_Q, matrix_of(j->q, j->q->metric, at, s), w->v, w->other);
         add_scaled(at->n, 1, w->other, w->product);
     }
 }
@@ -170,17 +170,18 @@ static void evaluate_condition(const job *j, const place *at, int32_t s, point_w
     const double tension = k * C.value + (damping == DRAPE_I_DAMPING_LAGGED ? 0 : resistance);
     double along = k * C.d1 * C.d1 + tension * C.d2;
     if (along < 0) along *= exact;
-    const double across = 2 * tension * C.d1, psd = (1 - exact) * (across > 0 ? across : 0);
+    const double across = 2 * tension * C.d1, of_P = (1 - exact) * fabs(across);
+    const double of_Q = exact * across + (across < 0 ? (1 - exact) * across : 0);
     keep(at, s, w->zeta, j->state->gradient);
     add_scaled(at->n, -tension * C.d1, w->zeta, w->force);
     weights[ALONG] = j->at->stiffness * along;
-    weights[ACROSS_PSD] = j->at->stiffness * psd;
-    weights[ACROSS] = j->at->stiffness * (exact * across);
+    weights[OF_P] = j->at->stiffness * of_P;
+    weights[OF_Q] = j->at->stiffness * of_Q;
     weights[OTHER] = 0;
     if (damping != DRAPE_I_DAMPING_LAGGED) weights[ALONG] += j->at->damping * (c * C.d1 * C.d1);
     if (j->at->stiff_v) {
         add_scaled(at->n, along * zeta_v, w->zeta, w->product);
-        add_across(j, at, s, psd, exact * across, w);
+        add_across(j, at, s, of_P, of_Q, w);
     }
     if (damping == DRAPE_I_DAMPING_FULL) add_unsymmetric(j, at, s, &C, c, zeta_v, weights, w);
     if (damping == DRAPE_I_DAMPING_LAGGED) add_lagged(j, at, s, c, weights, w);
@@ -213,10 +214,11 @@ void drape_i_nodal_evaluate(drape_context *ctx, const drape_i_nodal *q, const dr
 
 /* ---- rows ---- */
 
-/* block += sum over the conditions of a_s b_s' */
-static void add_products(const double *a, const double *b, double *block) {
+/* block += sum over the conditions of w_s a_s b_s'; exactly the transpose with a and b exchanged. */
+static void add_products(const double w[3], const double *a, const double *b, double *block) {
     for (int32_t i = 0; i < 3; i++)
-        for (int32_t k = 0; k < 3; k++) block[3 * i + k] += (a[i] * b[k] + a[3 + i] * b[3 + k]) + a[6 + i] * b[6 + k];
+        for (int32_t k = 0; k < 3; k++)
+            block[3 * i + k] += (w[0] * (a[i] * b[k]) + w[1] * (a[3 + i] * b[3 + k])) + w[2] * (a[6 + i] * b[6 + k]);
 }
 
 static double identity_part(const double *weights, int32_t which, const double *m, int64_t nn) {
@@ -234,20 +236,18 @@ static void add_blocks(const job *j, int64_t e, const int32_t *slots, double *ro
     const double *gradient = j->state->gradient, *other = j->state->other;
     const int32_t *slot = slots + square / CONDITIONS + a;
     const drape_i_damping damping = drape_i_damping_of(j->at);
-    const double exact = exactness_of(j->at);
-    const double *left = damping == DRAPE_I_DAMPING_LAGGED ? other : gradient;
-    double along[9], beside[9];
-    for (int32_t i = 0; i < 9; i++) {
-        along[i] = weights[NODAL_WEIGHTS * (i / 3) + ALONG] * gradient[9 * e + i];
-        beside[i] = weights[NODAL_WEIGHTS * (i / 3) + OTHER] * left[9 * e + i];
+    const double *left = (damping == DRAPE_I_DAMPING_LAGGED ? other : gradient) + 9 * e;
+    double along[CONDITIONS], beside[CONDITIONS];
+    for (int32_t s = 0; s < CONDITIONS; s++) {
+        along[s] = weights[NODAL_WEIGHTS * s + ALONG];
+        beside[s] = weights[NODAL_WEIGHTS * s + OTHER];
     }
     for (int64_t b = 0; b < at.n; b++) {
-        double *block = row + 9 * (int64_t)slot[b], same = 0;
-        add_products(along, gradient + 9 * (at.first + b), block);
-        if (exact < 1) same = identity_part(weights, ACROSS_PSD, P + b, nn);
-        if (exact > 0) same += identity_part(weights, ACROSS, Q + b, nn);
+        double *block = row + 9 * (int64_t)slot[b];
+        const double same = identity_part(weights, OF_P, P + b, nn) + identity_part(weights, OF_Q, Q + b, nn);
+        add_products(along, gradient + 9 * e, gradient + 9 * (at.first + b), block);
         block[0] += same, block[4] += same, block[8] += same;
-        if (damping != DRAPE_I_DAMPING_SYMMETRIC) add_products(beside, other + 9 * (at.first + b), block);
+        if (damping != DRAPE_I_DAMPING_SYMMETRIC) add_products(beside, left, other + 9 * (at.first + b), block);
     }
 }
 
