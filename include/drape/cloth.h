@@ -159,10 +159,12 @@ typedef enum drape_membrane {
     DRAPE_MEMBRANE_OF_MODEL,      /* what the model has; the default */
     DRAPE_MEMBRANE_BARAFF_WITKIN, /* each triangle separately, as in Baraff and Witkin (1998): where edges do not
                                      follow the threads, folds are too stiff */
-    DRAPE_MEMBRANE_PAIRED         /* two neighbouring triangles together: folds more freely on irregular meshes */
+    DRAPE_MEMBRANE_PAIRED,        /* two neighbouring triangles together: folds more freely on irregular meshes */
+    DRAPE_MEMBRANE_NODAL          /* all triangles around a vertex together: folds on irregular meshes nearly as on
+                                     regular ones, at a higher cost per step */
 } drape_membrane;
 
-/* "model", "baraff_witkin", "paired"; NULL for a value that is none of them. */
+/* "model", "baraff_witkin", "paired", "nodal"; NULL for a value that is none of them. */
 DRAPE_API const char *drape_membrane_name(drape_membrane membrane);
 /* "model", "hinge", "patch"; NULL for a value that is none of them. */
 DRAPE_API const char *drape_bending_name(drape_bending bending);

@@ -38,7 +38,7 @@ static void find_diagonals(const drape_bsr3 *A, int32_t *diagonal) {
 typedef struct plan {
     drape_matrix *pattern;
     drape_i_assembly *assembly;
-    int32_t *diagonal, *slot;
+    int32_t *diagonal, *slot, *membrane_slot;
 } plan;
 
 static int64_t coupling_count(const drape_assembler *a) { return a->cloth->bending ? a->cloth->bending->count : 0; }
@@ -48,19 +48,23 @@ static void clear_plan(const drape_assembler *a, plan *p) {
     drape_matrix_destroy(p->pattern);
     DRAPE_FREE(a->ctx, p->diagonal, a->cloth->vertices);
     DRAPE_FREE(a->ctx, p->slot, coupling_count(a));
+    DRAPE_FREE(a->ctx, p->membrane_slot, drape_i_nodal_slot_count(a->cloth->membrane));
     *p = (plan){0};
 }
 
-/* Blocks for all elements of the sets, and for all couplings of quadratic bending. */
+/* Blocks for all elements of the sets, and for all couplings of quadratic bending and of the membrane. */
 static drape_status make_pattern(const drape_assembler *a, const drape_elements *sets, int32_t count,
                                  drape_matrix **out) {
     const drape_i_quadratic *q = a->cloth->bending;
-    drape_elements all[DRAPE_I_ASSEMBLY_SETS + 1];
-    int32_t *pairs = NULL, pair_count = 0;
+    drape_elements all[DRAPE_I_ASSEMBLY_SETS + 2];
+    int32_t *pairs = NULL, pair_count = 0, *more = NULL, more_count = 0;
     memcpy(all, sets, (size_t)count * sizeof *sets);
     drape_status status = q ? drape_i_quadratic_pairs(a->ctx, q, &pairs, &pair_count) : DRAPE_OK;
     if (q) all[count++] = (drape_elements){2, pair_count, pairs};
+    if (!status && a->cloth->membrane) status = drape_i_nodal_pairs(a->ctx, a->cloth->membrane, &more, &more_count);
+    if (more) all[count++] = (drape_elements){2, more_count, more};
     if (!status) status = drape_i_pattern_from_elements(a->ctx, a->cloth->vertices, all, count, out);
+    DRAPE_FREE(a->ctx, more, 2 * (int64_t)more_count);
     DRAPE_FREE(a->ctx, pairs, coupling_count(a));
     return status;
 }
@@ -75,6 +79,14 @@ static drape_status find_slots(const drape_assembler *a, const drape_bsr3 *patte
     return DRAPE_OK;
 }
 
+static drape_status find_membrane_slots(const drape_assembler *a, const drape_bsr3 *pattern, int32_t **slot) {
+    const drape_i_nodal *q = a->cloth->membrane;
+    if (!q) return DRAPE_OK;
+    if (!DRAPE_NEW(a->ctx, *slot, drape_i_nodal_slot_count(q))) return DRAPE_ERROR_MEMORY;
+    drape_i_nodal_find_slots(q, pattern, *slot);
+    return DRAPE_OK;
+}
+
 static drape_status make_plan(const drape_assembler *a, plan *out) {
     drape_elements sets[DRAPE_I_ASSEMBLY_SETS];
     int32_t count = list_sets(a, sets);
@@ -85,14 +97,16 @@ static drape_status make_plan(const drape_assembler *a, plan *out) {
     status = drape_i_assembly_create(a->ctx, &pattern, sets, count, &out->assembly);
     if (!status && !DRAPE_NEW(a->ctx, out->diagonal, pattern.rows)) status = DRAPE_ERROR_MEMORY;
     if (!status) status = find_slots(a, &pattern, &out->slot);
+    if (!status) status = find_membrane_slots(a, &pattern, &out->membrane_slot);
     if (status) clear_plan(a, out);
     else find_diagonals(&pattern, out->diagonal);
     return status;
 }
 
 static void exchange_plan(drape_assembler *a, plan *p) {
-    plan old = {a->pattern, a->plan, a->diagonal, a->slot};
+    plan old = {a->pattern, a->plan, a->diagonal, a->slot, a->membrane_slot};
     a->pattern = p->pattern, a->plan = p->assembly, a->diagonal = p->diagonal, a->slot = p->slot;
+    a->membrane_slot = p->membrane_slot;
     *p = old;
 }
 
@@ -151,6 +165,7 @@ drape_status drape_assembler_create(const drape_cloth *cloth, const drape_forces
     status = set_outside(a, &outside);
     if (!status) status = make_plan(a, &p);
     if (!status) exchange_plan(a, &p);
+    if (!status && cloth->membrane) status = drape_i_nodal_state_create(a->ctx, cloth->membrane, &a->membrane);
     if (status) drape_assembler_destroy(a);
     else *out = a;
     return status;
@@ -160,7 +175,8 @@ void drape_assembler_destroy(drape_assembler *a) {
     if (!a) return;
     drape_context *ctx = a->ctx;
     int64_t n = a->cloth->vertices;
-    clear_plan(a, &(plan){a->pattern, a->plan, a->diagonal, a->slot});
+    clear_plan(a, &(plan){a->pattern, a->plan, a->diagonal, a->slot, a->membrane_slot});
+    drape_i_nodal_state_clear(a->ctx, a->cloth->membrane, &a->membrane);
     drape_i_outside_clear(&a->outside);
     for (int32_t i = 0; i < DRAPE_MOST_FORCES; i++) drape_i_custom_destroy(ctx, a->custom[i]);
     DRAPE_FREE(ctx, a->potential, a->potential_count);
@@ -316,7 +332,8 @@ static void start_rows(void *data, int32_t begin, int32_t end) {
     const job *j = data;
     const drape_assembler *a = j->assembler;
     const drape_assembly *what = j->what;
-    const drape_i_rows rows = {begin, end, what->force, what->stiff_v, j->A, a->diagonal, a->slot, j->upper};
+    const drape_i_rows rows = {begin,           end,         what->force, what->stiff_v,     j->A,
+                               a->diagonal,     a->slot,     j->upper,    a->membrane_slot, &a->membrane};
     DRAPE_ASSERT(begin >= 0 && begin < end && end <= a->cloth->vertices);
     const size_t bytes = 3 * (size_t)(end - begin) * sizeof(double);
     if (what->force) memset(what->force + 3 * (int64_t)begin, 0, bytes);
@@ -370,6 +387,8 @@ static void run(drape_assembler *a, const drape_assembly *what, const drape_i_ev
                                            .at = at,
                                            .unsymmetric = unsymmetric,
                                            .scalars = at->potential ? scalars : NULL};
+    if (a->cloth->membrane && acts(a, DRAPE_I_FORCE_MODEL, only))
+        drape_i_nodal_evaluate(a->ctx, a->cloth->membrane, at, &a->membrane);
     j.upper = drape_i_assembly_mirrors(a->plan, &assembly);
     drape_i_assembly_run(a->plan, &assembly);
 }

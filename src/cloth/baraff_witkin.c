@@ -5,6 +5,7 @@
  * Weights 3 e^2/(A1+A2) with k give a strip of regular right triangles the rigidity 2.4 k. */
 #include "cloth/baraff_witkin.h"
 
+#include "cloth/nodal.h"
 #include "cloth/pairs.h"
 
 static const double RIGIDITY_OF_UNIT_HINGE = 2.4;
@@ -85,11 +86,11 @@ static void fill_pair(const drape_i_model_input *in, int32_t hinge, double *r) {
     r[BW_PAIR_DAMP_SHEAR] = m->damping_shear * r[BW_PAIR_SHEAR];
 }
 
-/* What pairs take over is no longer the triangles'. */
-static void release_triangle(double *r) {
-    r[BW_STRETCH_U] *= ALONE, r[BW_DAMP_U] *= ALONE;
-    r[BW_STRETCH_V] *= ALONE, r[BW_DAMP_V] *= ALONE;
-    r[BW_SHEAR] *= ALONE, r[BW_DAMP_SHEAR] *= ALONE;
+/* What others take over is no longer the triangle's. */
+static void release_triangle(double share, double *r) {
+    r[BW_STRETCH_U] *= share, r[BW_DAMP_U] *= share;
+    r[BW_STRETCH_V] *= share, r[BW_DAMP_V] *= share;
+    r[BW_SHEAR] *= share, r[BW_DAMP_SHEAR] *= share;
 }
 
 static drape_status make_pairs(drape_context *ctx, const drape_i_model_input *in, model_state *s) {
@@ -104,7 +105,8 @@ static drape_status make_pairs(drape_context *ctx, const drape_i_model_input *in
         fill_pair(in, hinges[i], s->pair.records + (int64_t)BW_PAIR_SIZE * i);
         for (int32_t k = 0; k < 4; k++) s->pair_nodes[4 * (int64_t)i + k] = in->hinges->node[hinges[i]][k];
         for (int32_t k = 0; k < 2; k++)
-            release_triangle(s->triangle.records + (int64_t)BW_TRIANGLE_SIZE * in->hinges->triangle[hinges[i]][k]);
+            release_triangle(ALONE,
+                             s->triangle.records + (int64_t)BW_TRIANGLE_SIZE * in->hinges->triangle[hinges[i]][k]);
     }
     DRAPE_FREE(ctx, hinges, in->hinges->count);
     return status;
@@ -178,6 +180,8 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
                                                 .data = &s->pair,
                                                 .damped = true};
     }
+    for (int64_t t = 0; t < s->triangles && in->membrane == DRAPE_MEMBRANE_NODAL; t++)
+        release_triangle(DRAPE_I_NODAL_ALONE, s->triangle.records + BW_TRIANGLE_SIZE * t);
     if (s->hinges.count > 0 || !in->covered)
         terms[(*term_count)++] = (drape_i_term){.elements = {4, s->hinges.count, s->hinges.data.nodes},
                                                 .batch = drape_i_bw_hinge_at,

@@ -131,6 +131,8 @@ static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const 
         else status = DRAPE_ERROR_MEMORY;
         input.covered = covered;
     }
+    if (!status && c->settings.membrane == DRAPE_MEMBRANE_NODAL)
+        status = drape_i_nodal_create(ctx, &input, &c->membrane);
     if (!status) status = c->model->create(ctx, &input, c->terms, &c->term_count, &c->model_state);
     DRAPE_FREE(ctx, covered, c->hinges.count);
     DRAPE_ASSERT(c->term_count >= 0 && c->term_count <= DRAPE_I_MODEL_TERMS);
@@ -245,6 +247,7 @@ void drape_cloth_destroy(drape_cloth *c) {
     drape_context *ctx = c->ctx;
     if (c->model) c->model->destroy(ctx, c->model_state);
     drape_i_quadratic_destroy(ctx, c->bending);
+    drape_i_nodal_destroy(ctx, c->membrane);
     drape_i_hinges_clear(ctx, &c->hinges);
     DRAPE_FREE(ctx, c->rest, 3 * (int64_t)c->vertices);
     DRAPE_FREE(ctx, c->area, c->vertices);
@@ -313,6 +316,7 @@ double drape_cloth_energy(const drape_cloth *c, const double *x) {
     const drape_i_evaluation at = {.x = x};
     if (!c || !x) return 0;
     double energy = drape_i_terms_energy(c->ctx, c->terms, c->term_count, &at);
+    if (c->membrane) energy += drape_i_nodal_energy(c->ctx, c->membrane, &at);
     return c->bending ? energy + drape_i_quadratic_energy(c->ctx, c->bending, x) : energy;
 }
 

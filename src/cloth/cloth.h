@@ -3,6 +3,7 @@
 #define DRAPE_CLOTH_CLOTH_H
 
 #include "base/arena.h"
+#include "cloth/nodal.h"
 #include "cloth/quadratic.h"
 
 struct drape_cloth {
@@ -22,6 +23,7 @@ struct drape_cloth {
     bool limited;               /* a material has a limit of strain */
     bool damped;                /* a material is damped: the model's forces have no potential */
     drape_i_quadratic *bending; /* a part of the model; NULL: all of its forces are those of the terms */
+    drape_i_nodal *membrane;    /* likewise: of DRAPE_MEMBRANE_NODAL */
     drape_i_term terms[DRAPE_I_MODEL_TERMS];
     int32_t term_count;
 };

@@ -22,6 +22,8 @@ typedef struct drape_i_rows {
     const int32_t *diagonal; /* of each row, which of its blocks is the diagonal one */
     const int32_t *slot;     /* of each coupling of the cloth's quadratic bending, which block of its row it is */
     bool upper;              /* blocks left of the diagonal follow from the others, and must be left alone */
+    const int32_t *membrane_slot; /* of each coupling of the nodal membrane's, which block of its row it is */
+    const drape_i_nodal_state *membrane; /* evaluated */
 } drape_i_rows;
 
 typedef struct drape_i_force drape_i_force;
@@ -143,7 +145,8 @@ struct drape_assembler {
 
     drape_matrix *pattern; /* shared by all matrices of this list */
     drape_i_assembly *plan;
-    int32_t *diagonal, *slot;
+    int32_t *diagonal, *slot, *membrane_slot;
+    drape_i_nodal_state membrane; /* of the last evaluation */
     double *potential; /* of the elements of all terms whose batches give one, term after term; NULL: not kept */
     int64_t potential_count;
 };

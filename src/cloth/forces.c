@@ -34,6 +34,22 @@ static const drape_i_quadratic *bending_of(const drape_i_force *force) {
     return ((const drape_i_outside *)force->data)->cloth->bending;
 }
 
+static const drape_i_nodal *membrane_of(const drape_i_force *force) {
+    return ((const drape_i_outside *)force->data)->cloth->membrane;
+}
+
+static void add_membrane(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
+    drape_i_nodal_add(membrane_of(force), at, rows->membrane,
+                      &(drape_i_nodal_rows){.begin = rows->begin,
+                                            .end = rows->end,
+                                            .force = rows->force,
+                                            .stiff_v = rows->stiff_v,
+                                            .rowptr = rows->A.rowptr,
+                                            .slot = rows->membrane_slot,
+                                            .upper = rows->upper,
+                                            .val = rows->A.val});
+}
+
 static void add_bending(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
     drape_i_quadratic_add(bending_of(force), &(drape_i_quadratic_rows){.begin = rows->begin,
                                                                        .end = rows->end,
@@ -49,12 +65,23 @@ static void add_bending(const drape_i_force *force, const drape_i_evaluation *at
                                                                        .val = rows->A.val});
 }
 
-static double bending_potential(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
-    return drape_i_quadratic_energy(ctx, bending_of(force), at->x);
+static void add_model_rows(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
+    if (bending_of(force)) add_bending(force, at, rows);
+    if (membrane_of(force)) add_membrane(force, at, rows);
+}
+
+static double rows_potential(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
+    double energy = 0;
+    if (bending_of(force)) energy += drape_i_quadratic_energy(ctx, bending_of(force), at->x);
+    if (membrane_of(force))
+        energy += drape_i_nodal_energy(ctx, membrane_of(force), at) +
+                  at->c * drape_i_nodal_dissipation(ctx, membrane_of(force), at);
+    return energy;
 }
 
 static double model_energy(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
     double energy = drape_i_terms_energy(ctx, force->terms, force->term_count, at);
+    if (membrane_of(force)) energy += drape_i_nodal_energy(ctx, membrane_of(force), at);
     return bending_of(force) ? energy + drape_i_quadratic_energy(ctx, bending_of(force), at->x) : energy;
 }
 
@@ -63,6 +90,7 @@ static double model_dissipation(const drape_i_force *force, drape_context *ctx, 
     if (!((const drape_i_outside *)force->data)->cloth->damped) return 0;
     for (int32_t t = 0; t < force->term_count; t++)
         total += drape_i_term_sum(ctx, &force->terms[t], force->terms[t].dissipation, at);
+    if (membrane_of(force)) total += drape_i_nodal_dissipation(ctx, membrane_of(force), at);
     return total;
 }
 
@@ -258,8 +286,8 @@ void drape_i_forces_fill(drape_i_outside *o, const drape_cloth *cloth, drape_i_f
         [DRAPE_I_FORCE_MODEL] = {.name = cloth->model->name,
                                  .term_count = cloth->term_count,
                                  .terms = cloth->terms,
-                                 .add_rows = cloth->bending ? add_bending : NULL,
-                                 .rows_potential = cloth->bending ? bending_potential : NULL,
+                                 .add_rows = cloth->bending || cloth->membrane ? add_model_rows : NULL,
+                                 .rows_potential = cloth->bending || cloth->membrane ? rows_potential : NULL,
                                  .energy = model_energy,
                                  .dissipation = model_dissipation,
                                  .power = model_power,

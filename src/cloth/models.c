@@ -65,6 +65,7 @@ const char *drape_membrane_name(drape_membrane membrane) {
     case DRAPE_MEMBRANE_OF_MODEL: return "model";
     case DRAPE_MEMBRANE_BARAFF_WITKIN: return "baraff_witkin";
     case DRAPE_MEMBRANE_PAIRED: return "paired";
+    case DRAPE_MEMBRANE_NODAL: return "nodal";
     }
     return NULL;
 }

@@ -94,7 +94,8 @@ static void crumpled_state(crumpled *c, const test_mesh *m, int32_t count, doubl
     while (!crumpled_is_smooth(c));
 }
 
-/* Runs a group of tests once for every model, and with pairs and patches; how many failed. */
+/* Runs a group of tests once for every model, with pairs and patches, and with the nodal membrane, where curved
+ * pieces have no arcs; how many failed. */
 #define CRUMPLED_RUN(name, tests)                                                                                    \
     do {                                                                                                             \
         int failed = 0;                                                                                              \
@@ -106,6 +107,12 @@ static void crumpled_state(crumpled *c, const test_mesh *m, int32_t count, doubl
         crumpled_model = "baraff_witkin", crumpled_bending = DRAPE_BENDING_PATCH;                                    \
         crumpled_membrane = DRAPE_MEMBRANE_PAIRED;                                                                   \
         print_message("model %s, pairs and patches\n", crumpled_model);                                              \
+        failed += cmocka_run_group_tests_name(name, tests, NULL, NULL);                                              \
+        crumpled_membrane = DRAPE_MEMBRANE_NODAL;                                                                    \
+        print_message("model %s, nodal membrane and patches\n", crumpled_model);                                     \
+        failed += cmocka_run_group_tests_name(name, tests, NULL, NULL);                                              \
+        crumpled_bending = DRAPE_BENDING_OF_MODEL;                                                                   \
+        print_message("model %s, nodal membrane\n", crumpled_model);                                                 \
         failed += cmocka_run_group_tests_name(name, tests, NULL, NULL);                                              \
         return failed;                                                                                               \
     } while (0)

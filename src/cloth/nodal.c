@@ -1,0 +1,235 @@
+/* nodal.c: the matrices of the membrane `nodal`. nodal_evaluate.c has its forces.
+ *
+ * The metric of vertex v is the mean over its triangles t, with weights a_t / sum a_t (a_t area in material space),
+ *     G_ij(v) = mean_t (w_i . w_j)_t + arc_ij(v),   i, j one of u and v,   w_u = sum_k du_k x_k (bw_triangle_simd.c).
+ * It has two stiff conditions per vertex, sqrt(G_uu) - 1 and sqrt(G_vv) - 1, where triangles have four: so cloth
+ * folds on meshes whose edges do not follow the threads. (Dohrmann et al. 2000 average strains in this way.)
+ *
+ * The arc. Triangles are inscribed in the sheet, and their edges are chords. With the second derivatives C(y, y) at v
+ * of the quadratic function nearest to its ring (patch_fit.c), an edge e is the chord of an arc whose length squared
+ * is |x_e|^2 + |C(e, e)|^2/12, up to terms of sixth order. As (w_i . w_j)_t = -sum_{k<l} m_kl |x_k - x_l|^2 with
+ * m_kl = (d_ik d_jl + d_il d_jk)/2, the metric of the sheet is that of the triangle and
+ *     arc_ij = -1/12 mean_t sum_{k<l} m_kl |C(e_kl, e_kl)|^2.
+ * Without it a thread that crosses tilted triangles seems longer than it is: where a curtain folds, its lower edge
+ * rises. Of the arc of a thread that bends itself, the term |C_ii|^2 in G_ii, only the share ARC_ALONG is taken:
+ * along edges that follow the threads, sharp folds are free without it. Pieces that are curved at rest have no arcs:
+ * the lengths of their edges are those of the material.
+ *
+ * Both are quadratic in the positions of the ring, with a constant matrix Q per condition whose rows sum to zero:
+ *     G = x' Q x.
+ * Q is P - N with P and N positive semidefinite, P the sum of the terms with a positive factor. Triangles keep a
+ * small share of their energy, which holds what the mean does not see. It resists folding as triangles do: shares
+ * above a thousandth make silk stiff on a Cusick disc (docs/notes/models.md). */
+#include "cloth/nodal.h"
+
+#include "cloth/rings.h"
+#include "sparse/matrix.h"
+
+#include <string.h>
+
+enum { N = DRAPE_I_RING_NODES, CONDITIONS = DRAPE_I_NODAL_CONDITIONS };
+
+static const double ARC_ALONG = 0;
+
+void drape_i_nodal_destroy(drape_context *ctx, drape_i_nodal *q) {
+    if (!q) return;
+    DRAPE_FREE(ctx, q->first, (int64_t)q->points + 1);
+    DRAPE_FREE(ctx, q->square, (int64_t)q->points + 1);
+    DRAPE_FREE(ctx, q->node, q->entries);
+    DRAPE_FREE(ctx, q->point_of, q->entries);
+    DRAPE_FREE(ctx, q->metric, q->numbers);
+    DRAPE_FREE(ctx, q->positive, q->numbers);
+    DRAPE_FREE(ctx, q->stiffness, CONDITIONS * (int64_t)q->points);
+    DRAPE_FREE(ctx, q->damping, CONDITIONS * (int64_t)q->points);
+    DRAPE_FREE(ctx, q->row, (int64_t)q->vertices + 2);
+    DRAPE_FREE(ctx, q->row_entry, q->entries);
+    DRAPE_FREE(ctx, q, 1);
+}
+
+/* ---- the matrices of a point ---- */
+
+typedef struct builder {
+    drape_i_rings rings;
+    drape_i_nodal *q;
+    int32_t n, node[N];          /* of the point */
+    bool arcs;                   /* it has them */
+    double *metric, *positive;   /* its three matrices each */
+    double d[2][N], alone[2][N]; /* of a triangle: w_u and w_v; of an edge: C_ii e_i^2 */
+    double arc[N];               /* C(e, e) */
+} builder;
+
+/* Adds f a a' to the matrix of a condition. */
+static void add_square(builder *b, int32_t condition, double f, const double *a) {
+    const int64_t n = b->n, at = condition * n * n;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            const double term = f * (a[i] * a[j]);
+            b->metric[at + i * n + j] += term;
+            if (f > 0) b->positive[at + i * n + j] += term;
+        }
+}
+
+/* Which of the ring's points the corners of a triangle are; false: the ring is too large to hold all of them. */
+static bool find_corners(const builder *b, int32_t t, int32_t at[3]) {
+    for (int32_t k = 0; k < 3; k++) {
+        const int32_t which = b->rings.point_of[3 * (int64_t)t + k];
+        at[k] = 0;
+        while (at[k] < b->n && b->node[at[k]] != which) at[k]++;
+        if (at[k] == b->n) return false;
+    }
+    return true;
+}
+
+static void find_arc(builder *b, const int32_t edge[2]) {
+    const double *y = b->rings.y, *C = b->rings.C;
+    const double e1 = y[2 * edge[1]] - y[2 * edge[0]], e2 = y[2 * edge[1] + 1] - y[2 * edge[0] + 1];
+    for (int32_t i = 0; i < b->n; i++) {
+        b->alone[0][i] = e1 * e1 * C[i], b->alone[1][i] = e2 * e2 * C[b->n + i];
+        b->arc[i] = (b->alone[0][i] + b->alone[1][i]) + 2 * e1 * e2 * C[2 * b->n + i];
+    }
+}
+
+/* The edge from corner k to l of a triangle of the weight w. */
+static void add_arc(builder *b, double w, const drape_i_rest_triangle *rest, int32_t k, int32_t l,
+                    const int32_t at[3]) {
+    const double *d[2] = {rest->du, rest->dv};
+    find_arc(b, (int32_t[2]){at[k], at[l]});
+    for (int32_t s = 0; s < 2; s++) {
+        const double f = -w / 12 * (d[s][k] * d[s][l]);
+        add_square(b, s, f, b->arc);
+        add_square(b, s, -(1 - ARC_ALONG) * f, b->alone[s]);
+    }
+    add_square(b, 2, -w / 24 * (rest->du[k] * rest->dv[l] + rest->du[l] * rest->dv[k]), b->arc);
+}
+
+/* w_u . w_v is (|w_u + w_v|^2 - |w_v - w_u|^2)/4. */
+static void add_triangle(builder *b, double w, int32_t t, const int32_t at[3]) {
+    const drape_i_rest_triangle *rest = &b->rings.in->rest_triangle[t];
+    double sum[N] = {0}, difference[N] = {0};
+    memset(b->d, 0, sizeof b->d);
+    for (int32_t k = 0; k < 3; k++) {
+        b->d[0][at[k]] = rest->du[k], b->d[1][at[k]] = rest->dv[k];
+        sum[at[k]] = rest->du[k] + rest->dv[k], difference[at[k]] = rest->dv[k] - rest->du[k];
+    }
+    add_square(b, 0, w, b->d[0]);
+    add_square(b, 1, w, b->d[1]);
+    add_square(b, 2, 0.25 * w, sum);
+    add_square(b, 2, -0.25 * w, difference);
+    if (!b->arcs) return;
+    add_arc(b, w, rest, 0, 1, at);
+    add_arc(b, w, rest, 0, 2, at);
+    add_arc(b, w, rest, 1, 2, at);
+}
+
+static void add_material(builder *b, int32_t p, int32_t t) {
+    const drape_material *m = b->rings.in->material[t];
+    const double a = (1 - DRAPE_I_NODAL_ALONE) * b->rings.in->rest_triangle[t].area / 3;
+    double *k = b->q->stiffness + CONDITIONS * (int64_t)p, *c = b->q->damping + CONDITIONS * (int64_t)p;
+    for (int32_t s = 0; s < 2; s++) k[s] += a * m->stretch[s], c[s] += a * m->stretch[s] * m->damping_stretch;
+    k[2] += a * m->shear, c[2] += a * m->shear * m->damping_shear;
+}
+
+static void fill_point(builder *b, int32_t p) {
+    const drape_i_ring_point *point = &b->rings.point[p];
+    double h, area = 0;
+    int32_t at[3];
+    b->metric = b->q->metric + b->q->square[p], b->positive = b->q->positive + b->q->square[p];
+    b->arcs = b->rings.flat[point->piece];
+    drape_i_rings_fit(&b->rings, b->n, b->node, &h);
+    for (int32_t e = point->first; e < b->rings.point[p + 1].first; e++)
+        if (find_corners(b, b->rings.corner[e] / 3, at))
+            area += b->rings.in->rest_triangle[b->rings.corner[e] / 3].area;
+    for (int32_t e = point->first; e < b->rings.point[p + 1].first; e++) {
+        const int32_t t = b->rings.corner[e] / 3;
+        if (find_corners(b, t, at)) add_triangle(b, b->rings.in->rest_triangle[t].area / area, t, at);
+        add_material(b, p, t);
+    }
+}
+
+/* ---- all of them ---- */
+
+static bool find_rows(drape_context *ctx, drape_i_nodal *q) {
+    if (!DRAPE_NEW(ctx, q->row, (int64_t)q->vertices + 2) || !DRAPE_NEW(ctx, q->row_entry, q->entries)) return false;
+    int64_t *next = q->row + 1;
+    for (int64_t e = 0; e < q->entries; e++) next[q->node[e] + 1]++;
+    for (int32_t i = 0; i < q->vertices; i++) next[i + 1] += next[i];
+    for (int64_t e = 0; e < q->entries; e++) q->row_entry[next[q->node[e]]++] = e;
+    return true;
+}
+
+static bool count_entries(drape_context *ctx, builder *b) {
+    drape_i_nodal *q = b->q;
+    q->points = b->rings.count;
+    if (!DRAPE_NEW(ctx, q->first, (int64_t)q->points + 1) || !DRAPE_NEW(ctx, q->square, (int64_t)q->points + 1))
+        return false;
+    for (int32_t p = 0; p < q->points; p++) {
+        const int64_t n = drape_i_rings_nodes(&b->rings, p, b->node);
+        q->first[p + 1] = q->first[p] + n;
+        q->square[p + 1] = q->square[p] + CONDITIONS * n * n;
+    }
+    q->entries = q->first[q->points], q->numbers = q->square[q->points];
+    return DRAPE_NEW(ctx, q->node, q->entries) && DRAPE_NEW(ctx, q->point_of, q->entries) &&
+           DRAPE_NEW(ctx, q->metric, q->numbers) && DRAPE_NEW(ctx, q->positive, q->numbers) &&
+           DRAPE_NEW(ctx, q->stiffness, CONDITIONS * (int64_t)q->points) &&
+           DRAPE_NEW(ctx, q->damping, CONDITIONS * (int64_t)q->points);
+}
+
+static drape_status build(drape_context *ctx, builder *b) {
+    drape_i_nodal *q = b->q;
+    if (!count_entries(ctx, b)) return DRAPE_ERROR_MEMORY;
+    for (int32_t p = 0; p < q->points; p++) {
+        b->n = drape_i_rings_nodes(&b->rings, p, b->node);
+        for (int32_t i = 0; i < b->n; i++) {
+            q->node[q->first[p] + i] = b->rings.point[b->node[i]].vertex;
+            q->point_of[q->first[p] + i] = p;
+        }
+        fill_point(b, p);
+    }
+    return find_rows(ctx, q) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
+}
+
+drape_status drape_i_nodal_create(drape_context *ctx, const drape_i_model_input *input, drape_i_nodal **out) {
+    builder *b;
+    *out = NULL;
+    if (!DRAPE_NEW(ctx, b, 1)) return DRAPE_ERROR_MEMORY;
+    drape_status status = drape_i_rings_create(ctx, input, &b->rings);
+    if (!status && !DRAPE_NEW(ctx, b->q, 1)) status = DRAPE_ERROR_MEMORY;
+    if (!status) b->q->vertices = input->vertices, status = build(ctx, b);
+    drape_i_rings_clear(&b->rings);
+    if (status) drape_i_nodal_destroy(ctx, b->q);
+    else *out = b->q;
+    DRAPE_FREE(ctx, b, 1);
+    return status;
+}
+
+/* ---- for the pattern of a matrix ---- */
+
+drape_status drape_i_nodal_pairs(drape_context *ctx, const drape_i_nodal *q, int32_t **pairs, int32_t *count) {
+    int64_t next = 0, total = 0;
+    *count = 0;
+    *pairs = NULL;
+    for (int32_t p = 0; p < q->points; p++) {
+        const int64_t n = q->first[p + 1] - q->first[p];
+        total += n * (n - 1) / 2;
+    }
+    if (total > INT32_MAX)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                            "the membrane couples %lld pairs of vertices, which are too many", (long long)total);
+    if (!DRAPE_NEW(ctx, *pairs, 2 * total)) return DRAPE_ERROR_MEMORY;
+    for (int32_t p = 0; p < q->points; p++)
+        for (int64_t a = q->first[p]; a < q->first[p + 1]; a++)
+            for (int64_t c = a + 1; c < q->first[p + 1]; c++)
+                (*pairs)[next++] = q->node[a], (*pairs)[next++] = q->node[c];
+    *count = (int32_t)total;
+    return DRAPE_OK;
+}
+
+void drape_i_nodal_find_slots(const drape_i_nodal *q, const drape_bsr3 *pattern, int32_t *slot) {
+    for (int32_t p = 0; p < q->points; p++)
+        for (int64_t a = q->first[p]; a < q->first[p + 1]; a++)
+            for (int64_t c = q->first[p]; c < q->first[p + 1]; c++) {
+                const int64_t block = drape_i_matrix_find(pattern, q->node[a], q->node[c]);
+                DRAPE_ASSERT(block >= 0);
+                *slot++ = (int32_t)(block - pattern->rowptr[q->node[a]]);
+            }
+}
