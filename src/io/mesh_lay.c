@@ -2,7 +2,8 @@
  *
  * A point of its pattern lies over a point of the pattern below, which is in a triangle there: the point is that one
  * of the triangle in space, and the height along the normal, interpolated between those of the vertices. Beyond the
- * pattern below the nearest triangle goes on. Triangles are found by cells of the pattern, each about as large as one.
+ * pattern below the nearest triangle goes on. Triangles are found by cells of the pattern, each about as large as
+ * one.
  */
 #include "io/mesh_sew.h"
 

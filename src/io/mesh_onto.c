@@ -2,10 +2,10 @@
  *
  * The path lies somewhere in the pattern of the panel below. That panel is divided there, so that the path becomes a
  * row of its edges: first the corners of the path become vertices, then every edge that the path crosses is divided
- * where it does. A vertex nearer to that place than NEAR of the edge moves there instead, unless a triangle beside it
- * would become too thin. Then both rows get the vertices that only the other one has. So pairs of vertices are all
- * that has to be held together: points of triangles would couple vertex after vertex, along the whole path. Two layers
- * that have the edges of their seam in common also do not cross there.
+ * where it does; or rather, the nearer one of its ends moves there, unless a triangle beside it would become too
+ * thin. Then both rows get the vertices that only the other one has. So pairs of vertices are all that has to be held
+ * together: points of triangles would couple vertex after vertex, along the whole path. Two layers that have the
+ * edges of their seam in common also do not cross there.
  *
  * All of this happens in the plane of the pattern; places in space follow from it, and the surface below stays the
  * same set of points where it is flat. */
@@ -14,7 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double NEAR = 0.35;   /* of an edge: a vertex moves as far as that */
+static const double NEAR = 0.45; /* of an edge: places that are one, and how far a vertex moves to a corner */
+static const double FAR =
+    0.2; /* of an edge: the farther end of it moves where it is no more than that beyond the middle */
 static const double BESIDE = 0.15; /* of a triangle's height: a corner of the path as near as that to an edge */
 static const double KEPT = 0.25;   /* of the area of a triangle, at least, when a corner moves */
 static const double ON = 1e-9;     /* of the lengths around: rounding */
@@ -274,8 +276,9 @@ static drape_status cut(cutter *c, int32_t from, int32_t to, int32_t most, int32
             if (beside_edge(c, w.a, w.b, t) < 1) return leaves(c, uv_of(c, u));
             for (int32_t k = 0; k < 2; k++) p[k] = (1 - w.share) * a[k] + w.share * b[k];
             between(c->mesh->position, vertex_of(c, t[0], w.a), vertex_of(c, t[0], w.b), w.share, x);
-            if (w.share < NEAR && move(c, w.a, p, x)) w.next = w.a;
-            else if (w.share > 1 - NEAR && move(c, w.b, p, x)) w.next = w.b;
+            const bool first = w.share < 0.5; /* the nearer end of the edge */
+            if (move(c, first ? w.a : w.b, p, x)) w.next = first ? w.a : w.b;
+            else if (fabs(w.share - 0.5) < FAR && move(c, first ? w.b : w.a, p, x)) w.next = first ? w.b : w.a;
             drape_status status = w.next < 0 ? divide(c, w.a, w.b, w.share, &w.next) : DRAPE_OK;
             if (status) return status;
         }
@@ -341,7 +344,8 @@ static drape_status cut_line(cutter *c, const drape_i_patch *patch, const drape_
         status = cut(c, corner[i - 1], corner[i], c->mesh->vertices + path->count, *uv, &below->count);
         from = uv_of(c, corner[i - 1]);
         for (int32_t k = first; k < below->count && !status; k++)
-            below->at[k] = k + 1 == below->count ? end : begin + (end - begin) * length(from, uv_of(c, (*uv)[k])) / far;
+            below->at[k] =
+                k + 1 == below->count ? end : begin + (end - begin) * length(from, uv_of(c, (*uv)[k])) / far;
     }
     return status;
 }

@@ -63,9 +63,13 @@ static int compare_borders(const void *a, const void *b) {
     return (p->triangle > q->triangle) - (p->triangle < q->triangle);
 }
 
-static bool same_border(const drape_i_border *p, const drape_i_border *q) { return p->low == q->low && p->high == q->high; }
+static bool same_border(const drape_i_border *p, const drape_i_border *q) {
+    return p->low == q->low && p->high == q->high;
+}
 
-static drape_i_border border_between(int32_t a, int32_t b) { return (drape_i_border){.low = a < b ? a : b, .high = a < b ? b : a}; }
+static drape_i_border border_between(int32_t a, int32_t b) {
+    return (drape_i_border){.low = a < b ? a : b, .high = a < b ? b : a};
+}
 
 drape_i_border *drape_i_sew_border(const drape_i_sewing *s, int32_t a, int32_t b) {
     drape_i_border wanted = border_between(a, b);
@@ -179,7 +183,8 @@ static double edge_length(const drape_i_sewing *s, int32_t a, int32_t b) {
     const drape_i_border *e = drape_i_sew_border(s, a, b);
     if (!m->uv || !e) return distance(m->position + 3 * (int64_t)a, m->position + 3 * (int64_t)b, 3);
     const int32_t *t = m->triangle[e->triangle], *uv = m->uv_triangle[e->triangle];
-    return distance(m->uv + 2 * (int64_t)uv[drape_i_sew_corner(t, a)], m->uv + 2 * (int64_t)uv[drape_i_sew_corner(t, b)], 2);
+    return distance(m->uv + 2 * (int64_t)uv[drape_i_sew_corner(t, a)],
+                    m->uv + 2 * (int64_t)uv[drape_i_sew_corner(t, b)], 2);
 }
 
 double drape_i_sewing_length(const drape_i_sewing *s, const drape_i_path *path) {
@@ -344,7 +349,8 @@ int32_t drape_i_sew_divide(drape_i_sewing *s, int32_t a, int32_t b, double share
         memcpy(m->uv_triangle[new], m->uv_triangle[t], sizeof *m->uv_triangle);
         m->uv_triangle[t][kb] = m->uv_triangle[new][ka] = w;
     }
-    drape_i_border *behind = drape_i_sew_border(s, b, m->triangle[t][kc]); /* of the old triangle, where it is on the boundary */
+    drape_i_border *behind =
+        drape_i_sew_border(s, b, m->triangle[t][kc]); /* of the old triangle, where it is on the boundary */
     if (behind && behind->triangle == t) behind->triangle = new;
     e->triangle = -1; /* it is no edge any more */
     s->border[s->borders] = border_between(a, v);

@@ -474,7 +474,8 @@ static bool read_shape(reader_t *r, const drape_i_node *node, drape_piece *piece
     const drape_i_node *grid = drape_i_node_find(node, "grid");
     int32_t given = 0;
     for (int32_t i = 0; i < 3; i++) given += drape_i_node_find(node, ways[i]) != NULL;
-    static const char *const mesh_only[] = {"unit", "up", "uv", "uv_scale", "resolution", "seams", "bands", "buttons", NULL};
+    static const char *const mesh_only[] = {"unit",  "up",    "uv",      "uv_scale", "resolution",
+                                            "seams", "bands", "buttons", NULL};
     if (given != 1) {
         drape_i_problem_at(&r->problems, node, false, "a piece needs %s",
                            given ? "one of `grid:`, `mesh:` and `panels:`; leave the others out"

@@ -15,6 +15,7 @@
 
 enum { MOST_PANELS = 1000, MOST_SEAMS = 10000, MOST_BANDS = 1000, MOST_BUTTONS = 1000 };
 
+static const double OPEN = 1e-6;      /* m: as in sim/stitches.c */
 static const double USUAL_GAP = 0.02; /* m */
 static const double USUAL_EASE = 0.1; /* the longer path may be longer by so much */
 
@@ -51,6 +52,7 @@ typedef struct patch {
 
 /* Two places of panels, in their patterns. */
 typedef struct button {
+    const drape_i_node *node;
     int32_t panel[2];
     double at[2][2], soft, close;
 } button;
@@ -395,10 +397,11 @@ static bool read_path(const tailor *t, const drape_i_node *map, const char *what
 static bool read_pattern_point(const tailor *t, const drape_i_node *map, const char *key, double out[2]) {
     const drape_i_node *list = drape_i_node_find(map, key);
     if (!list || list->kind != DRAPE_I_LIST || drape_i_node_count(list) != 2) {
-        drape_i_problem_at(&t->r->problems, list ? list : map, false,
-                           "%s: expected a point of the pattern of the panel, two lengths such as [10 cm, -5 cm]; the "
-                           "middle of a grid is [0, 0]",
-                           key);
+        drape_i_problem_at(
+            &t->r->problems, list ? list : map, false,
+            "%s: expected a point of the pattern of the panel, two lengths such as [10 cm, -5 cm]; the "
+            "middle of a grid is [0, 0]",
+            key);
         return false;
     }
     return drape_i_node_number(t->r, list->first, DRAPE_I_LENGTH, DRAPE_I_ANY, &out[0]) &&
@@ -410,7 +413,8 @@ static void find_middle(const tailor *t, int32_t panel, double out[2]) {
     const drape_i_mesh *m = t->g->panel[panel].mesh;
     for (int32_t k = 0; k < 2; k++) {
         double low = INFINITY, high = -INFINITY;
-        for (int64_t i = 0; i < m->uv_vertices; i++) low = fmin(low, m->uv[2 * i + k]), high = fmax(high, m->uv[2 * i + k]);
+        for (int64_t i = 0; i < m->uv_vertices; i++)
+            low = fmin(low, m->uv[2 * i + k]), high = fmax(high, m->uv[2 * i + k]);
         out[k] = 0.5 * (low + high);
     }
 }
@@ -648,11 +652,13 @@ static bool read_button(const tailor *t, const drape_i_node *node, button *out) 
     if (!drape_i_read_map(t->r, node, keys)) return false;
     const drape_i_node *join = drape_i_node_find(node, "join");
     if (!join || join->kind != DRAPE_I_LIST || drape_i_node_count(join) != 2) {
-        drape_i_problem_at(&t->r->problems, join ? join : node, false,
-                           "a button needs join, a list of two places of the pattern, such as [{panel: front, at: [0, "
-                           "10 cm]}, {panel: back, at: [0, 10 cm]}]");
+        drape_i_problem_at(
+            &t->r->problems, join ? join : node, false,
+            "a button needs join, a list of two places of the pattern, such as [{panel: front, at: [0, "
+            "10 cm]}, {panel: back, at: [0, 10 cm]}]");
         return false;
     }
+    out->node = node;
     drape_i_read_number(t->r, node, "close", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->close);
     drape_i_read_number(t->r, node, "soft", DRAPE_I_STIFFNESS, DRAPE_I_POSITIVE, &out->soft);
     int32_t k = 0;
@@ -774,16 +780,27 @@ static int32_t nearest_in_pattern(const drape_i_mesh *m, const drape_i_mesh_grou
     return best;
 }
 
-static void sew_buttons(const drape_i_garment *g, const drape_i_mesh *m, int32_t first, drape_stitch *list,
-                        int32_t *count) {
+static bool sew_buttons(reader_t *r, const drape_i_garment *g, const drape_i_mesh *m, int32_t first,
+                        drape_stitch *list, int32_t *count) {
     for (int32_t i = 0; i < g->buttons; i++) {
         const button *b = &g->button[i];
         int32_t v[2];
         for (int32_t k = 0; k < 2; k++) v[k] = nearest_in_pattern(m, group_of(g, m, b->panel[k]), b->at[k]);
+        const double *p = m->position + 3 * (int64_t)v[0], *q = m->position + 3 * (int64_t)v[1];
+        const double apart =
+            sqrt(((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1])) + (p[2] - q[2]) * (p[2] - q[2]));
+        if (apart > OPEN && !(b->close > 0) && !(b->soft > 0)) {
+            drape_i_problem_at(&r->problems, b->node, false,
+                               "button %d: its two places are %.4g m apart at the start; give it a time to close in, "
+                               "such as close: 0.3 s, or make it soft",
+                               i, apart);
+            return false;
+        }
         const int32_t before = *count;
         add_stitch(list, count, first, v[0], v[1], b->close);
         if (*count > before) list[before].stiffness = b->soft;
     }
+    return true;
 }
 
 bool drape_i_stitch_garment(reader_t *r, const drape_i_garment *g, drape_i_mesh *m, int32_t first, double thickness) {
@@ -794,7 +811,7 @@ bool drape_i_stitch_garment(reader_t *r, const drape_i_garment *g, drape_i_mesh 
     if (!made || !list) return false;
     stitch_seams(g, m, first, list, &made->count);
     if (g->patches > 0 && !lay_patches(r, g, m, thickness, first, list, made->count)) return false;
-    sew_buttons(g, m, first, list, &made->count);
+    if (!sew_buttons(r, g, m, first, list, &made->count)) return false;
     made->stitch = list;
     made->before = r->seam_stitches;
     r->seam_stitches = made;

@@ -1,4 +1,5 @@
-/* scene_garment.h: pieces with a mesh: `panels:`, `seams:`, `buttons:` and `bands:`. docs/garments.md is about them. */
+/* scene_garment.h: pieces with a mesh: `panels:`, `seams:`, `buttons:` and `bands:`. docs/garments.md is about them.
+ */
 #ifndef DRAPE_IO_SCENE_GARMENT_H
 #define DRAPE_IO_SCENE_GARMENT_H
 

@@ -1,4 +1,5 @@
-/* sewing.h: what mesh_sew.c and mesh_onto.c share: a mesh whose boundary is known, and edges of it that are divided. */
+/* sewing.h: what mesh_sew.c and mesh_onto.c share: a mesh whose boundary is known, and edges of it that are divided.
+ */
 #ifndef DRAPE_IO_SEWING_H
 #define DRAPE_IO_SEWING_H
 
