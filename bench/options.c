@@ -50,15 +50,10 @@ typedef struct choice {
     uint32_t bit;
 } choice;
 
-static const choice tables[] = {{"sheet", BENCH_TABLE_SHEET},
-                                {"cotton", BENCH_TABLE_COTTON},
-                                {"scenes", BENCH_TABLE_SCENES},
-                                {"scaling", BENCH_TABLE_SCALING},
-                                {"setup", BENCH_TABLE_SETUP},
-                                {"running", BENCH_TABLE_RUNNING},
-                                {"falling", BENCH_TABLE_FALLING},
-                                {"hanging", BENCH_TABLE_HANGING},
-                                {NULL, 0}};
+static const choice tables[] = {
+    {"sheet", BENCH_TABLE_SHEET},     {"cotton", BENCH_TABLE_COTTON},   {"scenes", BENCH_TABLE_SCENES},
+    {"scaling", BENCH_TABLE_SCALING}, {"setup", BENCH_TABLE_SETUP},     {"running", BENCH_TABLE_RUNNING},
+    {"falling", BENCH_TABLE_FALLING}, {"hanging", BENCH_TABLE_HANGING}, {NULL, 0}};
 static const choice libraries[] = {
     {"petsc", BENCH_PETSC}, {"cholmod", BENCH_CHOLMOD}, {"eigen", BENCH_EIGEN}, {"amgcl", BENCH_AMGCL}, {NULL, 0}};
 

@@ -332,8 +332,8 @@ static void start_rows(void *data, int32_t begin, int32_t end) {
     const job *j = data;
     const drape_assembler *a = j->assembler;
     const drape_assembly *what = j->what;
-    const drape_i_rows rows = {begin,           end,         what->force, what->stiff_v,     j->A,
-                               a->diagonal,     a->slot,     j->upper,    a->membrane_slot, &a->membrane};
+    const drape_i_rows rows = {begin,       end,     what->force, what->stiff_v,    j->A,
+                               a->diagonal, a->slot, j->upper,    a->membrane_slot, &a->membrane};
     DRAPE_ASSERT(begin >= 0 && begin < end && end <= a->cloth->vertices);
     const size_t bytes = 3 * (size_t)(end - begin) * sizeof(double);
     if (what->force) memset(what->force + 3 * (int64_t)begin, 0, bytes);

@@ -22,7 +22,7 @@ typedef struct drape_i_rows {
     const int32_t *diagonal; /* of each row, which of its blocks is the diagonal one */
     const int32_t *slot;     /* of each coupling of the cloth's quadratic bending, which block of its row it is */
     bool upper;              /* blocks left of the diagonal follow from the others, and must be left alone */
-    const int32_t *membrane_slot; /* of each coupling of the nodal membrane's, which block of its row it is */
+    const int32_t *membrane_slot;        /* of each coupling of the nodal membrane's, which block of its row it is */
     const drape_i_nodal_state *membrane; /* evaluated */
 } drape_i_rows;
 

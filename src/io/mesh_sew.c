@@ -3,7 +3,7 @@
  * Lengths are those of the pattern, where there is one. Two paths are matched by the share of their length. Places
  * nearer to each other than NEAR of the shorter edge beside them are one. Others are added to the path that lacks
  * them. Dividing a boundary edge turns its triangle into a fan about the corner opposite. */
-#include "io/mesh_sew.h"
+#include "io/sewing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,32 +13,6 @@
 static const double NEAR = 0.35;     /* of an edge: places of two paths that are one */
 static const double STRAIGHT = 0.94; /* cosine: a path that bends by less than 20 degrees goes on */
 static const double CROSSED = 0.25;  /* of the squared distances: what turning a path around would leave of them */
-
-/* An edge of one triangle. */
-typedef struct border {
-    int32_t low, high;
-    int32_t triangle; /* -1: it was divided, and is no edge any more */
-    int32_t seam;     /* that took it; 0: none */
-} border;
-
-struct drape_i_sewing {
-    drape_context *ctx;
-    drape_i_arena *arena, scratch;
-    drape_i_mesh *mesh;
-    int32_t panels;
-    const char *const *panel_name;
-    const int32_t *panel_first;
-    int32_t named;  /* vertices of the files */
-    border *border; /* sorted; those that dividing made are after `sorted` */
-    int32_t borders, sorted, border_room;
-    int32_t (*beside)[2]; /* the neighbours of a vertex along the boundary; -1: none, -2: more than two */
-    int32_t *parent;      /* of a vertex among those that it is welded with */
-    int32_t vertex_room, triangle_room, uv_room;
-    drape_i_drawn *drawn;
-    int32_t drawn_count, drawn_room;
-    int32_t *cut_from; /* the triangle of the files that each one was cut from */
-    int32_t was_triangles;
-};
 
 /* ---- memory that grows ---- */
 
@@ -50,7 +24,7 @@ static void *grow(drape_i_sewing *s, void *old, int64_t used, int64_t room, size
 
 #define GROW(s, array, used, room) ((array = grow(s, array, used, room, sizeof *(array))) != NULL)
 
-static bool reserve_vertex(drape_i_sewing *s) {
+bool drape_i_sew_reserve_vertex(drape_i_sewing *s) {
     drape_i_mesh *m = s->mesh;
     if (m->vertices < s->vertex_room) return true;
     int32_t room = s->vertex_room = 2 * m->vertices + 64;
@@ -58,7 +32,7 @@ static bool reserve_vertex(drape_i_sewing *s) {
     return m->position && GROW(s, s->beside, m->vertices, room) && GROW(s, s->parent, m->vertices, room);
 }
 
-static bool reserve_uv(drape_i_sewing *s) {
+bool drape_i_sew_reserve_uv(drape_i_sewing *s) {
     drape_i_mesh *m = s->mesh;
     if (!m->uv || m->uv_vertices < s->uv_room) return true;
     s->uv_room = 2 * m->uv_vertices + 64;
@@ -66,7 +40,7 @@ static bool reserve_uv(drape_i_sewing *s) {
     return m->uv != NULL;
 }
 
-static bool reserve_triangle(drape_i_sewing *s) {
+bool drape_i_sew_reserve_triangle(drape_i_sewing *s) {
     drape_i_mesh *m = s->mesh;
     if (m->triangles < s->triangle_room) return true;
     int32_t room = s->triangle_room = 2 * m->triangles + 64;
@@ -83,24 +57,28 @@ static bool reserve_border(drape_i_sewing *s) {
 /* ---- the boundary ---- */
 
 static int compare_borders(const void *a, const void *b) {
-    const border *p = a, *q = b;
+    const drape_i_border *p = a, *q = b;
     if (p->low != q->low) return p->low < q->low ? -1 : 1;
     if (p->high != q->high) return p->high < q->high ? -1 : 1;
     return (p->triangle > q->triangle) - (p->triangle < q->triangle);
 }
 
-static bool same_border(const border *p, const border *q) { return p->low == q->low && p->high == q->high; }
+static bool same_border(const drape_i_border *p, const drape_i_border *q) {
+    return p->low == q->low && p->high == q->high;
+}
 
-static border border_between(int32_t a, int32_t b) { return (border){.low = a < b ? a : b, .high = a < b ? b : a}; }
+static drape_i_border border_between(int32_t a, int32_t b) {
+    return (drape_i_border){.low = a < b ? a : b, .high = a < b ? b : a};
+}
 
-static border *find_border(const drape_i_sewing *s, int32_t a, int32_t b) {
-    border wanted = border_between(a, b);
+drape_i_border *drape_i_sew_border(const drape_i_sewing *s, int32_t a, int32_t b) {
+    drape_i_border wanted = border_between(a, b);
     for (int32_t i = s->sorted; i < s->borders; i++)
         if (same_border(&s->border[i], &wanted)) return s->border[i].triangle >= 0 ? &s->border[i] : NULL;
     int32_t low = 0, high = s->sorted;
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
-        const border *at = &s->border[middle];
+        const drape_i_border *at = &s->border[middle];
         if (at->low < wanted.low || (at->low == wanted.low && at->high < wanted.high)) low = middle + 1;
         else high = middle;
     }
@@ -161,9 +139,14 @@ drape_status drape_i_sewing_begin(drape_context *ctx, drape_i_arena *arena, drap
     s->beside = drape_i_arena_get(ctx, arena, mesh->vertices, sizeof *s->beside);
     s->parent = drape_i_arena_get(ctx, arena, mesh->vertices, sizeof *s->parent);
     s->cut_from = drape_i_arena_get(ctx, arena, mesh->triangles, sizeof *s->cut_from);
-    if (!s->beside || !s->parent || !s->cut_from) return DRAPE_ERROR_MEMORY;
+    s->panel_of = drape_i_arena_get(ctx, arena, mesh->triangles, sizeof *s->panel_of);
+    if (!s->beside || !s->parent || !s->cut_from || !s->panel_of) return DRAPE_ERROR_MEMORY;
     for (int32_t v = 0; v < mesh->vertices; v++) s->beside[v][0] = s->beside[v][1] = -1, s->parent[v] = v;
-    for (int32_t t = 0; t < mesh->triangles; t++) s->cut_from[t] = t;
+    for (int32_t t = 0, p = 0; t < mesh->triangles; t++) { /* panel after panel */
+        while (p + 1 < panels && panel_first[p + 1] <= mesh->triangle[t][0]) p++;
+        s->cut_from[t] = t;
+        s->panel_of[t] = p;
+    }
     return find_borders(s);
 }
 
@@ -190,17 +173,18 @@ static double distance(const double *a, const double *b, int32_t dimension) {
     return sqrt(square);
 }
 
-static int32_t corner_of(const int32_t *triangle, int32_t vertex) {
+int32_t drape_i_sew_corner(const int32_t *triangle, int32_t vertex) {
     return triangle[0] == vertex ? 0 : triangle[1] == vertex ? 1 : 2;
 }
 
 /* Of a boundary edge, in the pattern. */
 static double edge_length(const drape_i_sewing *s, int32_t a, int32_t b) {
     const drape_i_mesh *m = s->mesh;
-    const border *e = find_border(s, a, b);
+    const drape_i_border *e = drape_i_sew_border(s, a, b);
     if (!m->uv || !e) return distance(m->position + 3 * (int64_t)a, m->position + 3 * (int64_t)b, 3);
     const int32_t *t = m->triangle[e->triangle], *uv = m->uv_triangle[e->triangle];
-    return distance(m->uv + 2 * (int64_t)uv[corner_of(t, a)], m->uv + 2 * (int64_t)uv[corner_of(t, b)], 2);
+    return distance(m->uv + 2 * (int64_t)uv[drape_i_sew_corner(t, a)],
+                    m->uv + 2 * (int64_t)uv[drape_i_sew_corner(t, b)], 2);
 }
 
 double drape_i_sewing_length(const drape_i_sewing *s, const drape_i_path *path) {
@@ -231,7 +215,7 @@ static int32_t follow(const drape_i_sewing *s, int32_t a, int32_t b, int32_t sid
     int32_t before = a, v = s->beside[a][side], count = 0;
     *length = 0;
     for (;;) {
-        border *e = v >= 0 ? find_border(s, before, v) : NULL;
+        drape_i_border *e = v >= 0 ? drape_i_sew_border(s, before, v) : NULL;
         if (!e || e->seam == mark) return 0;
         *length += edge_length(s, before, v);
         if (out) out[count] = v, e->seam = mark;
@@ -248,7 +232,7 @@ enum { LAYING = -1 };
 
 static void unmark(drape_i_sewing *s, const drape_i_path *path) {
     for (int32_t i = 1; i < path->count; i++) {
-        border *e = find_border(s, path->vertex[i - 1], path->vertex[i]);
+        drape_i_border *e = drape_i_sew_border(s, path->vertex[i - 1], path->vertex[i]);
         if (e && e->seam == LAYING) e->seam = 0;
     }
 }
@@ -319,7 +303,7 @@ drape_status drape_i_sewing_collect(drape_i_sewing *s, int32_t count, const int3
 
 static int32_t add_vertex(drape_i_sewing *s, int32_t a, int32_t b, double share) {
     drape_i_mesh *m = s->mesh;
-    if (!reserve_vertex(s)) return -1;
+    if (!drape_i_sew_reserve_vertex(s)) return -1;
     int32_t v = m->vertices++;
     for (int32_t k = 0; k < 3; k++)
         m->position[3 * (int64_t)v + k] =
@@ -331,7 +315,7 @@ static int32_t add_vertex(drape_i_sewing *s, int32_t a, int32_t b, double share)
 
 static int32_t add_uv(drape_i_sewing *s, int32_t a, int32_t b, double share) {
     drape_i_mesh *m = s->mesh;
-    if (!reserve_uv(s)) return -1;
+    if (!drape_i_sew_reserve_uv(s)) return -1;
     int32_t v = m->uv_vertices++;
     for (int32_t k = 0; k < 2; k++)
         m->uv[2 * (int64_t)v + k] = (1 - share) * m->uv[2 * (int64_t)a + k] + share * m->uv[2 * (int64_t)b + k];
@@ -344,20 +328,18 @@ static void replace_neighbour(drape_i_sewing *s, int32_t v, int32_t old, int32_t
 
 enum { MOST_UNSORTED = 256 }; /* new edges, which are looked through one by one */
 
-/* Puts a vertex on the boundary edge from a to b at this share of it; -1: no memory. The triangle (a, b, c) keeps
- * (a, new, c); a new one is (new, b, c). */
-static int32_t divide(drape_i_sewing *s, int32_t a, int32_t b, double share) {
+int32_t drape_i_sew_divide(drape_i_sewing *s, int32_t a, int32_t b, double share) {
     drape_i_mesh *m = s->mesh;
     int32_t v = add_vertex(s, a, b, share);
     if (s->borders - s->sorted > MOST_UNSORTED) {
         qsort(s->border, (size_t)s->borders, sizeof *s->border, compare_borders);
         s->sorted = s->borders;
     }
-    if (v < 0 || !reserve_triangle(s) || !reserve_border(s)) return -1;
-    border *e = find_border(s, a, b);
+    if (v < 0 || !drape_i_sew_reserve_triangle(s) || !reserve_border(s)) return -1;
+    drape_i_border *e = drape_i_sew_border(s, a, b);
     DRAPE_ASSERT(e);
     int32_t t = e->triangle, new = m->triangles++, seam = e->seam;
-    int32_t ka = corner_of(m->triangle[t], a), kb = corner_of(m->triangle[t], b), kc = 3 - ka - kb;
+    int32_t ka = drape_i_sew_corner(m->triangle[t], a), kb = drape_i_sew_corner(m->triangle[t], b), kc = 3 - ka - kb;
     memcpy(m->triangle[new], m->triangle[t], sizeof *m->triangle);
     m->triangle[t][kb] = m->triangle[new][ka] = v;
     s->cut_from[new] = s->cut_from[t];
@@ -367,7 +349,8 @@ static int32_t divide(drape_i_sewing *s, int32_t a, int32_t b, double share) {
         memcpy(m->uv_triangle[new], m->uv_triangle[t], sizeof *m->uv_triangle);
         m->uv_triangle[t][kb] = m->uv_triangle[new][ka] = w;
     }
-    border *behind = find_border(s, b, m->triangle[t][kc]); /* of the old triangle, where it is on the boundary */
+    drape_i_border *behind =
+        drape_i_sew_border(s, b, m->triangle[t][kc]); /* of the old triangle, where it is on the boundary */
     if (behind && behind->triangle == t) behind->triangle = new;
     e->triangle = -1; /* it is no edge any more */
     s->border[s->borders] = border_between(a, v);
@@ -382,14 +365,7 @@ static int32_t divide(drape_i_sewing *s, int32_t a, int32_t b, double share) {
 
 /* ---- matching two paths ---- */
 
-/* A path with the share of its length at each vertex, with room for what the other one adds. */
-typedef struct line {
-    int32_t count, *vertex;
-    double *at;
-    double length;
-} line;
-
-static bool make_line(drape_i_sewing *s, const drape_i_path *path, int32_t room, line *out) {
+bool drape_i_sew_line(drape_i_sewing *s, const drape_i_path *path, int32_t room, drape_i_line *out) {
     out->vertex = drape_i_arena_get(s->ctx, s->arena, room, sizeof *out->vertex);
     out->at = drape_i_arena_get(s->ctx, s->arena, room, sizeof *out->at);
     if (!out->vertex || !out->at) return false;
@@ -405,9 +381,9 @@ static bool make_line(drape_i_sewing *s, const drape_i_path *path, int32_t room,
     return true;
 }
 
-static bool insert(drape_i_sewing *s, line *l, int32_t before, double at) {
+bool drape_i_sew_insert(drape_i_sewing *s, drape_i_line *l, int32_t before, double at) {
     double share = (at - l->at[before - 1]) / (l->at[before] - l->at[before - 1]);
-    int32_t v = divide(s, l->vertex[before - 1], l->vertex[before], share);
+    int32_t v = drape_i_sew_divide(s, l->vertex[before - 1], l->vertex[before], share);
     if (v < 0) return false;
     memmove(l->vertex + before + 1, l->vertex + before, (size_t)(l->count - before) * sizeof *l->vertex);
     memmove(l->at + before + 1, l->at + before, (size_t)(l->count - before) * sizeof *l->at);
@@ -419,13 +395,11 @@ static bool insert(drape_i_sewing *s, line *l, int32_t before, double at) {
 /* The pattern vertex of v in the triangle of the boundary edge between v and its neighbour. */
 static double *pattern_at(const drape_i_sewing *s, int32_t v, int32_t neighbour, int32_t of) {
     const drape_i_mesh *m = s->mesh;
-    const border *e = find_border(s, v, neighbour);
-    return m->uv + 2 * (int64_t)m->uv_triangle[e->triangle][corner_of(m->triangle[e->triangle], of)];
+    const drape_i_border *e = drape_i_sew_border(s, v, neighbour);
+    return m->uv + 2 * (int64_t)m->uv_triangle[e->triangle][drape_i_sew_corner(m->triangle[e->triangle], of)];
 }
 
-/* Moves vertex i of a path along it to this share of its length, so that the cloth on both sides of a seam stays as
- * long as it is. Where the path bends, or its pattern is cut, the vertex stays. */
-static void slide(drape_i_sewing *s, line *l, int32_t i, double at) {
+void drape_i_sew_slide(drape_i_sewing *s, drape_i_line *l, int32_t i, double at) {
     double *x = s->mesh->position;
     int32_t v = l->vertex[i], before = l->vertex[i - 1], after = l->vertex[i + 1], to = at < l->at[i] ? i - 1 : i + 1;
     double share = (at - l->at[i]) / (l->at[to] - l->at[i]);
@@ -445,7 +419,7 @@ static void slide(drape_i_sewing *s, line *l, int32_t i, double at) {
 }
 
 /* Afterwards both have as many vertices, which belong together one by one. */
-static bool match(drape_i_sewing *s, line *a, line *b) {
+static bool match(drape_i_sewing *s, drape_i_line *a, drape_i_line *b) {
     for (int32_t i = 1; i < a->count || i < b->count; i++) {
         bool last_a = i == a->count - 1, last_b = i == b->count - 1;
         if (last_a && last_b) break;
@@ -454,11 +428,11 @@ static bool match(drape_i_sewing *s, line *a, line *b) {
         if (!last_b && i + 1 < b->count) edge = fmin(edge, b->at[i + 1] - b->at[i]);
         bool near = fabs(a->at[i] - b->at[i]) <= NEAR * edge && !last_a && !last_b;
         if (near) {
-            if (a->at[i] != b->at[i]) slide(s, b, i, a->at[i]);
+            if (a->at[i] != b->at[i]) drape_i_sew_slide(s, b, i, a->at[i]);
             continue;
         }
         bool ahead = a->at[i] < b->at[i]; /* a has a place that b lacks */
-        if (!(ahead ? insert(s, b, i, a->at[i]) : insert(s, a, i, b->at[i]))) return false;
+        if (!(ahead ? drape_i_sew_insert(s, b, i, a->at[i]) : drape_i_sew_insert(s, a, i, b->at[i]))) return false;
     }
     return true;
 }
@@ -515,11 +489,10 @@ static drape_status arrange(drape_i_sewing *s, drape_i_path *a, drape_i_path *b)
                         drape_i_sewing_vertex(s, b->vertex[b->count - 1], names[2], sizeof names[2]));
 }
 
-/* Every edge of the path belongs to this seam from now on. */
-static drape_status claim(drape_i_sewing *s, const drape_i_path *p, int32_t seam) {
+drape_status drape_i_sew_claim(drape_i_sewing *s, const drape_i_path *p, int32_t seam) {
     char names[2][160];
     for (int32_t i = 1; i < p->count; i++) {
-        border *e = find_border(s, p->vertex[i - 1], p->vertex[i]);
+        drape_i_border *e = drape_i_sew_border(s, p->vertex[i - 1], p->vertex[i]);
         DRAPE_ASSERT(e);
         if (e->seam > 0)
             return drape_i_fail(s->ctx, DRAPE_ERROR_ARGUMENT,
@@ -532,7 +505,7 @@ static drape_status claim(drape_i_sewing *s, const drape_i_path *p, int32_t seam
     return DRAPE_OK;
 }
 
-static drape_status check_lengths(drape_i_sewing *s, const drape_i_seam *seam, const line *l) {
+static drape_status check_lengths(drape_i_sewing *s, const drape_i_seam *seam, const drape_i_line *l) {
     char names[4][160];
     for (int32_t k = 0; k < 2; k++)
         if (!(l[k].length > 0))
@@ -555,7 +528,7 @@ static drape_status check_lengths(drape_i_sewing *s, const drape_i_seam *seam, c
 }
 
 /* New vertices lie between named ones, which are then as far apart or farther. */
-static drape_status check_gap(drape_i_sewing *s, const drape_i_seam *seam, const line *l) {
+static drape_status check_gap(drape_i_sewing *s, const drape_i_seam *seam, const drape_i_line *l) {
     char names[2][160];
     for (int32_t i = 0; i < l[0].count; i++) {
         int32_t a = l[0].vertex[i], b = l[1].vertex[i];
@@ -571,15 +544,20 @@ static drape_status check_gap(drape_i_sewing *s, const drape_i_seam *seam, const
     return DRAPE_OK;
 }
 
-static bool draw_together(drape_i_sewing *s, const drape_i_seam *seam, const line *l) {
-    for (int32_t i = 0; i < l[0].count; i++) {
-        if (s->drawn_count == s->drawn_room) {
-            s->drawn_room = 2 * s->drawn_count + 64;
-            if (!GROW(s, s->drawn, s->drawn_count, s->drawn_room)) return false;
-        }
-        s->drawn[s->drawn_count++] =
-            (drape_i_drawn){.a = l[0].vertex[i], .b = l[1].vertex[i], .close = seam->close, .begins = i == 0};
+bool drape_i_sew_draw(drape_i_sewing *s, drape_i_drawn pair) {
+    if (s->drawn_count == s->drawn_room) {
+        s->drawn_room = 2 * s->drawn_count + 64;
+        if (!GROW(s, s->drawn, s->drawn_count, s->drawn_room)) return false;
     }
+    s->drawn[s->drawn_count++] = pair;
+    return true;
+}
+
+static bool draw_together(drape_i_sewing *s, const drape_i_seam *seam, const drape_i_line *l) {
+    for (int32_t i = 0; i < l[0].count; i++)
+        if (!drape_i_sew_draw(
+                s, (drape_i_drawn){.a = l[0].vertex[i], .b = l[1].vertex[i], .close = seam->close, .begins = i == 0}))
+            return false;
     return true;
 }
 
@@ -590,13 +568,13 @@ int32_t drape_i_sewing_drawn(const drape_i_sewing *s, const drape_i_drawn **out)
 
 drape_status drape_i_sewing_weld(drape_i_sewing *s, const drape_i_seam *seam) {
     drape_i_path a = seam->path[0], b = seam->path[1];
-    drape_status status = claim(s, &a, seam->index + 1);
-    if (!status) status = claim(s, &b, seam->index + 1);
+    drape_status status = drape_i_sew_claim(s, &a, seam->index + 1);
+    if (!status) status = drape_i_sew_claim(s, &b, seam->index + 1);
     if (!status) status = arrange(s, &a, &b);
     if (status) return status;
-    line l[2];
+    drape_i_line l[2];
     int32_t room = a.count + b.count;
-    if (!make_line(s, &a, room, &l[0]) || !make_line(s, &b, room, &l[1])) return DRAPE_ERROR_MEMORY;
+    if (!drape_i_sew_line(s, &a, room, &l[0]) || !drape_i_sew_line(s, &b, room, &l[1])) return DRAPE_ERROR_MEMORY;
     status = check_lengths(s, seam, l);
     if (status) return status;
     if (!match(s, &l[0], &l[1])) return DRAPE_ERROR_MEMORY;
@@ -647,7 +625,7 @@ static drape_status check_manifold(drape_i_sewing *s, const int32_t *of_file) {
     const drape_i_mesh *m = s->mesh;
     char names[2][160];
     int64_t halves = 3 * (int64_t)m->triangles;
-    border *half = drape_i_arena_get(s->ctx, s->arena, halves, sizeof *half);
+    drape_i_border *half = drape_i_arena_get(s->ctx, s->arena, halves, sizeof *half);
     if (!half) return DRAPE_ERROR_MEMORY;
     for (int64_t i = 0; i < halves; i++) {
         const int32_t *t = m->triangle[i / 3];
@@ -732,7 +710,7 @@ drape_status drape_i_mesh_find_fold(drape_context *ctx, const drape_i_mesh *m, i
     int64_t halves = 3 * (int64_t)m->triangles;
     drape_i_arena scratch = {0};
     *triangle = *other = -1;
-    border *half = drape_i_arena_get(ctx, &scratch, halves, sizeof *half);
+    drape_i_border *half = drape_i_arena_get(ctx, &scratch, halves, sizeof *half);
     if (!half) {
         drape_i_arena_free(ctx, &scratch);
         return DRAPE_ERROR_MEMORY;

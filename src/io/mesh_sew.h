@@ -29,7 +29,23 @@ typedef struct drape_i_drawn {
     int32_t a, b;
     double close; /* s */
     bool begins;  /* a seam begins here; false: an edge leads here from the one before, on both sides */
+    bool known;   /* another pair is of the same two vertices */
 } drape_i_drawn;
+
+/* How a panel lies on another one, in their patterns: p of the upper one is at turn (p - middle) + at of the lower.
+ */
+typedef struct drape_i_laying {
+    int32_t upper, lower; /* panels */
+    double turn[4];       /* by rows */
+    double middle[2], at[2];
+} drape_i_laying;
+
+/* A path of a panel that is sewn onto another. */
+typedef struct drape_i_patch {
+    drape_i_path path;
+    drape_i_laying how;
+    int32_t index; /* of the seam, for messages */
+} drape_i_patch;
 
 /* A mesh under the needle. */
 typedef struct drape_i_sewing drape_i_sewing;
@@ -52,12 +68,25 @@ double drape_i_sewing_length(const drape_i_sewing *s, const drape_i_path *path);
 /* Welds the paths. DRAPE_ERROR_ARGUMENT, with a message that names panels and vertices: lengths differ too much, or
  * ends are too far apart. The same where paths run against each other, or share an edge with another seam. */
 drape_status drape_i_sewing_weld(drape_i_sewing *s, const drape_i_seam *seam);
+/* Divides the panel below so that the path is a row of its edges, and joins the path with it, vertex by vertex: they
+ * shall be drawn together in no time. O(edges of the path times triangles). DRAPE_ERROR_ARGUMENT: the path leaves the
+ * panel below or its edges belong to other seams. mesh_onto.c */
+drape_status drape_i_sewing_onto(drape_i_sewing *s, const drape_i_patch *patch);
+/* After all paths of a panel: no edge of it but those of its seams has both ends on the panel below. */
+drape_status drape_i_sewing_lift(drape_i_sewing *s, const drape_i_laying *how);
+/* How many triangles a panel of the files has now. */
+int32_t drape_i_sewing_triangles(const drape_i_sewing *s, int32_t panel);
 /* The mesh as it is afterwards: of_file says where its vertices went. DRAPE_ERROR_ARGUMENT: a triangle or an edge was
  * sewn to itself, or an edge has three triangles: seams cross. */
 drape_status drape_i_sewing_end(drape_i_sewing *s);
 
 /* What is to be drawn together, after the end; lives as long as the arena. Returns how many. */
 int32_t drape_i_sewing_drawn(const drape_i_sewing *s, const drape_i_drawn **out);
+
+/* Lays the triangles of one group over those of another, this high above them (below them: less than 0), by their
+ * patterns. mesh_lay.c */
+drape_status drape_i_mesh_lay(drape_context *ctx, drape_i_mesh *mesh, const drape_i_mesh_group *upper,
+                              const drape_i_mesh_group *lower, const drape_i_laying *how, double height);
 
 /* A triangle of the pattern that lies on the other side of an edge than its neighbour should: the pattern is folded
  * over there. *other gets the neighbour; -1: there is none. */

@@ -460,7 +460,7 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, drape_piece *
     if (whole) {
         r->problems.code = "bad-seam";
         sewn = drape_i_sew_garment(r, piece_node, &source, &garment) && refine_mesh(r, piece_node, source.mesh) &&
-               drape_i_stitch_garment(r, garment, source.mesh, shape->first_vertex) &&
+               drape_i_stitch_garment(r, garment, source.mesh, shape->first_vertex, piece->thickness) &&
                drape_i_read_bands(r, piece_node, &source, garment, piece);
     }
     take_mesh(&source, piece, shape);
@@ -474,7 +474,8 @@ static bool read_shape(reader_t *r, const drape_i_node *node, drape_piece *piece
     const drape_i_node *grid = drape_i_node_find(node, "grid");
     int32_t given = 0;
     for (int32_t i = 0; i < 3; i++) given += drape_i_node_find(node, ways[i]) != NULL;
-    static const char *const mesh_only[] = {"unit", "up", "uv", "uv_scale", "resolution", "seams", "bands", NULL};
+    static const char *const mesh_only[] = {"unit",  "up",    "uv",      "uv_scale", "resolution",
+                                            "seams", "bands", "buttons", NULL};
     if (given != 1) {
         drape_i_problem_at(&r->problems, node, false, "a piece needs %s",
                            given ? "one of `grid:`, `mesh:` and `panels:`; leave the others out"
@@ -515,7 +516,7 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     static const char *const keys[] = {"name",        "grid",      "mesh",     "unit",  "up",      "uv",
                                        "uv_scale",    "place",     "material", "mass",  "pins",    "loads",
                                        "velocity",    "thickness", "friction", "color", "texture", "resolution",
-                                       "rest_angles", "panels",    "seams",    "bands", NULL};
+                                       "rest_angles", "panels",    "seams",    "bands", "buttons", NULL};
     drape_piece *piece = &r->out->scene.pieces[index];
     drape_i_shape *shape = &r->shapes[index];
     *piece = (drape_piece){.name = "cloth",

@@ -6,14 +6,16 @@
  * triangles in the pattern: along the path, or along the warp without one. Its triangles then have pattern vertices
  * of their own, since shrunk ones no longer fit together in the plane. */
 #include "io/scene_garment.h"
+#include "base/elementary.h"
 #include "io/mesh_sew.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PANELS = 1000, MOST_SEAMS = 10000, MOST_BANDS = 1000 };
+enum { MOST_PANELS = 1000, MOST_SEAMS = 10000, MOST_BANDS = 1000, MOST_BUTTONS = 1000 };
 
+static const double OPEN = 1e-6;      /* m: as in sim/stitches.c */
 static const double USUAL_GAP = 0.02; /* m */
 static const double USUAL_EASE = 0.1; /* the longer path may be longer by so much */
 
@@ -36,6 +38,25 @@ typedef struct band_path {
     segment *segment;
 } band_path;
 
+enum { PATCH_PATHS = 4 };
+
+/* A panel that is sewn onto another. */
+typedef struct patch {
+    const drape_i_node *node;
+    drape_i_laying how;
+    int32_t index, paths; /* of the seam */
+    drape_i_path path[PATCH_PATHS];
+    double height; /* m: how far above the panel below it starts; 0: the thickness */
+    bool back;     /* on the side of the panel below from which its normals point away */
+} patch;
+
+/* Two places of panels, in their patterns. */
+typedef struct button {
+    const drape_i_node *node;
+    int32_t panel[2];
+    double at[2][2], soft, close;
+} button;
+
 struct drape_i_garment {
     int32_t panels;
     garment_panel *panel;
@@ -46,6 +67,10 @@ struct drape_i_garment {
     band_path *band;
     int32_t drawn; /* vertices that are drawn together */
     const drape_i_drawn *pair;
+    int32_t patches; /* panels that are sewn onto others, in the order of the scene */
+    struct patch *patch;
+    int32_t buttons;
+    struct button *button;
 };
 
 /* ---- panels ---- */
@@ -366,6 +391,128 @@ static bool read_path(const tailor *t, const drape_i_node *map, const char *what
     return drape_i_read_text(t->r, map, "where", &word) && take_edge(t, map, word, panel, out);
 }
 
+/* ---- panels that are sewn onto others ---- */
+
+/* Two numbers with the unit of lengths. */
+static bool read_pattern_point(const tailor *t, const drape_i_node *map, const char *key, double out[2]) {
+    const drape_i_node *list = drape_i_node_find(map, key);
+    if (!list || list->kind != DRAPE_I_LIST || drape_i_node_count(list) != 2) {
+        drape_i_problem_at(
+            &t->r->problems, list ? list : map, false,
+            "%s: expected a point of the pattern of the panel, two lengths such as [10 cm, -5 cm]; the "
+            "middle of a grid is [0, 0]",
+            key);
+        return false;
+    }
+    return drape_i_node_number(t->r, list->first, DRAPE_I_LENGTH, DRAPE_I_ANY, &out[0]) &&
+           drape_i_node_number(t->r, list->first->next, DRAPE_I_LENGTH, DRAPE_I_ANY, &out[1]);
+}
+
+/* The middle of the box around the pattern of a panel of the files. */
+static void find_middle(const tailor *t, int32_t panel, double out[2]) {
+    const drape_i_mesh *m = t->g->panel[panel].mesh;
+    for (int32_t k = 0; k < 2; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t i = 0; i < m->uv_vertices; i++)
+            low = fmin(low, m->uv[2 * i + k]), high = fmax(high, m->uv[2 * i + k]);
+        out[k] = 0.5 * (low + high);
+    }
+}
+
+/* onto: {panel: front, at: [3 cm, 10 cm], turn: 5, side: back} */
+static bool read_onto(const tailor *t, const drape_i_node *map, patch *out) {
+    static const char *const keys[] = {"panel", "at", "turn", "side", NULL};
+    const char *side = "front";
+    double turn = 0;
+    if (!drape_i_read_map(t->r, map, keys)) return false;
+    drape_i_laying *how = &out->how;
+    how->lower = read_panel_name(t, map);
+    if (how->lower < 0) return false;
+    if (how->lower == how->upper) {
+        drape_i_problem_at(&t->r->problems, map, false, "panel %s cannot be sewn onto itself",
+                           t->g->name[how->lower]);
+        return false;
+    }
+    find_middle(t, how->upper, how->middle);
+    memcpy(how->at, how->middle, sizeof how->at); /* as both lie in the pattern */
+    if (drape_i_node_find(map, "at") && !read_pattern_point(t, map, "at", how->at)) return false;
+    drape_i_read_number(t->r, map, "turn", DRAPE_I_ANGLE, DRAPE_I_ANY, &turn);
+    const double angle = turn * (3.14159265358979323846 / 180), c = drape_i_cos(angle), s = drape_i_sin(angle);
+    memcpy(how->turn, (double[4]){c, -s, s, c}, sizeof how->turn);
+    drape_i_read_text(t->r, map, "side", &side);
+    out->back = strcmp(side, "back") == 0;
+    if (out->back || strcmp(side, "front") == 0) return true;
+    drape_i_problem_at(&t->r->problems, drape_i_node_find(map, "side"), false, "side is %s; it must be front or back",
+                       side);
+    return false;
+}
+
+/* One path, or one for each edge in a list: where: [left-edge, bottom-edge]. */
+static bool read_sewn_paths(const tailor *t, const drape_i_node *map, patch *out) {
+    const drape_i_node *where = drape_i_node_find(map, "where");
+    if (!where || where->kind != DRAPE_I_LIST) {
+        out->paths = 1;
+        return read_path(t, map, "seam", out->index, &out->path[0]);
+    }
+    static const char *const keys[] = {"panel", "where", NULL};
+    if (!drape_i_read_map(t->r, map, keys)) return false;
+    for (const drape_i_node *n = where->first; n; n = n->next) {
+        if (n->kind != DRAPE_I_SCALAR || out->paths == PATCH_PATHS) {
+            drape_i_problem_at(&t->r->problems, n, false,
+                               "where: expected one to four edges, such as [left-edge, bottom-edge, right-edge]");
+            return false;
+        }
+        if (!take_edge(t, map, n->text, out->how.upper, &out->path[out->paths++])) return false;
+    }
+    return out->paths > 0;
+}
+
+static bool read_patch(const tailor *t, const drape_i_node *node, int32_t index, patch *out) {
+    static const char *const keys[] = {"sew", "onto", "height", NULL};
+    if (!drape_i_read_map(t->r, node, keys)) return false;
+    const drape_i_node *sew = drape_i_node_find(node, "sew"), *onto = drape_i_node_find(node, "onto");
+    *out = (patch){.node = node, .index = index};
+    if (!sew || !onto || sew->kind != DRAPE_I_MAP || onto->kind != DRAPE_I_MAP || !t->g->panel[0].mesh) {
+        drape_i_problem_at(&t->r->problems, node, false,
+                           "a panel is sewn onto another of the same piece by sew and onto, such as sew: {panel: "
+                           "pocket, where: left-edge}, onto: {panel: front, at: [0, 0]}");
+        return false;
+    }
+    out->how.upper = read_panel_name(t, sew);
+    if (out->how.upper < 0) return false;
+    const garment_panel *upper = &t->g->panel[out->how.upper];
+    const drape_i_node *place = drape_i_node_find(upper->node, "place");
+    if (!t->mesh->uv) {
+        drape_i_problem_at(&t->r->problems, node, false, "sew needs panels with a pattern (texture coordinates)");
+        return false;
+    }
+    if (place && drape_i_node_find(place, "scale") == NULL)
+        drape_i_warn_at(t->r, place, "place has no effect: a seam lays this panel on another one");
+    for (int32_t i = 0; i < t->g->patches; i++)
+        if (t->g->patch[i].how.upper == out->how.upper) {
+            drape_i_problem_at(&t->r->problems, node, false,
+                               "panel %s is sewn onto a panel already; give all of its edges in one entry, such as "
+                               "where: [left-edge, bottom-edge]",
+                               t->g->name[out->how.upper]);
+            return false;
+        }
+    drape_i_read_number(t->r, node, "height", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &out->height);
+    bool good = read_onto(t, onto, out);
+    return read_sewn_paths(t, sew, out) && good;
+}
+
+static bool sew_patch(const tailor *t, const patch *p) {
+    const int64_t triangles = drape_i_sewing_triangles(t->sewing, p->how.lower);
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0; i < p->paths && !status; i++) {
+        const drape_i_patch one = {.path = p->path[i], .how = p->how, .index = p->index};
+        if (!drape_i_may_visit(t->r, p->node, (p->path[i].count + 100) * triangles)) return false;
+        status = drape_i_sewing_onto(t->sewing, &one);
+    }
+    if (!status) status = drape_i_sewing_lift(t->sewing, &p->how);
+    return status ? failed(t, p->node, status, "seam", p->index) : true;
+}
+
 /* ---- seams ---- */
 
 static bool read_seam(const tailor *t, const drape_i_node *node, int32_t index, drape_i_seam *out) {
@@ -377,7 +524,8 @@ static bool read_seam(const tailor *t, const drape_i_node *node, int32_t index, 
     if (!join || join->kind != DRAPE_I_LIST || drape_i_node_count(join) != 2) {
         drape_i_problem_at(
             &t->r->problems, join ? join : node, false,
-            "a seam needs join, a list of two paths, such as [{vertices: [0, 9]}, {vertices: [20, 29]}]");
+            "a seam needs join, a list of two paths, such as [{vertices: [0, 9]}, {vertices: [20, 29]}]; or sew and "
+            "onto");
         return false;
     }
     drape_i_read_truth(t->r, node, "gather", &out->gather);
@@ -389,6 +537,10 @@ static bool read_seam(const tailor *t, const drape_i_node *node, int32_t index, 
     return read_path(t, join->first->next, "seam", index, &out->path[1]) && first;
 }
 
+static bool is_patch(const drape_i_node *seam) {
+    return seam->kind == DRAPE_I_MAP && (drape_i_node_find(seam, "sew") || drape_i_node_find(seam, "onto"));
+}
+
 static bool sew(const tailor *t, const drape_i_node *list) {
     int32_t count = drape_i_node_count(list), index = 0, edges = drape_i_sewing_boundary_edges(t->sewing);
     int32_t before = t->r->problems.count;
@@ -398,12 +550,21 @@ static bool sew(const tailor *t, const drape_i_node *list) {
         return false;
     }
     drape_i_seam *seam = drape_i_scene_get(t->r, count, sizeof *seam);
-    if (!seam) return false;
+    t->g->patch = drape_i_scene_get(t->r, count, sizeof *t->g->patch);
+    if (!seam || !t->g->patch) return false;
     /* All paths first: they follow the boundary as the files have it. */
-    for (const drape_i_node *n = list->first; n; n = n->next, index++) read_seam(t, n, index, &seam[index]);
+    for (const drape_i_node *n = list->first; n; n = n->next, index++) {
+        if (!is_patch(n)) read_seam(t, n, index, &seam[index]);
+        else if (read_patch(t, n, index, &t->g->patch[t->g->patches])) t->g->patches++;
+    }
     if (t->r->problems.count > before || t->r->problems.status == DRAPE_ERROR_MEMORY) return false;
     index = 0;
+    int32_t patches = 0;
     for (const drape_i_node *n = list->first; n; n = n->next, index++) {
+        if (is_patch(n)) {
+            if (!sew_patch(t, &t->g->patch[patches++])) return false;
+            continue;
+        }
         drape_status status = drape_i_sewing_weld(t->sewing, &seam[index]);
         if (status) return failed(t, n, status, "seam", index);
     }
@@ -483,13 +644,53 @@ static bool lay_bands(tailor *t, const drape_i_node *list) {
     return good;
 }
 
+/* ---- buttons ---- */
+
+/* join: [{panel: front, at: [0, 10 cm]}, {panel: back, at: [0, 10 cm]}] */
+static bool read_button(const tailor *t, const drape_i_node *node, button *out) {
+    static const char *const keys[] = {"join", "close", "soft", NULL}, *const place[] = {"panel", "at", NULL};
+    if (!drape_i_read_map(t->r, node, keys)) return false;
+    const drape_i_node *join = drape_i_node_find(node, "join");
+    if (!join || join->kind != DRAPE_I_LIST || drape_i_node_count(join) != 2) {
+        drape_i_problem_at(
+            &t->r->problems, join ? join : node, false,
+            "a button needs join, a list of two places of the pattern, such as [{panel: front, at: [0, "
+            "10 cm]}, {panel: back, at: [0, 10 cm]}]");
+        return false;
+    }
+    out->node = node;
+    drape_i_read_number(t->r, node, "close", DRAPE_I_TIME, DRAPE_I_NOT_NEGATIVE, &out->close);
+    drape_i_read_number(t->r, node, "soft", DRAPE_I_STIFFNESS, DRAPE_I_POSITIVE, &out->soft);
+    int32_t k = 0;
+    for (const drape_i_node *n = join->first; n; n = n->next, k++) {
+        if (!drape_i_read_map(t->r, n, place)) return false;
+        out->panel[k] = read_panel_name(t, n);
+        if (out->panel[k] < 0 || !read_pattern_point(t, n, "at", out->at[k])) return false;
+    }
+    return true;
+}
+
+static bool read_buttons(const tailor *t, const drape_i_node *list) {
+    bool good = t->mesh->uv && t->g->panel[0].mesh;
+    if (!good)
+        drape_i_problem_at(&t->r->problems, list, true,
+                           "buttons are places in the pattern of panels; a piece without `panels:`, or without "
+                           "texture coordinates, has none: use `stitches:`");
+    t->g->button = drape_i_scene_get(t->r, drape_i_node_count(list), sizeof *t->g->button);
+    for (const drape_i_node *n = list->first; n && good && t->g->button; n = n->next)
+        good = read_button(t, n, &t->g->button[t->g->buttons++]);
+    return good && t->g->button;
+}
+
 bool drape_i_sew_garment(reader_t *r, const drape_i_node *piece, drape_i_mesh_source *source,
                          drape_i_garment **garment) {
-    bool wants_seams = drape_i_node_find(piece, "seams"), wants_bands = drape_i_node_find(piece, "bands");
-    if (!wants_seams && !wants_bands) return true;
+    bool wants_seams = drape_i_node_find(piece, "seams"), wants_bands = drape_i_node_find(piece, "bands"),
+         wants_buttons = drape_i_node_find(piece, "buttons");
+    if (!wants_seams && !wants_bands && !wants_buttons) return true;
     const drape_i_node *seams = find_list(r, piece, "seams", MOST_SEAMS);
     const drape_i_node *bands = find_list(r, piece, "bands", MOST_BANDS);
-    if ((wants_seams && !seams) || (wants_bands && !bands)) return false;
+    const drape_i_node *buttons = find_list(r, piece, "buttons", MOST_BUTTONS);
+    if ((wants_seams && !seams) || (wants_bands && !bands) || (wants_buttons && !buttons)) return false;
     drape_i_mesh *m = source->mesh;
     if (!*garment) {
         *garment = make_garment(r, 1);
@@ -500,8 +701,9 @@ bool drape_i_sew_garment(reader_t *r, const drape_i_node *piece, drape_i_mesh_so
     tailor t = {.r = r, .g = *garment, .mesh = m};
     drape_status status =
         drape_i_sewing_begin(r->ctx, &r->out->arena, m, t.g->panels, t.g->name, t.g->first, &t.sewing);
-    if (status) return drape_i_scene_failed(r, seams ? seams : bands, status);
+    if (status) return drape_i_scene_failed(r, seams ? seams : bands ? bands : buttons, status);
     if (bands && !lay_bands(&t, bands)) return false;
+    if (buttons && !read_buttons(&t, buttons)) return false;
     if (!seams) return true;
     if (!sew(&t, seams)) return false;
     status = drape_i_sewing_end(t.sewing);
@@ -520,21 +722,96 @@ static void add_stitch(drape_stitch *out, int32_t *count, int32_t first, int32_t
 }
 
 /* Vertices of the files and those that refining put between them. A loop comes back to where it began. */
-bool drape_i_stitch_garment(reader_t *r, const drape_i_garment *g, const drape_i_mesh *m, int32_t first) {
-    if (!g || g->drawn == 0) return true;
+static void stitch_seams(const drape_i_garment *g, const drape_i_mesh *m, int32_t first, drape_stitch *list,
+                         int32_t *count) {
     int32_t parts = m->parts > 1 ? m->parts : 1, begin = 0;
-    drape_i_seam_stitches *made = drape_i_scene_get(r, 1, sizeof *made);
-    drape_stitch *list = drape_i_scene_get(r, (int64_t)g->drawn * parts, sizeof *list);
-    if (!made || !list) return false;
     for (int32_t i = 0; i < g->drawn; i++) {
         const drape_i_drawn *d = &g->pair[i];
         if (d->begins) begin = i;
         for (int32_t k = 1; k < parts && !d->begins; k++)
-            add_stitch(list, &made->count, first, drape_i_mesh_on_edge(m, d[-1].a, d->a, k),
+            add_stitch(list, count, first, drape_i_mesh_on_edge(m, d[-1].a, d->a, k),
                        drape_i_mesh_on_edge(m, d[-1].b, d->b, k), d->close);
         bool again = i > begin && d->a == g->pair[begin].a && d->b == g->pair[begin].b;
-        if (!again) add_stitch(list, &made->count, first, d->a, d->b, d->close);
+        if (!again && !d->known) add_stitch(list, count, first, d->a, d->b, d->close);
     }
+}
+
+/* The group that a panel is: those of its file stand behind it. */
+static const drape_i_mesh_group *group_of(const drape_i_garment *g, const drape_i_mesh *m, int32_t panel) {
+    int32_t group = 0;
+    for (int32_t i = 0; i < panel; i++) group += 1 + g->panel[i].mesh->groups;
+    return &m->group[group];
+}
+
+/* Panels that are sewn onto others go there: the vertices of their seams exactly. */
+static bool lay_patches(reader_t *r, const drape_i_garment *g, drape_i_mesh *m, double thickness, int32_t first,
+                        const drape_stitch *list, int32_t count) {
+    uint8_t *in = drape_i_scene_get(r, m->vertices, sizeof *in);
+    if (!in) return false;
+    for (int32_t i = 0; i < g->patches; i++) {
+        const patch *p = &g->patch[i];
+        const drape_i_mesh_group *upper = group_of(g, m, p->how.upper), *lower = group_of(g, m, p->how.lower);
+        const double height = p->height > 0 ? p->height : thickness;
+        drape_status status = drape_i_mesh_lay(r->ctx, m, upper, lower, &p->how, p->back ? -height : height);
+        if (status) return drape_i_scene_failed(r, p->node, status);
+        for (int32_t k = 0; k < upper->vertices; k++) in[upper->vertex[k]] = 1;
+        for (int32_t k = 0; k < lower->vertices; k++) in[lower->vertex[k]] |= 2;
+        for (int32_t k = 0; k < count; k++) {
+            const int32_t a = list[k].a.vertex[0] - first, b = list[k].b.vertex[0] - first;
+            if (list[k].close > 0 || !(in[a] & 1) || !(in[b] & 2)) continue;
+            memcpy(m->position + 3 * (int64_t)a, m->position + 3 * (int64_t)b, 3 * sizeof *m->position);
+        }
+        memset(in, 0, (size_t)m->vertices);
+    }
+    return true;
+}
+
+/* The vertex of a panel nearest to a point of its pattern. */
+static int32_t nearest_in_pattern(const drape_i_mesh *m, const drape_i_mesh_group *panel, const double p[2]) {
+    double least = INFINITY;
+    int32_t best = -1;
+    for (int32_t i = 0; i < panel->triangles; i++)
+        for (int32_t k = 0; k < 3; k++) {
+            const int32_t t = panel->triangle[i];
+            const double *x = m->uv + 2 * (int64_t)m->uv_triangle[t][k];
+            const double square = (x[0] - p[0]) * (x[0] - p[0]) + (x[1] - p[1]) * (x[1] - p[1]);
+            if (square < least) least = square, best = m->triangle[t][k];
+        }
+    return best;
+}
+
+static bool sew_buttons(reader_t *r, const drape_i_garment *g, const drape_i_mesh *m, int32_t first,
+                        drape_stitch *list, int32_t *count) {
+    for (int32_t i = 0; i < g->buttons; i++) {
+        const button *b = &g->button[i];
+        int32_t v[2];
+        for (int32_t k = 0; k < 2; k++) v[k] = nearest_in_pattern(m, group_of(g, m, b->panel[k]), b->at[k]);
+        const double *p = m->position + 3 * (int64_t)v[0], *q = m->position + 3 * (int64_t)v[1];
+        const double apart =
+            sqrt(((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1])) + (p[2] - q[2]) * (p[2] - q[2]));
+        if (apart > OPEN && !(b->close > 0) && !(b->soft > 0)) {
+            drape_i_problem_at(&r->problems, b->node, false,
+                               "button %d: its two places are %.4g m apart at the start; give it a time to close in, "
+                               "such as close: 0.3 s, or make it soft",
+                               i, apart);
+            return false;
+        }
+        const int32_t before = *count;
+        add_stitch(list, count, first, v[0], v[1], b->close);
+        if (*count > before) list[before].stiffness = b->soft;
+    }
+    return true;
+}
+
+bool drape_i_stitch_garment(reader_t *r, const drape_i_garment *g, drape_i_mesh *m, int32_t first, double thickness) {
+    if (!g || (g->drawn == 0 && g->buttons == 0)) return true;
+    int32_t parts = m->parts > 1 ? m->parts : 1;
+    drape_i_seam_stitches *made = drape_i_scene_get(r, 1, sizeof *made);
+    drape_stitch *list = drape_i_scene_get(r, (int64_t)g->drawn * parts + g->buttons, sizeof *list);
+    if (!made || !list) return false;
+    stitch_seams(g, m, first, list, &made->count);
+    if (g->patches > 0 && !lay_patches(r, g, m, thickness, first, list, made->count)) return false;
+    if (!sew_buttons(r, g, m, first, list, &made->count)) return false;
     made->stitch = list;
     made->before = r->seam_stitches;
     r->seam_stitches = made;

@@ -1,4 +1,5 @@
-/* scene_garment.h: pieces with a mesh: `panels:`, `seams:` and `bands:`. docs/garments.md is about them. */
+/* scene_garment.h: pieces with a mesh: `panels:`, `seams:`, `buttons:` and `bands:`. docs/garments.md is about them.
+ */
 #ifndef DRAPE_IO_SCENE_GARMENT_H
 #define DRAPE_IO_SCENE_GARMENT_H
 
@@ -28,12 +29,13 @@ bool drape_i_read_mesh_file(reader_t *r, const drape_i_node *map, const drape_i_
 
 /* `panels:` as one mesh, not sewn yet; each panel becomes a group. */
 bool drape_i_read_panels(reader_t *r, const drape_i_node *piece, drape_i_mesh_source *out, drape_i_garment **garment);
-/* `seams:`, and the paths of `bands:`. *garment may be NULL: a mesh of one file. */
+/* `seams:`, `buttons:`, and the paths of `bands:`. *garment may be NULL: a mesh of one file. */
 bool drape_i_sew_garment(reader_t *r, const drape_i_node *piece, drape_i_mesh_source *source,
                          drape_i_garment **garment);
-/* The stitches of seams that are drawn together, on the mesh as it is in the end; first: its first vertex among all.
- */
-bool drape_i_stitch_garment(reader_t *r, const drape_i_garment *garment, const drape_i_mesh *mesh, int32_t first);
+/* The stitches of seams that are not welded, and of buttons, on the mesh as it is in the end; first: its first vertex
+ * among all. Panels that are sewn onto others are laid on them, at the thickness, m, or the height that they have. */
+bool drape_i_stitch_garment(reader_t *r, const drape_i_garment *garment, drape_i_mesh *mesh, int32_t first,
+                            double thickness);
 /* `bands:` and materials of panels, on the mesh as it is in the end. */
 bool drape_i_read_bands(reader_t *r, const drape_i_node *piece, drape_i_mesh_source *source,
                         const drape_i_garment *garment, drape_piece *out);

@@ -583,7 +583,7 @@ extern const unsigned char drape_i_scene_pinned_yaml[], drape_i_scene_drooping_y
     drape_i_scene_tablecloth_square_yaml[], drape_i_scene_tablecloth_pulled_yaml[], drape_i_scene_slope_yaml[],
     drape_i_scene_needles_yaml[], drape_i_scene_drop_vertical_yaml[], drape_i_scene_funnel_yaml[],
     drape_i_scene_stack_yaml[], drape_i_scene_rollers_yaml[], drape_i_scene_pinch_yaml[], drape_i_scene_twist_yaml[],
-    drape_i_scene_knot_yaml[], drape_i_scene_walk_yaml[], drape_i_scene_character_yaml[],
+    drape_i_scene_knot_yaml[], drape_i_scene_walk_yaml[], drape_i_scene_character_yaml[], drape_i_scene_apron_yaml[],
     drape_i_scene_character_run_yaml[];
 
 static const struct entry {
@@ -595,6 +595,7 @@ static const struct entry {
     {"curtain", "a curtain on rings, drawn aside and let back", drape_i_scene_curtain_yaml, NULL},
     {"hammock", "a hammock of denim under a canopy of cotton: two pieces", drape_i_scene_hammock_yaml, NULL},
     {"banner", "denim against silk, side by side", drape_i_scene_banner_yaml, NULL},
+    {"apron", "an apron with a pocket and buttons is tied around a body", drape_i_scene_apron_yaml, NULL},
     {"pinned", "1 m x 1 m of cotton held at all edges sinks under gravity", drape_i_scene_pinned_yaml, NULL},
     {"drooping", "1 m x 1 m of cotton held at two opposite edges sinks under gravity", drape_i_scene_drooping_yaml,
      NULL},

@@ -42,7 +42,7 @@ static drape_status check_blocks(drape_context *ctx, const drape_coupling *c, in
         size = fmax(size, fabs(c->blocks[i]));
     }
     for (int32_t i = 0; i < n; i++) {
-        if (c->blocks[(n + 1) * i] < 0)
+        if (c->blocks[(n + 1) * i] < -ASYMMETRY * size) /* rounding is no fault */
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                                 "solve: coupling %d: its blocks have %g on their diagonal, so they are not positive "
                                 "semidefinite",

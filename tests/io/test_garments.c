@@ -342,6 +342,163 @@ static void test_draws_seams_together(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* ---- panels that are sewn onto others ---- */
+
+#define POCKET(front, pocket, how)                                                                                   \
+    "  - name: bag\n    thickness: 1 mm\n"                                                                           \
+    "    panels:\n      - {name: front, grid: {width: 40 cm, height: 60 cm, resolution: " front "}}\n"               \
+    "      - {name: pocket, grid: {width: 16 cm, height: 12 cm, resolution: " pocket "}}\n"                          \
+    "    seams:\n      - sew: {panel: pocket, where: [left-edge, bottom-edge, right-edge]}\n        onto: {panel: "  \
+    "front" how "}\n"
+
+/* The place of a vertex in the pattern: that of the first triangle that has it. */
+static const double *pattern_of(const drape_piece *p, int32_t vertex) {
+    for (int32_t i = 0; i < 3 * p->triangles; i++)
+        if (p->triangle[i] == vertex) return p->uv + 2 * p->uv_triangle[i];
+    return NULL;
+}
+
+/* Pairs of vertices lie on each other, in space and in the patterns; what is not sewn lies at the height; the
+ * patterns are as large as they were; no triangle is a sliver. */
+static void check_pocket(const char *cloth, double turn, const double at[2], double height) {
+    drape_context *ctx = test_context(1);
+    drape_loaded_scene *loaded = load_good(ctx, cloth);
+    const drape_scene *scene = drape_loaded_scene_data(loaded);
+    const drape_piece *p = &scene->pieces[0];
+    const double c = cos(turn), s = sin(turn);
+    int32_t above = 0, sewn = 0;
+    assert_true(fabs(pattern_area(p) - (0.24 + 0.0192)) < 1e-12);
+    boundary_edges(p); /* no edge has three triangles */
+    for (int32_t i = 0; i < scene->stitch_count; i++) {
+        const int32_t a = scene->stitches[i].a.vertex[0], b = scene->stitches[i].b.vertex[0];
+        const double *u = pattern_of(p, a), *v = pattern_of(p, b);
+        assert_true(scene->stitches[i].close == 0 && a != b);
+        for (int32_t k = 0; k < 3; k++) assert_true(p->rest[3 * a + k] == p->rest[3 * b + k]);
+        assert_true(fabs(c * u[0] - s * u[1] + at[0] - v[0]) < 1e-9 &&
+                    fabs(s * u[0] + c * u[1] + at[1] - v[1]) < 1e-9);
+        for (int32_t k = 0; k < i; k++)
+            assert_true(scene->stitches[k].a.vertex[0] != a && scene->stitches[k].b.vertex[0] != b);
+        sewn++;
+    }
+    for (int32_t v = 0; v < p->vertices; v++) {
+        const double z = p->rest[3 * v + 2];
+        assert_true(fabs(z) < 1e-12 || fabs(z - height) < 1e-12);
+        above += fabs(z) >= 1e-12;
+    }
+    assert_true(sewn >= 6 && above >= 1);
+    for (int32_t t = 0; t < p->triangles; t++) {
+        const double *a = p->uv + 2 * p->uv_triangle[3 * t], *b = p->uv + 2 * p->uv_triangle[3 * t + 1],
+                     *d = p->uv + 2 * p->uv_triangle[3 * t + 2];
+        const double area = (b[0] - a[0]) * (d[1] - a[1]) - (b[1] - a[1]) * (d[0] - a[0]);
+        const double edge = fmax(hypot(b[0] - a[0], b[1] - a[1]), hypot(d[0] - a[0], d[1] - a[1]));
+        if (!(area > 0.02 * edge * edge)) fail_msg("triangle %d: %g m^2, an edge of %g m", t, area, edge);
+    }
+    drape_sim *sim; /* nothing crosses at the start */
+    ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
+    drape_sim_destroy(sim);
+    drape_loaded_scene_destroy(loaded);
+    drape_context_destroy(ctx);
+}
+
+static void test_sews_a_pocket(void **state) {
+    (void)state;
+    static const double middle[2] = {0, 0}, off[2] = {0.03, -0.07}, edge[2] = {-0.12, -0.24};
+    check_pocket(POCKET("[21, 31]", "[9, 7]", "") "contact: {self: true}\n", 0, middle, 1e-3);
+    check_pocket(POCKET("[21, 31]", "[9, 7]", ", at: [3 cm, -7 cm]") "contact: {self: true}\n", 0, off, 1e-3);
+    check_pocket(POCKET("[17, 29]", "[23, 18]", ", at: [3 cm, -7 cm]") "contact: {self: true}\n", 0, off, 1e-3);
+    check_pocket(POCKET("[41, 53]", "[5, 4]", ", at: [3 cm, -7 cm], turn: 0.2 rad") "contact: {self: true}\n", 0.2,
+                 off, 1e-3);
+    check_pocket(POCKET("[21, 31]", "[9, 7]", ", at: [3 cm, -7 cm], turn: 0.2 rad, side: back") "contact: {self: "
+                                                                                                "true}\n",
+                 0.2, off, -1e-3);
+    check_pocket(POCKET("[21, 31]", "[9, 7]", ", at: [3 cm, -7 cm]") "        height: 3 mm\n    resolution: 8 mm\n"
+                                                                     "contact: {self: true}\n",
+                 0, off, 3e-3);
+    /* Two of its edges lie on edges of the panel below. */
+    check_pocket(POCKET("[21, 31]", "[9, 7]", ", at: [-12 cm, -24 cm]") "contact: {self: true}\n", 0, edge, 1e-3);
+}
+
+static void test_refuses_pockets(void **state) {
+    (void)state;
+    assert_refused(POCKET("[21, 31]", "[9, 7]", ", at: [15 cm, 0]"), "the path leaves panel front");
+    assert_refused(POCKET("[21, 31]", "[9, 7]", ", at: [15 cm]"), "at: expected a point of the pattern");
+    assert_refused(POCKET("[21, 31]", "[9, 7]", ", side: left"), "side is left; it must be front or back");
+    assert_refused(POCKET("[21, 31]", "[9, 7]", "") "      - {sew: {panel: pocket, where: top-edge}, onto: {panel: "
+                                                    "front}}\n",
+                   "panel pocket is sewn onto a panel already");
+    assert_refused(POCKET("[21, 31]", "[9, 7]", "") "      - {sew: {panel: front, where: top-edge}, onto: {panel: "
+                                                    "front}}\n",
+                   "panel front cannot be sewn onto itself");
+    assert_refused(POCKET("[21, 31]", "[9, 7]", "") "      - {sew: {panel: front, where: top-edge}}\n",
+                   "by sew and onto");
+    assert_refused(POCKET("[21, 31]", "[9, 7]", "") "    buttons: [{join: [{panel: front, at: [0, 0]}]}]\n",
+                   "a button needs join, a list of two places");
+    assert_refused(
+        POCKET("[21, 31]", "[9, 7]", "") "    buttons: [{join: [{panel: front, at: [0, 0]}, {panel: pocket, "
+                                         "at: [0, 5 cm]}]}]\n",
+        "button 0: its two places are 0.05");
+    assert_refused("  - {mesh: wedge.obj, buttons: [{join: [{at: [0, 0]}, {at: [0, 1]}]}]}\n",
+                   "buttons are places in the pattern of panels");
+}
+
+/* How far apart the two sides of a stitch are, m. */
+static double gap_of(const drape_stitch *s, const double *x) {
+    double most = 0;
+    for (int32_t k = 0; k < 3; k++) most = fmax(most, fabs(x[3 * s->a.vertex[0] + k] - x[3 * s->b.vertex[0] + k]));
+    return most;
+}
+
+/* A front with a pocket hangs in front of a back: the pocket stays sewn on, one button closes exactly, the other is a
+ * spring. Bits do not depend on the number of threads. */
+static void test_buttons_close(void **state) {
+    (void)state;
+    double *first = NULL;
+    int32_t vertices = 0;
+    for (int32_t threads = 1; threads <= 2; threads++) {
+        drape_context *ctx = test_context(threads);
+        drape_loaded_scene *loaded = load_good(
+            ctx,
+            "  - name: bag\n    thickness: 2 mm\n    rest_angles: flat\n    panels:\n"
+            "      - {name: back, grid: {width: 20 cm, height: 20 cm, resolution: 11}}\n"
+            "      - {name: front, grid: {width: 20 cm, height: 20 cm, resolution: 11}, place: {translate: [0, 0, "
+            "3 cm]}}\n"
+            "      - {name: pocket, grid: {width: 9 cm, height: 7 cm, resolution: 7}}\n"
+            "    seams:\n"
+            "      - {sew: {panel: pocket, where: [left-edge, bottom-edge, right-edge]}, onto: {panel: front}}\n"
+            "    buttons:\n"
+            "      - {join: [{panel: front, at: [-8 cm, 8 cm]}, {panel: back, at: [-8 cm, 8 cm]}], close: 0.2 s}\n"
+            "      - {join: [{panel: front, at: [8 cm, 8 cm]}, {panel: back, at: [8 cm, 8 cm]}], soft: 2 N/m}\n"
+            "    pins: [{nearest: [[-8 cm, -8 cm, 0], [8 cm, -8 cm, 0]]}]\n"
+            "forces: {gravity: [0, 0, 0]}\ncontact: {self: true}\ntime: {step: 4 ms, duration: 1 s}\n");
+        const drape_scene *scene = drape_loaded_scene_data(loaded);
+        const int32_t buttons = scene->stitch_count - 2;
+        assert_true(buttons >= 10);
+        assert_true(scene->stitches[buttons].close == 0.2 && scene->stitches[buttons].stiffness == 0);
+        assert_true(scene->stitches[buttons + 1].close == 0 && scene->stitches[buttons + 1].stiffness == 2);
+        drape_sim *sim;
+        ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
+        for (int32_t i = 0; i < 60; i++) {
+            ASSERT_OK(ctx, drape_sim_step(sim, NULL));
+            for (int32_t k = 0; k < buttons; k++)
+                assert_true(gap_of(&scene->stitches[k], drape_sim_positions(sim)) < 1e-6);
+        }
+        const double *x = drape_sim_positions(sim);
+        assert_true(gap_of(&scene->stitches[buttons], x) < 1e-6);
+        assert_true(gap_of(&scene->stitches[buttons + 1], x) < 0.03);
+        if (!first) {
+            vertices = scene->pieces[0].vertices;
+            first = malloc(3 * (size_t)vertices * sizeof *first);
+            assert_non_null(first);
+            memcpy(first, x, 3 * (size_t)vertices * sizeof *first);
+        }
+        assert_memory_equal(first, x, 3 * (size_t)vertices * sizeof *first);
+        drape_sim_destroy(sim);
+        drape_loaded_scene_destroy(loaded);
+        drape_context_destroy(ctx);
+    }
+    free(first);
+}
+
 /* How high a sheet comes to rest above another one, m, and how far it was carried along by that one's motion. */
 static double rest_on_sheet(const char *contact, double *carried) {
     char text[2048];
@@ -399,6 +556,9 @@ int main(void) {
         cmocka_unit_test(test_refuses_bands),
         cmocka_unit_test(test_pairs_of_pieces),
         cmocka_unit_test(test_draws_seams_together),
+        cmocka_unit_test(test_sews_a_pocket),
+        cmocka_unit_test(test_refuses_pockets),
+        cmocka_unit_test(test_buttons_close),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -68,6 +68,7 @@ const char *test_shared_data(const char *relative) {
 
 int32_t test_scene_resolution(const char *scene, int32_t wanted) {
     int32_t least = strcmp(scene, "knot") == 0                                          ? 41
+                    : strcmp(scene, "apron") == 0                                       ? 9
                     : strcmp(scene, "walk") == 0 || strncmp(scene, "character", 9) == 0 ? 13
                                                                                         : 2;
     return wanted > least ? wanted : least;

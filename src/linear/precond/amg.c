@@ -13,8 +13,8 @@
  * Iterations beyond those of the first solve after a refresh are debt. When it has grown to what a refresh costs, it
  * is time for one, so that the total is never more than twice the best. A refresh is due at once where the
  * constraints are others, or the diagonal blocks have changed much. In fast motion the first solve that keeps the
- * levels may already lose more than a refresh costs. Then the next 1, 3, 7 and at most 15 solves refresh without trying
- * to keep, until keeping has paid once.
+ * levels may already lose more than a refresh costs. Then the next 1, 3, 7 and at most 15 solves refresh without
+ * trying to keep, until keeping has paid once.
  *
  * Couplings that tie vertices together are added to A, and levels of their own are made for that matrix; those for A
  * alone stay for solves without ties. All other couplings are taken in by the levels that are in use. */
