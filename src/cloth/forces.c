@@ -39,7 +39,7 @@ static const drape_i_nodal *membrane_of(const drape_i_force *force) {
 }
 
 static void add_membrane(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
-    drape_i_nodal_add(membrane_of(force), at, rows->membrane,
+    drape_i_nodal_add(((const drape_i_outside *)force->data)->cloth->ctx, membrane_of(force), at, rows->membrane,
                       &(drape_i_nodal_rows){.begin = rows->begin,
                                             .end = rows->end,
                                             .force = rows->force,

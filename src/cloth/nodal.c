@@ -35,6 +35,7 @@ void drape_i_nodal_destroy(drape_context *ctx, drape_i_nodal *q) {
     if (!q) return;
     DRAPE_FREE(ctx, q->first, (int64_t)q->points + 1);
     DRAPE_FREE(ctx, q->square, (int64_t)q->points + 1);
+    DRAPE_FREE(ctx, q->padded, (int64_t)q->points + 1);
     DRAPE_FREE(ctx, q->node, q->entries);
     DRAPE_FREE(ctx, q->point_of, q->entries);
     DRAPE_FREE(ctx, q->metric, q->numbers);
@@ -160,11 +161,13 @@ static bool find_rows(drape_context *ctx, drape_i_nodal *q) {
 static bool count_entries(drape_context *ctx, builder *b) {
     drape_i_nodal *q = b->q;
     q->points = b->rings.count;
-    if (!DRAPE_NEW(ctx, q->first, (int64_t)q->points + 1) || !DRAPE_NEW(ctx, q->square, (int64_t)q->points + 1))
+    if (!DRAPE_NEW(ctx, q->first, (int64_t)q->points + 1) || !DRAPE_NEW(ctx, q->square, (int64_t)q->points + 1) ||
+        !DRAPE_NEW(ctx, q->padded, (int64_t)q->points + 1))
         return false;
     for (int32_t p = 0; p < q->points; p++) {
         const int64_t n = drape_i_rings_nodes(&b->rings, p, b->node);
         q->first[p + 1] = q->first[p] + n;
+        q->padded[p + 1] = q->padded[p] + (n + DRAPE_I_LANES - 1) / DRAPE_I_LANES * DRAPE_I_LANES;
         q->square[p + 1] = q->square[p] + CONDITIONS * n * n;
     }
     q->entries = q->first[q->points], q->numbers = q->square[q->points];

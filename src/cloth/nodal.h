@@ -2,6 +2,7 @@
 #ifndef DRAPE_CLOTH_NODAL_H
 #define DRAPE_CLOTH_NODAL_H
 
+#include "base/simd_level.h"
 #include "cloth/model.h"
 
 enum { DRAPE_I_NODAL_CONDITIONS = 3 }; /* stretch along u and along v, shear */
@@ -13,6 +14,7 @@ typedef struct drape_i_nodal {
     int32_t vertices, points;
     int64_t entries, numbers; /* first[points], square[points] */
     int64_t *first, *square;
+    int64_t *padded; /* as first, with rings of a multiple of eight: where the vectors of an evaluation begin */
     int32_t *node, *point_of;  /* per entry */
     double *metric, *positive; /* Q and P of the head of nodal.c */
     double *stiffness;         /* per point and condition: area times stiffness, N m */
@@ -36,7 +38,7 @@ void drape_i_nodal_find_slots(const drape_i_nodal *nodal, const drape_bsr3 *patt
 
 /* What an evaluation leaves for the rows. */
 typedef struct drape_i_nodal_state {
-    double *gradient; /* per entry: zeta of the three conditions */
+    double *gradient; /* of each point: zeta of the three conditions, as nodal_simd.c reads it */
     double *other;    /* likewise: zeta at lagged_x, or the unsymmetric part of the damping */
     double *vectors;  /* per entry: force, then K v */
     double *weights;  /* per point and condition, NODAL_WEIGHTS of nodal.c */
@@ -59,8 +61,11 @@ typedef struct drape_i_nodal_rows {
     double *val;
 } drape_i_nodal_rows;
 
-void drape_i_nodal_add(const drape_i_nodal *nodal, const drape_i_evaluation *at, const drape_i_nodal_state *state,
-                       const drape_i_nodal_rows *rows);
+void drape_i_nodal_add(drape_context *ctx, const drape_i_nodal *nodal, const drape_i_evaluation *at,
+                       const drape_i_nodal_state *state, const drape_i_nodal_rows *rows);
+
+DRAPE_I_KERNEL(void, drape_i_nodal_products,
+               (int64_t room, const double w[3], const double a[9], const double *vectors, double *out));
 
 /* J, and W as drape_i_term.dissipation. */
 double drape_i_nodal_energy(drape_context *ctx, const drape_i_nodal *nodal, const drape_i_evaluation *at);

@@ -27,16 +27,16 @@ static const double LEAST = 0.25;
 enum { ALONG, OF_P, OF_Q, OTHER, NODAL_WEIGHTS };
 
 drape_status drape_i_nodal_state_create(drape_context *ctx, const drape_i_nodal *q, drape_i_nodal_state *s) {
-    bool good = DRAPE_NEW(ctx, s->gradient, 9 * q->entries) && DRAPE_NEW(ctx, s->other, 9 * q->entries) &&
-                DRAPE_NEW(ctx, s->vectors, 6 * q->entries) &&
+    bool good = DRAPE_NEW(ctx, s->gradient, 9 * q->padded[q->points]) &&
+                DRAPE_NEW(ctx, s->other, 9 * q->padded[q->points]) && DRAPE_NEW(ctx, s->vectors, 6 * q->entries) &&
                 DRAPE_NEW(ctx, s->weights, NODAL_WEIGHTS * CONDITIONS * (int64_t)q->points);
     return good ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
 
 void drape_i_nodal_state_clear(drape_context *ctx, const drape_i_nodal *q, drape_i_nodal_state *s) {
     if (!q) return;
-    DRAPE_FREE(ctx, s->gradient, 9 * q->entries);
-    DRAPE_FREE(ctx, s->other, 9 * q->entries);
+    DRAPE_FREE(ctx, s->gradient, 9 * q->padded[q->points]);
+    DRAPE_FREE(ctx, s->other, 9 * q->padded[q->points]);
     DRAPE_FREE(ctx, s->vectors, 6 * q->entries);
     DRAPE_FREE(ctx, s->weights, NODAL_WEIGHTS * CONDITIONS * (int64_t)q->points);
 }
@@ -46,12 +46,13 @@ void drape_i_nodal_state_clear(drape_context *ctx, const drape_i_nodal *q, drape
 typedef double ring[N][3];
 
 typedef struct place {
-    int64_t first;
+    int64_t first, padded, room; /* room: n, and then some, for the vectors */
     int32_t p, n;
 } place;
 
 static place place_of(const drape_i_nodal *q, int64_t p) {
-    return (place){q->first[p], (int32_t)p, (int32_t)(q->first[p + 1] - q->first[p])};
+    return (place){q->first[p], q->padded[p], q->padded[p + 1] - q->padded[p], (int32_t)p,
+                   (int32_t)(q->first[p + 1] - q->first[p])};
 }
 
 static const double *matrix_of(const drape_i_nodal *q, const double *of, const place *at, int32_t condition) {
@@ -89,10 +90,11 @@ static void add_scaled(int32_t n, double s, const ring a, ring to) {
         for (int32_t k = 0; k < 3; k++) to[i][k] += s * a[i][k];
 }
 
-/* Leaves a condition's vectors among the nine numbers per entry. */
+/* Leaves a condition's vectors as nodal_simd.c reads them. */
 static void keep(const place *at, int32_t condition, const ring a, double *to) {
+    double *out = to + 9 * at->padded + 3 * condition * at->room;
     for (int64_t i = 0; i < at->n; i++)
-        for (int32_t k = 0; k < 3; k++) to[9 * (at->first + i) + 3 * condition + k] = a[i][k];
+        for (int32_t k = 0; k < 3; k++) out[k * at->room + i] = a[i][k];
 }
 
 /* C, C' and C''. */
@@ -114,6 +116,7 @@ static condition find_zeta(const drape_i_nodal *q, const place *at, int32_t whic
 }
 
 typedef struct job {
+    drape_context *ctx;
     const drape_i_nodal *q;
     const drape_i_evaluation *at;
     drape_i_nodal_state *state;
@@ -208,22 +211,22 @@ static void evaluate_points(void *data, int64_t begin, int64_t end) {
 
 void drape_i_nodal_evaluate(drape_context *ctx, const drape_i_nodal *q, const drape_i_evaluation *at,
                             drape_i_nodal_state *state) {
-    job j = {q, at, state};
+    job j = {ctx, q, at, state};
     drape_i_loop(ctx, q->points, GRAIN, evaluate_points, &j);
 }
 
 /* ---- rows ---- */
 
-/* block += sum over the conditions of w_s a_s b_s'; exactly the transpose with a and b exchanged. */
-static void add_products(const double w[3], const double *a, const double *b, double *block) {
-    for (int32_t i = 0; i < 3; i++)
-        for (int32_t k = 0; k < 3; k++)
-            block[3 * i + k] += (w[0] * (a[i] * b[k]) + w[1] * (a[3 + i] * b[3 + k])) + w[2] * (a[6 + i] * b[6 + k]);
-}
-
 static double identity_part(const double *weights, int32_t which, const double *m, int64_t nn) {
     const double *w = weights + which;
     return (w[0] * m[0] + w[NODAL_WEIGHTS] * m[nn]) + w[2 * NODAL_WEIGHTS] * m[2 * nn];
+}
+
+/* One of the factors of each condition, and the vectors of an entry. */
+static void load_left(const place *at, int64_t entry, const double *weights, int32_t which, const double *vectors,
+                      double w[3], double a[9]) {
+    for (int32_t s = 0; s < CONDITIONS; s++) w[s] = weights[NODAL_WEIGHTS * s + which];
+    for (int32_t i = 0; i < 9; i++) a[i] = vectors[9 * at->padded + i * at->room + entry];
 }
 
 /* What the point of entry e adds to the row of e's vertex. */
@@ -238,25 +241,27 @@ static void add_blocks(const job *j, int64_t e, const drape_i_nodal_rows *r) {
     const double *gradient = j->state->gradient, *other = j->state->other;
     const int32_t *slot = r->slot + square / CONDITIONS + a;
     const drape_i_damping damping = drape_i_damping_of(j->at);
-    const double *left = (damping == DRAPE_I_DAMPING_LAGGED ? other : gradient) + 9 * e;
-    double along[CONDITIONS], beside[CONDITIONS];
-    for (int32_t s = 0; s < CONDITIONS; s++) {
-        along[s] = weights[NODAL_WEIGHTS * s + ALONG];
-        beside[s] = weights[NODAL_WEIGHTS * s + OTHER];
+    double w[3], left[9], products[2][9 * N];
+    load_left(&at, e - at.first, weights, ALONG, gradient, w, left);
+    drape_i_nodal_products_at[j->ctx->simd](at.room, w, left, gradient + 9 * at.padded, products[0]);
+    if (damping != DRAPE_I_DAMPING_SYMMETRIC) {
+        load_left(&at, e - at.first, weights, OTHER, damping == DRAPE_I_DAMPING_LAGGED ? other : gradient, w, left);
+        drape_i_nodal_products_at[j->ctx->simd](at.room, w, left, other + 9 * at.padded, products[1]);
     }
     for (int64_t b = 0; b < at.n; b++) {
         if (r->upper && q->node[at.first + b] < vertex) continue;
         double *block = row + 9 * (int64_t)slot[b];
         const double same = identity_part(weights, OF_P, P + b, nn) + identity_part(weights, OF_Q, Q + b, nn);
-        add_products(along, gradient + 9 * e, gradient + 9 * (at.first + b), block);
+        for (int32_t i = 0; i < 9; i++) block[i] += products[0][i * at.room + b];
         block[0] += same, block[4] += same, block[8] += same;
-        if (damping != DRAPE_I_DAMPING_SYMMETRIC) add_products(beside, left, other + 9 * (at.first + b), block);
+        for (int32_t i = 0; i < 9 && damping != DRAPE_I_DAMPING_SYMMETRIC; i++)
+            block[i] += products[1][i * at.room + b];
     }
 }
 
-void drape_i_nodal_add(const drape_i_nodal *q, const drape_i_evaluation *at, const drape_i_nodal_state *state,
-                       const drape_i_nodal_rows *r) {
-    const job j = {q, at, (drape_i_nodal_state *)state};
+void drape_i_nodal_add(drape_context *ctx, const drape_i_nodal *q, const drape_i_evaluation *at,
+                       const drape_i_nodal_state *state, const drape_i_nodal_rows *r) {
+    const job j = {ctx, q, at, (drape_i_nodal_state *)state};
     for (int64_t i = r->begin; i < r->end; i++)
         for (int64_t l = q->row[i]; l < q->row[i + 1]; l++) {
             const int64_t e = q->row_entry[l];
@@ -283,7 +288,7 @@ static void sum_energies(void *data, int64_t begin, int64_t end, double *sums) {
 }
 
 double drape_i_nodal_energy(drape_context *ctx, const drape_i_nodal *q, const drape_i_evaluation *at) {
-    job j = {q, at, NULL};
+    job j = {ctx, q, at, NULL};
     double total;
     drape_i_sum(ctx, q->points, GRAIN, sum_energies, &j, 1, &total);
     return total;
@@ -304,7 +309,7 @@ static void sum_dissipations(void *data, int64_t begin, int64_t end, double *sum
 }
 
 double drape_i_nodal_dissipation(drape_context *ctx, const drape_i_nodal *q, const drape_i_evaluation *at) {
-    job j = {q, at, NULL};
+    job j = {ctx, q, at, NULL};
     double total;
     drape_i_sum(ctx, q->points, GRAIN, sum_dissipations, &j, 1, &total);
     return total;
