@@ -7,50 +7,16 @@
  * go. Times are those of all solves of a step, with the set-up of the preconditioner; iterations do not depend on the
  * machine. */
 #include "bench.h"
+#include "counted.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WARM = 3, ALIGNMENT = 64, SIZES = 4, SOLVERS = 3, MOST_STEPS = 1300 };
-
-/* ---- memory ---- */
-
-typedef struct counted {
-    pthread_mutex_t lock;
-    int64_t now, most; /* bytes */
-} counted;
-
-static void count_bytes(counted *c, int64_t bytes) {
-    pthread_mutex_lock(&c->lock);
-    c->now += bytes;
-    if (c->now > c->most) c->most = c->now;
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void *counted_alloc(void *user, size_t bytes) {
-    void *memory = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-    if (memory) count_bytes(user, (int64_t)bytes);
-    return memory;
-}
-
-static void counted_free(void *user, void *memory, size_t bytes) {
-    if (memory) count_bytes(user, -(int64_t)bytes);
-    free(memory);
-}
-
-static drape_context *counted_context(int32_t threads, counted *c) {
-    drape_context_settings settings = drape_context_defaults();
-    drape_context *ctx = NULL;
-    settings.threads = threads;
-    settings.allocator = (drape_allocator){counted_alloc, counted_free, c};
-    if (drape_context_create(&settings, &ctx)) abort();
-    return ctx;
-}
+enum { WARM = 3, SIZES = 4, SOLVERS = 3, MOST_STEPS = 1300 };
 
 /* ---- runs ---- */
 
@@ -76,10 +42,6 @@ typedef struct run {
     double iterations[MOST_STEPS];
 } run;
 
-static double contact_of(const drape_certificate *c) {
-    return c->contact.broad + c->contact.narrow + c->contact.response + c->contact.touch + c->contact.gate;
-}
-
 static drape_status load(drape_context *ctx, int32_t size, drape_loaded_scene **out) {
     char text[4][96];
     const char *set[4];
@@ -97,8 +59,8 @@ static drape_status load(drape_context *ctx, int32_t size, drape_loaded_scene **
 }
 
 static void simulate(int32_t size, const solver_row *solver, int32_t frames, int32_t threads, run *r) {
-    counted memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    drape_context *ctx = counted_context(threads, &memory);
+    bench_counted memory = BENCH_COUNTED;
+    drape_context *ctx = bench_counted_context(threads, &memory);
     drape_loaded_scene *loaded;
     drape_sim *sim;
     bench_check(ctx, load(ctx, size, &loaded));
@@ -115,7 +77,7 @@ static void simulate(int32_t size, const solver_row *solver, int32_t frames, int
         bench_check(ctx, drape_sim_step(sim, &c));
         r->solve[i] = c.seconds.solve + c.seconds.precondition;
         r->iterations[i] = c.linear.iterations;
-        r->contact += contact_of(&c);
+        r->contact += bench_contact_seconds(&c);
         r->total += c.seconds.assemble + c.seconds.update + r->solve[i];
     }
     r->steps = steps, r->frames = (double)steps / scene->steps_per_frame, r->memory = (double)memory.most;

@@ -1,9 +1,9 @@
 /* step.c: whole time steps by stage, and how they grow: assembly, set-up of the preconditioner, linear solves,
  * contact, everything else, and writing a frame. Also seconds per frame of 1/25 s, and memory. */
 #include "bench.h"
+#include "counted.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,46 +14,6 @@ enum { WARM = 5, STAGES = 6, VALUES = STAGES + 2 };
 static const char *const stage_name[STAGES] = {"assemble", "set-up", "solve", "contact", "other", "write"};
 static const char *const scenes[] = {"drooping", "drop-horizontal"};
 enum { SCENES = 2 };
-
-/* ---- Memory: everything that drape asks for goes through here ---- */
-
-enum { ALIGNMENT = 64 };
-
-typedef struct counted {
-    pthread_mutex_t lock;
-    int64_t now, most; /* bytes */
-} counted;
-
-static void count_bytes(counted *c, int64_t bytes) {
-    pthread_mutex_lock(&c->lock);
-    c->now += bytes;
-    if (c->now > c->most) c->most = c->now;
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void *counted_alloc(void *user, size_t bytes) {
-    void *memory = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-    if (memory) count_bytes(user, (int64_t)bytes);
-    return memory;
-}
-
-static void counted_free(void *user, void *memory, size_t bytes) {
-    if (memory) count_bytes(user, -(int64_t)bytes);
-    free(memory);
-}
-
-static drape_context *counted_context(int32_t threads, counted *c) {
-    drape_context_settings settings = drape_context_defaults();
-    drape_context *ctx = NULL;
-    settings.threads = threads;
-    settings.allocator = (drape_allocator){counted_alloc, counted_free, c};
-    if (drape_context_create(&settings, &ctx)) abort();
-    return ctx;
-}
-
-static double contact_of(const drape_certificate *c) {
-    return c->contact.broad + c->contact.narrow + c->contact.response + c->contact.touch + c->contact.gate;
-}
 
 static double time_writing(drape_context *ctx, drape_sim *sim, const drape_scene *scene) {
     char path[64];
@@ -75,8 +35,8 @@ static double time_writing(drape_context *ctx, drape_sim *sim, const drape_scene
 /* value: stages in s per step, then bytes per vertex, then steps that were measured. */
 static void measure(const char *name, int32_t side, int32_t threads, int32_t steps, double value[VALUES]) {
     drape_scene_options options = {.resolution = side};
-    counted memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    drape_context *ctx = counted_context(threads, &memory);
+    bench_counted memory = BENCH_COUNTED;
+    drape_context *ctx = bench_counted_context(threads, &memory);
     drape_loaded_scene *loaded;
     drape_sim *sim;
     double times[STAGES] = {0};
@@ -89,7 +49,7 @@ static void measure(const char *name, int32_t side, int32_t threads, int32_t ste
         bench_check(ctx, drape_sim_step(sim, &c));
         if (i < WARM) continue;
         times[0] += c.seconds.assemble, times[1] += c.seconds.precondition, times[2] += c.seconds.solve;
-        times[3] += contact_of(&c), times[4] += fmax(0, c.seconds.update - contact_of(&c));
+        times[3] += bench_contact_seconds(&c), times[4] += fmax(0, c.seconds.update - bench_contact_seconds(&c));
     }
     for (int32_t k = 0; k < STAGES - 1; k++) value[k] = times[k] / steps;
     value[STAGES - 1] = time_writing(ctx, sim, scene);
