@@ -1,4 +1,5 @@
-/* The response to contacts: what it keeps is free of contacts, by brute force; and it keeps what it should. */
+/* The response to contacts: what it keeps is free of contacts, by brute force; and it keeps what it should.
+ * Under sanitizers in a quarter of the random cases. */
 #include "contact/response_parts.h"
 #include "sparse/counting_allocator.h"
 #include "support/soups.h"
@@ -84,7 +85,7 @@ static void throw_soups(const char *what, int32_t runs, const soup_recipe *recip
     drape_context_destroy(ctx);
 }
 
-enum { RUNS = 20 };
+enum { RUNS = TEST_CASES(20) };
 static int scale = 1; /* how many times as many soups as usual */
 
 /* Nothing but cloth moves: every step is possible. */
@@ -200,7 +201,7 @@ static void test_momentum(void **state) {
         {.no_zones = true, .paper = true}, {.no_impulses = true, .paper = true}, {.paper = true}};
     drape_context *ctx = test_context(1);
     for (int h = 0; h < 3; h++)
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < TEST_CASES(60); i++) {
             test_random r = {100 + (uint64_t)i};
             soup_recipe recipe = {.patches = 4, .thickness = 1e-3 * (i % 3), .speed = 0.4, .friction = 0.3 * (i % 2)};
             soup s = make_soup(ctx, &r, &recipe);
@@ -426,7 +427,7 @@ static void test_gate(void **state) {
     (void)state;
     drape_context *ctx = test_context(1);
     int32_t refused = 0, let_through = 0;
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < TEST_CASES(200); i++) {
         test_random r = {500 + (uint64_t)i};
         soup_recipe recipe = {
             .patches = 4, .objects = i % 2 ? SOUP_ALL : SOUP_NONE, .thickness = 1e-3, .speed = 0.15};
