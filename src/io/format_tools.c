@@ -27,7 +27,9 @@ void drape_i_put_u8(drape_i_binary *b, uint8_t value) {
 }
 
 void drape_i_put_u32(drape_i_binary *b, uint32_t value) {
-    for (int k = 0; k < 4; k++) drape_i_put_u8(b, (uint8_t)(value >> 8 * (b->big_endian ? 3 - k : k) & 255));
+    if (b->used + 4 > DRAPE_I_BINARY_ROOM) drape_i_binary_end(b);
+    for (int k = 0; k < 4; k++) b->bytes[b->used + (size_t)(b->big_endian ? 3 - k : k)] = (uint8_t)(value >> 8 * k);
+    b->used += 4;
 }
 
 void drape_i_put_f32(drape_i_binary *b, double value) {

@@ -232,7 +232,7 @@ static drape_status put_animation(drape_context *ctx, drape_i_recording *r, drap
         status = drape_i_recording_stamp(ctx, r, f, &stamp);
         drape_i_put_f32(out, stamp.time);
     }
-    for (int64_t f = 0; f < r->frames; f++)
+    for (int64_t f = 0; f < r->frames && !out->file->error; f++) /* rows in gigabytes, perhaps: not to a full disk */
         for (int64_t target = 1; target < r->frames; target++) drape_i_put_f32(out, target == f);
     return status;
 }

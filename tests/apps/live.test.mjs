@@ -1,6 +1,6 @@
 // The page that simulates (web/dist, `make web`) in a real browser: from disk and from its server, with mouse and finger.
 // CHROMIUM names the browser (default: /usr/bin/chromium). With SHOTS=FOLDER pictures stay there; SECONDS says how long
-// random input lasts (default: 60).
+// random input lasts (default: 20).
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const dist = fileURLToPath(new URL("../../web/dist/", import.meta.url));
 const disk = pathToFileURL(join(dist, "index.html")).href;
 const KEPT_ITERATIONS = 400; // of a residual history: web/live/live.c
 const LIMIT = { timeout: 900000 };
-const SECONDS = Number(process.env.SECONDS ?? 60);
+const SECONDS = Number(process.env.SECONDS ?? 20);
 
 let browser, server, served;
 

@@ -1,6 +1,6 @@
 /* The narrow phase against exact arithmetic: nothing is missed, nothing is late, whatever the rounding.
  *
- *   test.contact.narrow_exact [PAIRS]     pairs of each kind and recipe; default 1000
+ *   test.contact.narrow_exact [PAIRS]     pairs of each kind and recipe; default 1000, under sanitizers 250
  *
  * The exact answer comes from another method than the one under test. A triangle of difference vectors r1, r2, r3
  * (linear in time) contains the origin where f = det(r1, r2, r3) is zero and c1, c2, c3 are not negative. Here c1 =
@@ -26,7 +26,7 @@ enum {
 };
 
 static const int degree[POLYNOMIALS] = {3, 4, 4, 4};
-static int64_t pairs_per_recipe = 1000;
+static int64_t pairs_per_recipe = TEST_CASES(1000);
 
 /* ---- Exact polynomials ---- */
 
