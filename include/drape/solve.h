@@ -330,7 +330,10 @@ typedef struct drape_solve_settings {
                         the thread that solves; false: stop, with DRAPE_INTERRUPTED. "direct" has no iterations.
                         Default NULL */
     void *progress_user;
-    uint64_t reserved[8]; /* zero: reserved for later fields */
+    int32_t recall; /* the start is the best combination of so many of the solver's last solutions and of the guess;
+                       each costs a product with A, and memory for a vector; 0 to 4; default 0. BiCGStab and "direct"
+                       do without */
+    uint64_t reserved[7]; /* zero: reserved for later fields */
 } drape_solve_settings;
 
 /* Every field at its documented default; amg.modes is 0, since its default depends on precond. */
