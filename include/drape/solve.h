@@ -330,9 +330,9 @@ typedef struct drape_solve_settings {
                         the thread that solves; false: stop, with DRAPE_INTERRUPTED. "direct" has no iterations.
                         Default NULL */
     void *progress_user;
-    int32_t recall; /* the start is the best combination of so many of the solver's last solutions and of the guess;
-                       each costs a product with A, and memory for a vector; 0 to 4; default 0. BiCGStab and "direct"
-                       do without */
+    int32_t
+        recall; /* 0 to 4; default 0. So many of the solver's last solutions are combined with the guess to the best
+                   start. Each takes a product with A and a vector of memory. BiCGStab and "direct" do without */
     uint64_t reserved[7]; /* zero: reserved for later fields */
 } drape_solve_settings;
 
