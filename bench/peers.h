@@ -38,8 +38,8 @@ typedef struct peer_library {
      */
     bool (*run)(void *state, int32_t member, int32_t workers, double *x, peer_result *result);
     void (*destroy)(void *state);
-    /* What it can keep from step to step of an animation, up to a NULL, and a solve of the system as it is in step
-     * `number`, counted from 0, with what it kept from those before. NULL: it takes no part in that. */
+    /* What it can keep from step to step of an animation, up to a NULL; NULL: it takes no part in that. step solves
+     * the system as it is in the step of that number, from 0 on, with what it kept from those before. */
     const char *const *steppers;
     bool (*step)(void *state, int32_t member, int32_t workers, int32_t number, double *x, peer_result *result);
 } peer_library;

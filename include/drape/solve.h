@@ -330,7 +330,10 @@ typedef struct drape_solve_settings {
                         the thread that solves; false: stop, with DRAPE_INTERRUPTED. "direct" has no iterations.
                         Default NULL */
     void *progress_user;
-    uint64_t reserved[8]; /* zero: reserved for later fields */
+    int32_t
+        recall; /* 0 to 4; default 0. So many of the solver's last solutions are combined with the guess to the best
+                   start. Each takes a product with A and a vector of memory. BiCGStab and "direct" do without */
+    uint64_t reserved[7]; /* zero: reserved for later fields */
 } drape_solve_settings;
 
 /* Every field at its documented default; amg.modes is 0, since its default depends on precond. */

@@ -87,6 +87,7 @@ class Solver:
     floor: stop also where the norm itself, not relative, is at most this.
     omega: of "ssor", in (0, 2).
     history: most iterations to keep a record of.
+    recall: start from the best combination of so many of the last solutions, 0 to 4.
     tune: "off", "once" or "many": try by the clock which preconditioner is fastest.
     amg: settings of "amg" as a dictionary: theta, modes, levels, smoother, degree, cycle, unfiltered, reuse,
         lanczos, dominance, relax_kernel, recipe.
@@ -107,6 +108,7 @@ class Solver:
         floor: float = 0.0,
         omega: float | None = None,
         history: int = 0,
+        recall: int = 0,
         tune: str = "off",
         amg: Mapping[str, Any] | None = None,
         progress: Callable[[int, float], Any] | None = None,
@@ -116,7 +118,7 @@ class Solver:
         keep: list = []
         settings = ffi.new("drape_solve_settings *")
         structs.fill(settings, {"method": method, "precond": precond, "tol": tol, "max_iterations": max_iterations, "stop": stop,
-                                "floor": floor, "omega": omega, "history": history, "tune": tune, "amg": amg}, keep)
+                                "floor": floor, "omega": omega, "history": history, "recall": recall, "tune": tune, "amg": amg}, keep)
         _no_zeros(tol=tol, max_iterations=max_iterations)
         self._watch = Watch(progress)
         self._watch.attach(settings)

@@ -239,9 +239,11 @@ static void read_amg(reader_t *r, const drape_i_node *map, drape_amg_settings *s
     s->recipe = (drape_recipe)recipe;
 }
 
+enum { MOST_RECALL = 4 }; /* see drape_solve_settings */
+
 static void read_solver(reader_t *r, const drape_i_node *map) {
-    static const char *const keys[] = {"method", "precond", "tolerance", "max_iterations", "stop", "floor",
-                                       "omega",  "amg",     NULL};
+    static const char *const keys[] = {"method", "precond", "tolerance", "max_iterations", "stop",
+                                       "floor",  "omega",   "amg",       "recall",         NULL};
     drape_solve_settings *s = &r->out->scene.solve;
     const drape_i_range tolerance = {1e-15, 0.5, false}, omega = {0, 1.99, true};
     int32_t stop = (int32_t)s->stop;
@@ -255,6 +257,7 @@ static void read_solver(reader_t *r, const drape_i_node *map) {
     drape_i_read_whole(r, map, "max_iterations", 1, INT32_MAX, &s->max_iterations);
     drape_i_read_number(r, map, "floor", DRAPE_I_PLAIN, DRAPE_I_NOT_NEGATIVE, &s->floor);
     drape_i_read_number(r, map, "omega", DRAPE_I_PLAIN, omega, &s->omega);
+    drape_i_read_whole(r, map, "recall", 0, MOST_RECALL, &s->recall);
     read_amg(r, drape_i_node_find(map, "amg"), &s->amg);
 }
 

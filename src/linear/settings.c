@@ -164,6 +164,9 @@ static drape_status check_numbers(drape_context *ctx, const drape_solve_settings
                             "solve: the method direct needs a direct solver (drape/cholmod.h); set settings.direct");
     if (!(s->floor >= 0) || !isfinite(s->floor))
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: floor is %g; it must be 0 or more", s->floor);
+    if (s->recall < 0 || s->recall > DRAPE_I_RECALL)
+        return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: recall is %d; it must lie in 0..%d", s->recall,
+                            DRAPE_I_RECALL);
     if (s->history < 0)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "solve: history is %d; it must be 0 or more", s->history);
     return DRAPE_OK;
@@ -190,7 +193,7 @@ static drape_status check_tune(const drape_solver *solver, const drape_solve_set
 }
 
 drape_status drape_i_settings_resolve(drape_context *ctx, drape_solve_settings *s) {
-    drape_status status = drape_i_check_reserved(ctx, "drape_solve_settings", s->reserved, 8);
+    drape_status status = drape_i_check_reserved(ctx, "drape_solve_settings", s->reserved, 7);
     if (!status) status = drape_i_check_reserved(ctx, "drape_amg_settings", s->amg.reserved, 2);
     if (status) return status;
     fill_in(s);

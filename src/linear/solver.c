@@ -55,6 +55,11 @@ static void release_rows(drape_solver *solver) {
     for (int32_t i = 0; i < solver->vectors; i++) DRAPE_FREE(ctx, solver->work[i], n);
     DRAPE_FREE(ctx, solver->start, n);
     DRAPE_FREE(ctx, solver->force, n);
+    DRAPE_FREE(ctx, solver->recall, n);
+    for (int32_t i = 0; i < DRAPE_I_RECALL; i++) DRAPE_FREE(ctx, solver->earlier[i], n);
+    memset(solver->earlier, 0, sizeof solver->earlier);
+    solver->recall = NULL;
+    solver->recalled = 0;
     DRAPE_FREE(ctx, solver->stopping.history, solver->stopping.capacity);
     drape_i_couplings_free(ctx, &solver->couplings);
     memset(solver->work, 0, sizeof solver->work);
@@ -111,6 +116,9 @@ static drape_status allocate_rows(drape_solver *solver) {
     if (take_vectors(solver, solver->method->vectors)) return DRAPE_ERROR_MEMORY;
     if (solver->auto_precond && take_vector(solver, &solver->start)) return DRAPE_ERROR_MEMORY;
     if (take_vector(solver, &solver->force)) return DRAPE_ERROR_MEMORY;
+    if (want->recall > 0 && take_vector(solver, &solver->recall)) return DRAPE_ERROR_MEMORY;
+    for (int32_t i = 0; i < want->recall; i++)
+        if (take_vector(solver, &solver->earlier[i])) return DRAPE_ERROR_MEMORY;
     solver->stopping.capacity = want->history < most ? want->history : most;
     bool good = DRAPE_NEW(solver->ctx, solver->stopping.history, solver->stopping.capacity);
     return good ? DRAPE_OK : DRAPE_ERROR_MEMORY;
@@ -142,6 +150,7 @@ void drape_solver_forget(drape_solver *solver) {
     begin_history(solver, solver->choice.pass);
     solver->used = slot_to_begin_with(solver);
     solver->fixed = -1;
+    solver->recalled = 0;
     solver->matrix_solved = false;
     solver->bytes += solver->ctx->bytes - bytes;
 }
@@ -506,6 +515,8 @@ static drape_status solve_plain(drape_solver *solver, const drape_problem *given
     j.now.problem = *problem;
     j.now.problem.same_matrix = same;
     j.now.x = x;
+    if (!solver->method->unsymmetric && solver->method != &drape_i_method_direct)
+        drape_i_recall(solver, &j.now.problem, &j.sum);
     keep_guess(solver, &j);
     status = choose(solver, &j.now);
     if (status) return status;
@@ -518,6 +529,7 @@ static drape_status solve_plain(drape_solver *solver, const drape_problem *given
     solver->used = j.now.slot;
     solver->matrix_solved = true;
     learn(solver, &j);
+    if (j.now.result.reason == DRAPE_CONVERGED) drape_i_remember(solver, x, problem->released);
     if (result) report(solver, &j, result);
     return DRAPE_OK;
 }

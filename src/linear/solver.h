@@ -11,6 +11,7 @@
 
 #define DRAPE_I_AUTO "auto"
 
+enum { DRAPE_I_RECALL = 4 /* most solutions that a start is made from */ };
 enum { DRAPE_I_NAMED = DRAPE_I_MOST_CANDIDATES, DRAPE_I_GIVEN /* that of an operator */, DRAPE_I_SLOTS };
 
 typedef struct drape_i_slot {
@@ -42,8 +43,10 @@ struct drape_solver {
     const char *told_method, *told_precond; /* what the log knows to be in use */
     int32_t told_modes;
     double *force;
-    drape_i_couplings couplings; /* of the solve under way */
-    drape_i_turned turned;       /* for problems with equalities */
+    double *earlier[DRAPE_I_RECALL], *recall; /* recall.c: the last solutions, the newest first; a start */
+    int32_t recalled;                         /* how many there are */
+    drape_i_couplings couplings;              /* of the solve under way */
+    drape_i_turned turned;                    /* for problems with equalities */
 
     /* Of the pattern: preconditioners, an analysis, what was measured by the clock */
     drape_i_pattern_key pattern; /* rows -1: none */
@@ -117,6 +120,10 @@ drape_status drape_i_solver_tune(drape_solver *solver, const drape_i_try *first,
                                  const bool may[DRAPE_I_MOST_CANDIDATES]);
 
 /* ---- stopping.c ---- */
+
+/* recall.c: problem->guess from the last solutions, where there are any. cost: where bytes are counted. */
+void drape_i_recall(drape_solver *solver, drape_problem *problem, drape_solve_result *cost);
+void drape_i_remember(drape_solver *solver, const double *x, bool released);
 
 /* The true residual and the constraint forces. */
 void drape_i_certify(drape_i_solve *s, double *force);

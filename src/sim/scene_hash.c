@@ -24,7 +24,7 @@ FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_forces, 88);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_wind_variation, 72);
 FIELDS_ARE_HASHED(drape_wind_key, 32);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_cloth_settings, 24);
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 160);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_solve_settings, 168);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_amg_settings, 56);
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_integration, 256); /* except for max_stretch, which only ends a run */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_ode_settings, 184);
@@ -122,7 +122,8 @@ static uint64_t hash_solve(uint64_t hash, const drape_solve_settings *s) {
     hash = text(text(hash, s->method), s->precond);
     hash = whole(reals(hash, &s->tol, 1), s->max_iterations);
     hash = reals(reals(whole(hash, s->stop), &s->floor, 1), &s->omega, 1);
-    return hash_amg(whole(hash, s->tune), &s->amg);
+    hash = hash_amg(whole(hash, s->tune), &s->amg);
+    return s->recall ? whole(hash, s->recall) : hash; /* as before there was any */
 }
 
 static uint64_t hash_tableau(uint64_t hash, const drape_ode_tableau *t) {

@@ -477,7 +477,7 @@ static void refused_settings(void **state) {
         {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.cycle = (drape_cycle)2}}, "amg.cycle is 2"},
         {{.method = "mpcg", .tol = 1e-5, .max_iterations = 1, .amg = {.smoother = (drape_smoother)2}},
          "amg.smoother is 2"},
-        {{.reserved = {[7] = 1}}, "drape_solve_settings.reserved"},
+        {{.reserved = {[6] = 1}}, "drape_solve_settings.reserved"},
         {{.amg = {.reserved = {[0] = 1}}}, "drape_amg_settings.reserved"},
     };
     for (int k = 0; k < (int)(sizeof bad / sizeof *bad); k++) {
