@@ -411,18 +411,21 @@ static bool fix_seams(cutter *c) {
     return true;
 }
 
+static drape_status sew_onto(cutter *c, const drape_i_patch *patch, drape_i_path *path) {
+    drape_i_line above, below;
+    int32_t *uv;
+    if (!fix_seams(c)) return DRAPE_ERROR_MEMORY;
+    if (!drape_i_sew_line(c->s, path, 2 * c->mesh->vertices + 4 * path->count, &above)) return DRAPE_ERROR_MEMORY;
+    drape_status status = cut_line(c, patch, &above, &below, &uv);
+    if (!status) status = match(c, &above, &below, uv);
+    return status ? status : join(c, &above, uv);
+}
+
 drape_status drape_i_sewing_onto(drape_i_sewing *s, const drape_i_patch *patch) {
     cutter c = {.s = s, .mesh = s->mesh, .panel = patch->how.lower};
     drape_i_path path = patch->path;
-    drape_i_line above, below;
-    int32_t *uv;
     drape_status status = drape_i_sew_claim(s, &path, patch->index + 1);
-    if (status) return status;
-    if (!fix_seams(&c)) return DRAPE_ERROR_MEMORY;
-    if (!drape_i_sew_line(s, &path, 2 * s->mesh->vertices + 4 * path.count, &above)) return DRAPE_ERROR_MEMORY;
-    status = cut_line(&c, patch, &above, &below, &uv);
-    if (!status) status = match(&c, &above, &below, uv);
-    if (!status) status = join(&c, &above, uv);
+    if (!status) status = sew_onto(&c, patch, &path);
     drape_i_arena_free(s->ctx, &s->scratch);
     return status;
 }
