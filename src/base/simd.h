@@ -42,6 +42,8 @@ typedef double vd __attribute__((vector_size(8 * DRAPE_W)));
 typedef int64_t vi __attribute__((vector_size(8 * DRAPE_W)));
 typedef double vd_unaligned __attribute__((vector_size(8 * DRAPE_W), aligned(8), may_alias));
 
+typedef double vd2_unaligned __attribute__((vector_size(16), aligned(8), may_alias)); /* whatever DRAPE_W */
+
 /* Four, eight and sixteen floats, whatever DRAPE_W: where registers are narrower the compiler takes several. */
 typedef float vf4 __attribute__((vector_size(16)));
 typedef float vf8 __attribute__((vector_size(32)));

@@ -1,4 +1,4 @@
-/* assembler.c: the list of forces on a cloth, the pattern that their elements need, and what is computed at a state:
+/* assembler.c: the list of forces on a cloth, and the pattern that their elements need. At a state it computes
  * A = mass M + damping D + stiffness K, f and K v.
  *
  * Rows start from their masses and from what the forces add to each vertex alone, in the order of the list. Then come

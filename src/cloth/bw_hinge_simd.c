@@ -27,8 +27,8 @@
  *
  * Lagged damping takes dtheta/dx from other positions, which are given: s is then k (theta - theta0) alone, and K is
  * that of the energy. Its force is minus the gradient of the dissipation c thetadot^2/2 by v. theta is continued from
- * those positions, too: where theta0 is not 0 the energy would jump at pi, and Newton's method, for which a fold is
- * pressed flat, would come to a halt in front of that jump.
+ * those positions, too. Where theta0 is not 0 the energy would otherwise jump at pi, and Newton's method would halt
+ * in front of that jump when a fold is pressed flat.
  *
  * DRAPE_DAMPING_FULL adds to K what Baraff and Witkin leave out, c dtheta/dx (dthetadot/dx)', never clamped. It is of
  * rank one. The form dthetadot/dx = (Hessian of theta) v has as coefficients the derivatives of 2 Q(u, r; 3) - 2 Q(w,

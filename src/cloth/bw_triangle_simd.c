@@ -66,8 +66,8 @@ typedef struct gradient_matrix {
     vd33 uv;
 } gradient_matrix;
 
-/* The same from its parts, for a triangle's directions: n_u n_u' and n_v n_v', I in uu, vv and uv, and the part of
- * shear in d+ and d- (see above). */
+/* The same from its parts, for a triangle's directions. These are n_u n_u' and n_v n_v'; I in uu, vv and uv; and the
+ * part of shear in d+ and d- (see above). */
 typedef struct gradient_parts {
     vd along_u, along_v, all_u, all_v, all_uv, a, b, c;
     vd3 plus, minus; /* d+, d- */

@@ -5,14 +5,14 @@
  * It has two stiff conditions per vertex, sqrt(G_uu) - 1 and sqrt(G_vv) - 1, where triangles have four: so cloth
  * folds on meshes whose edges do not follow the threads. (Dohrmann et al. 2000 average strains in this way.)
  *
- * The arc. Triangles are inscribed in the sheet, and their edges are chords. With the second derivatives C(y, y) at v
- * of the quadratic function nearest to its ring (patch_fit.c), an edge e is the chord of an arc whose length squared
- * is |x_e|^2 + |C(e, e)|^2/12, up to terms of sixth order. As (w_i . w_j)_t = -sum_{k<l} m_kl |x_k - x_l|^2 with
+ * The arc. Triangles are inscribed in the sheet, and their edges are chords. C(y, y) are the second derivatives at v
+ * of the quadratic function nearest to its ring (patch_fit.c). An edge e is then the chord of an arc whose length
+ * squared is |x_e|^2 + |C(e, e)|^2/12, up to terms of sixth order. As (w_i . w_j)_t = -sum_{k<l} m_kl |x_k - x_l|^2 with
  * m_kl = (d_ik d_jl + d_il d_jk)/2, the metric of the sheet is that of the triangle and
  *     arc_ij = -1/12 mean_t sum_{k<l} m_kl |C(e_kl, e_kl)|^2.
  * Without it a thread that crosses tilted triangles seems longer than it is: where a curtain folds, its lower edge
- * rises. Of the arc of a thread that bends itself, the term |C_ii|^2 in G_ii, only the share ARC_ALONG is taken:
- * along edges that follow the threads, sharp folds are free without it. Pieces that are curved at rest have no arcs:
+ * rises. The arc of a thread that bends itself is the term |C_ii|^2 in G_ii. Only the share ARC_ALONG of it is taken,
+ * because sharp folds along edges that follow the threads are free without it. Pieces that are curved at rest have no arcs:
  * the lengths of their edges are those of the material.
  *
  * Both are quadratic in the positions of the ring, with a constant matrix Q per condition whose rows sum to zero:

@@ -6,8 +6,8 @@
  *
  * With zeta = 2 Q x, C' = dC/dG, rate = C' zeta.v, and the tension T = A (k C + c rate),
  *     f = -T C' zeta,   K = (A k C'^2 + T C'') zeta zeta' + 2 T C' Q,   D = A c C'^2 zeta zeta'.
- * Positive semidefinite: the factor of zeta zeta' where it is positive (for c = 0 it always is), and of 2 T C' Q the
- * positive terms, 2 T C' P where T is positive, else 2 T C' (Q - P). Lagged damping and `exactness` are as in
+ * The semidefinite form keeps the factor of zeta zeta' where it is positive (for c = 0 it always is). Of 2 T C' Q it
+ * keeps the positive terms: 2 T C' P where T is positive, else 2 T C' (Q - P). Lagged damping and `exactness` are as in
  * bw_triangle_simd.c. All of the damping's Jacobian adds A c C' zeta q' to K, with q = C'' (zeta.v) zeta + 2 C' Q v.
  *
  * Every point is evaluated once; then every row sums what the points around it left, in a fixed order. Cost for rings

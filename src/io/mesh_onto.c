@@ -1,11 +1,11 @@
 /* mesh_onto.c: a panel is sewn onto another one: a pocket, a patch, a flap. See mesh_sew.h.
  *
  * The path lies somewhere in the pattern of the panel below. That panel is divided there, so that the path becomes a
- * row of its edges. First the corners of the path become vertices. Where the path then crosses an edge, the nearer end
- * of the edge moves there; the edge is divided if a triangle would become too thin by that. Then both rows get the
- * vertices that only the other one has. So pairs of vertices are all that has to be held together. Points of triangles
- * would couple vertex after vertex, along the whole path. Two layers that have the edges of their seam in common also
- * do not cross there.
+ * row of its edges. First the corners of the path become vertices. Where the path then crosses an edge, the nearer
+ * end of the edge moves there; the edge is divided if a triangle would become too thin by that. Then both rows get
+ * the vertices that only the other one has. So pairs of vertices are all that has to be held together. Points of
+ * triangles would couple vertex after vertex, along the whole path. Two layers that have the edges of their seam in
+ * common also do not cross there.
  *
  * All of this happens in the plane of the pattern; places in space follow from it, and the surface below stays the
  * same set of points where it is flat. */

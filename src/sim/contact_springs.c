@@ -518,8 +518,9 @@ static void add_coupling(drape_i_contact *c, const drape_i_contact_spring *s, co
     memcpy(to->n, n, sizeof to->n);
 }
 
-/* Springs between a triangle or an edge and an object are added to the blocks of A that its vertices have anyway:
- * couplings cost every level of the multigrid a rebuild. So is the friction of single vertices. */
+/* Springs between a triangle or an edge and an object are added to the blocks of A that its vertices have anyway.
+ * As couplings they would cost a rebuild of every level of the multigrid. The friction of single vertices is added in
+ * the same way. */
 static void add_to_blocks(const drape_bsr3 *A, drape_i_contact *c, const drape_i_contact_spring *s,
                           const double stiff[9]) {
     for (int32_t i = 0; i < s->count; i++)

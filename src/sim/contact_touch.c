@@ -5,10 +5,10 @@
  *
  *   n.x(t) = n.p(t) + d,   in S and z
  *
- * as long as S pushes: where the solve finds that it pulls, the vertex is let go, and the system is solved again. But
- * pulls of a single step that are together no more than TOLERATED of all that is carried are left: where stiff cloth
- * slides there are some in every step, at other vertices each time, and they cost a second solve. Where it is too
- * near at the start, half of what is missing is made up in a step.
+ * as long as S pushes: where the solve finds that it pulls, the vertex is let go, and the system is solved again.
+ * Pulls of a single step are left if they are together no more than TOLERATED of all that is carried. Where stiff
+ * cloth slides there are some in every step, at other vertices each time, and they would cost a second solve. Where
+ * it is too near at the start, half of what is missing is made up in a step.
  *
  * Who touches is at first who did so in the step before, and who would come too near without. What is let go is free
  * until it comes too near again.

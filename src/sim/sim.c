@@ -14,7 +14,7 @@ typedef struct vector {
     bool needed;
 } vector;
 
-enum { VECTORS = 15 };
+enum { VECTORS = 16 };
 
 static void list_vectors(drape_sim *sim, const drape_integration *s, vector out[VECTORS]) {
     bool linearised = drape_i_integration_is_linearised(s);
@@ -27,6 +27,7 @@ static void list_vectors(drape_sim *sim, const drape_integration *s, vector out[
                                  {&sim->dv, true},
                                  {&sim->f, linearised},
                                  {&sim->Kv, linearised},
+                                 {&sim->dv_old, linearised && !positions},
                                  {&sim->dx, linearised && positions},
                                  {&sim->hv, linearised && positions},
                                  {&sim->Ahv, linearised && positions},

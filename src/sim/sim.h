@@ -103,6 +103,7 @@ struct drape_sim {
     const double *start;     /* rest positions; the cloth's */
     double *placed;          /* positions at time 0; NULL: the rest positions */
     double *x_old, *v_old;   /* state at the beginning of the last step */
+    double *dv_old;          /* linearised steps for velocities: dv before it, where its solve starts */
     double *b;               /* right-hand side of the last linear system */
     double *dv;              /* velocity change of the last linearised step: the guess for the next */
     double *f, *Kv;          /* linearised steps: force, stiffness times velocity */

@@ -29,6 +29,7 @@ static size_t bytes_of(const drape_sim *sim) { return (size_t)drape_i_sim_number
 static bool begin(drape_sim *sim) {
     memcpy(sim->x_old, sim->x, bytes_of(sim));
     memcpy(sim->v_old, sim->v, bytes_of(sim));
+    if (sim->dv_old) memcpy(sim->dv_old, sim->dv, bytes_of(sim));
     sim->spent = (drape_i_spent){0};
     sim->parts = 1;
     sim->solved = (drape_solve_result){.reason = DRAPE_CONVERGED, .method = "none", .precond = "none"};
@@ -217,8 +218,9 @@ drape_status drape_i_sim_respond(drape_sim *sim, double t, double h, const doubl
 
 /* ---- check: check.c ---- */
 
-/* The state of before the step stands. */
+/* The state of before the step stands. Once there is memory, the step takes the same way as one that never failed. */
 static drape_status take_back(drape_sim *sim, drape_status status) {
+    if (sim->dv_old && status == DRAPE_ERROR_MEMORY) memcpy(sim->dv, sim->dv_old, bytes_of(sim));
     memcpy(sim->x, sim->x_old, bytes_of(sim));
     memcpy(sim->v, sim->v_old, bytes_of(sim));
     sim->constraint_force = NULL;

