@@ -181,7 +181,8 @@ static void watch_scenes(int32_t threads) {
     drape_context *ctx = test_context(threads);
     const drape_integration usual = drape_integration_defaults();
     for (int32_t i = 0; drape_scene_name(i); i++)
-        /* Their first steps find more pairs each time: as coarse as here the knot unbends, and the apron's flap falls. */
+        /* Their first steps find more pairs each time: as coarse as here the knot unbends, and the apron's flap
+         * falls. */
         if (strcmp(drape_scene_name(i), "knot") != 0 && strcmp(drape_scene_name(i), "apron") != 0)
             watch_steps(ctx, drape_scene_name(i), &usual, 0);
     assert_int_equal(drape_context_bytes(ctx) > 0, threads > 1); /* the pool */
