@@ -293,6 +293,10 @@ typedef struct drape_ode_settings {
     /* Keeps what drape_ode_interpolate and drape_ode_watch need: at most five vectors more, and for BDF methods no
      * evaluation of f. It changes no bit of any step. Default false: neither can be called. */
     bool dense_output;
+    /* bdf3 to bdf6 with fixed steps begin with one step, then two, and so on. Otherwise they begin with extrapolated
+     * implicit Euler steps, which keep the order but need states that are smooth in h. Simulations with contact or a
+     * limit of strain set it. Default: false. */
+    bool begin_low;
     uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_ode_settings;
 

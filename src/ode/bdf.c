@@ -11,8 +11,9 @@
  * where it all began. Its error is alpha_0 (-x_e) times that of the step, with the other sign, so the step's is
  * (next - guess) / (1 + alpha_0 (-x_e)).
  *
- * The first k - 1 steps: extrapolated implicit Euler steps of order k - 1, which keep order k; or, where the error is
- * controlled, of 1, 2, ... steps, which the control makes short. */
+ * The first k - 1 steps: extrapolated implicit Euler steps of order k - 1, which keep order k. Where the error is
+ * controlled they are of 1, 2, ... steps, which the control makes short. So they are for k > 2 with
+ * settings.begin_low, where states are not smooth in h. */
 #include "ode/ode.h"
 
 /* ---- The beginning: one step of order p from implicit Euler steps alone ----
@@ -135,6 +136,11 @@ static void estimate(drape_ode *ode, int32_t steps, double alpha, double e) {
 
 /* Methods of more than two steps are not A-stable: vibrations that the step resolves poorly grow. */
 enum { MOST_STABLE_STEPS = 2 };
+
+/* The weights of an extrapolation have both signs, and grow with the order: 64.8 for six steps. */
+bool drape_i_ode_begins_low(const drape_ode *ode) {
+    return ode->settings.begin_low && ode->method.steps > MOST_STABLE_STEPS;
+}
 
 drape_status drape_i_ode_bdf_step(drape_ode *ode, double h, drape_ode_reason *reason) {
     int32_t steps = ode->method.steps;

@@ -50,6 +50,8 @@ const drape_i_ode_method *drape_i_ode_method_find(const char *name);
 
 drape_i_ode_stepper drape_i_ode_explicit_step, drape_i_ode_verlet_step, drape_i_ode_midpoint_step,
     drape_i_ode_tr_bdf2_step, drape_i_ode_bdf_step;
+/* Whether a multistep method with fixed steps begins with one step, then two, and so on. */
+bool drape_i_ode_begins_low(const drape_ode *ode);
 extern const drape_ode_tableau drape_i_ode_explicit_euler, drape_i_ode_explicit_midpoint, drape_i_ode_rk4,
     drape_i_ode_bogacki_shampine, drape_i_ode_dormand_prince;
 extern const double drape_i_ode_dormand_prince_extension[7];

@@ -170,7 +170,8 @@ static drape_status fixed_step(drape_ode *ode, double h, double t, drape_ode_res
     drape_ode_reason reason;
     drape_status status = check_step(ode, h);
     if (status) return status;
-    ode->wants_error = ode->ramps = false;
+    ode->wants_error = false;
+    ode->ramps = drape_i_ode_begins_low(ode);
     ode->text[0] = 0;
     status = try_stable(ode, h, &reason);
     if (!status && !reason) status = accept(ode, h, t, &reason);

@@ -180,6 +180,7 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
         implicit && s.control == DRAPE_ODE_FIXED && !scene->integration.stop_on_failure ? DRAPE_I_HALVINGS : 0;
     it->guards = implicit && !damps(s.method);
     it->stiffest_step = -1;
+    s.begin_low = drape_i_sim_responds(sim);
     drape_ode_system system = drape_i_cloth_system(sim, implicit);
     drape_status status = allocate(sim, implicit);
     if (!status && implicit) status = drape_i_assembler_keep_potentials(sim->forces);
