@@ -736,7 +736,7 @@ static void stitch_seams(const drape_i_garment *g, const drape_i_mesh *m, int32_
     }
 }
 
-/* The group that a panel is: those of its file stand behind it. */
+/* The group that a panel is. The groups of its file follow it. */
 static const drape_i_mesh_group *group_of(const drape_i_garment *g, const drape_i_mesh *m, int32_t panel) {
     int32_t group = 0;
     for (int32_t i = 0; i < panel; i++) group += 1 + g->panel[i].mesh->groups;

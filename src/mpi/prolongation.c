@@ -1,7 +1,7 @@
 /* prolongation.c: the interpolation from the next coarser level as a matrix of PETSc that is never copied (MATSHELL).
- * It leads from own aggregates to own vertices alone, so its products need nobody else. Its blocks are in single
- * precision: 40 bytes where PETSc's rows take 108. The product P'A P is made from the same numbers, so nothing else
- * comes of the rounding than an interpolation that is as good. */
+ * It leads from own aggregates to own vertices alone, so its products need no other process. Its blocks are in single
+ * precision: 40 bytes where PETSc's rows take 108. The product P'A P is formed from the same numbers, so the rounding
+ * only gives a slightly different interpolation, which is as good. */
 #include "mpi/mpi.h"
 
 #include <string.h>
