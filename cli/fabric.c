@@ -6,13 +6,15 @@
  *     tensile, warp|weft              x %, elongation; y N/m, force per width
  *     shear                           x degrees, angle; y N/m, force per length
  * Several lines of a weight or cantilever are readings, whose mean is taken. Several of tensile or shear are points
- * of a curve: the result is the line through the origin that is nearest to them.
+ * of a curve. The result is the line through the origin that is nearest to them; or two stiffnesses and a knee, where
+ * four or more of them bend upwards (fabric_curve.c).
  *
  *     bend     B = w g c^3 with the weight w per area and the bending length c (ASTM D1388)
  *     twist    1/B_twist = 2/B_bias - (1/B_warp + 1/B_weft)/2   (docs/models.md)
- *     stretch  the k that makes sum (F - k e)^2 least
- *     shear    the G that makes sum (F - G sin a cos a)^2 least: the energy is G/2 sin^2 a per area */
+ *     stretch  F = s(e), the tension at an elongation e
+ *     shear    F = s(sin a) cos a: the energy is a function of sin a per area */
 #include "cli.h"
+#include "fabric_curve.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,15 +25,15 @@ static const double GRAVITY = 9.81, PI = 3.14159265358979323846;
 enum { WARP, WEFT, BIAS, DIRECTIONS };
 enum { MOST_LINE = 512 };
 
-/* Sums over the lines of a test in a direction. */
+/* Sums over the readings of a test in a direction: of their values and squares. */
 typedef struct sums {
     int32_t count;
-    double x, xx;      /* of readings: their values and squares */
-    double aa, af, ff; /* of points: with a the elongation or sin cos, f the force */
+    double x, xx;
 } sums;
 
 typedef struct measurements {
-    sums weight, cantilever[DIRECTIONS], tensile[DIRECTIONS], shear;
+    sums weight, cantilever[DIRECTIONS];
+    curve_points tensile[2], shear;
 } measurements;
 
 /* A number of the material and how well the measurements agree on it. */
@@ -78,7 +80,11 @@ static int32_t find_direction(const char *name) {
 
 static void add_reading(sums *s, double x) { s->count++, s->x += x, s->xx += x * x; }
 
-static void add_point(sums *s, double a, double f) { s->count++, s->aa += a * a, s->af += a * f, s->ff += f * f; }
+static const char *add_point(curve_points *to, double strain, double lever, double force) {
+    if (to->count == MOST_POINTS) return "the test has more than 1000 points";
+    to->point[to->count++] = (curve_point){strain, lever, force};
+    return NULL;
+}
 
 /* One line; what is wrong with it, or NULL. */
 static const char *read_line(char *const field[4], measurements *m) {
@@ -98,9 +104,9 @@ static const char *read_line(char *const field[4], measurements *m) {
     else if (strcmp(field[0], "shear") == 0) {
         if (x >= 45) return "the angle is 45 degrees or more";
         const double angle = x * PI / 180;
-        add_point(&m->shear, sin(angle) * cos(angle), y);
+        return add_point(&m->shear, sin(angle), cos(angle), y);
     } else if (direction == BIAS) return "tensile tests go along warp or weft; on the bias, cloth shears";
-    else add_point(&m->tensile[direction], x / 100, y);
+    else return add_point(&m->tensile[direction], x / 100, 1, y);
     return NULL;
 }
 
@@ -132,13 +138,6 @@ static fitted mean_of(const sums *s) {
     if (s->count == 0) return (fitted){0};
     const double mean = s->x / s->count, square = fmax(s->xx / s->count - mean * mean, 0);
     return (fitted){mean, sqrt(square * s->count / fmax(s->count - 1, 1)) / mean, s->count};
-}
-
-/* The slope of the line, and the root mean square of what it leaves over that of the forces. */
-static fitted slope_of(const sums *s) {
-    if (s->count == 0) return (fitted){0};
-    const double slope = s->af / s->aa, left = fmax(s->ff - slope * s->af, 0);
-    return (fitted){slope, sqrt(left / s->ff), s->count};
 }
 
 /* B = w g c^3; three times the spread of c is that of B. */
@@ -199,29 +198,51 @@ static void print_bend(FILE *to, const fitted B[DIRECTIONS], double twist) {
             B[WEFT].count ? B[WEFT].value : B[WARP].value, twist);
 }
 
-static void print_stretch(FILE *to, const fitted k[2]) {
-    print_fit(to, "stretch, warp", &k[WARP], "N/m");
-    if (k[WEFT].count) print_fit(to, "stretch, weft", &k[WEFT], "N/m");
-    if (k[WEFT].count) fprintf(to, "  stretch: [%.4g N/m, %.4g N/m]\n", k[WARP].value, k[WEFT].value);
-    else fprintf(to, "  stretch: %.4g N/m\n", k[WARP].value);
+static void print_curve_fit(FILE *to, const char *what, const fitted_curve *f) {
+    print_fit(to, what, &(fitted){f->soft, f->residual, f->count}, "N/m");
+}
+
+/* Two numbers where the weft was measured too. */
+static void print_threads(FILE *to, const char *key, double warp, double weft, bool both, const char *unit) {
+    if (both) fprintf(to, "  %s: [%.4g%s, %.4g%s]\n", key, warp, unit, weft, unit);
+    else fprintf(to, "  %s: %.4g%s\n", key, warp, unit);
+}
+
+static void print_stretch(FILE *to, const fitted_curve k[2]) {
+    const bool both = k[WEFT].count > 0;
+    print_curve_fit(to, "stretch, warp", &k[WARP]);
+    if (both) print_curve_fit(to, "stretch, weft", &k[WEFT]);
+    print_threads(to, "stretch", k[WARP].soft, k[WEFT].soft, both, " N/m");
+    if (!(k[WARP].stiff > 0) && !(k[WEFT].stiff > 0)) return;
+    print_threads(to, "stretch_stiff", k[WARP].stiff, k[WEFT].stiff, both, " N/m");
+    print_threads(to, "stretch_knee", 100 * k[WARP].knee, 100 * k[WEFT].knee, both, " %");
+}
+
+static void print_shear(FILE *to, const fitted_curve *G) {
+    print_curve_fit(to, "shear", G);
+    fprintf(to, "  shear: %.4g N/m\n", G->soft);
+    if (!(G->stiff > 0)) return;
+    fprintf(to, "  shear_stiff: %.4g N/m\n  shear_knee: %.4g   # the sine of %.3g degrees\n", G->stiff, G->knee,
+            asin(fmin(G->knee, 1)) * 180 / PI);
 }
 
 static void print_material(FILE *to, const measurements *m, const fitted B[DIRECTIONS], double twist,
                            const char *base) {
-    const fitted weight = mean_of(&m->weight), shear = slope_of(&m->shear);
-    const fitted k[2] = {slope_of(&m->tensile[WARP]), slope_of(&m->tensile[WEFT])};
+    const fitted weight = mean_of(&m->weight);
+    const fitted_curve shear = fit_curve(&m->shear);
+    const fitted_curve k[2] = {fit_curve(&m->tensile[WARP]), fit_curve(&m->tensile[WEFT])};
     fprintf(to, "material:\n  fabric: %s   # for what was not measured:%s%s%s%s damping\n", base,
             weight.count ? "" : " density,", k[WARP].count ? "" : " stretch,", shear.count ? "" : " shear,",
             B[WARP].count ? "" : " bend,");
     if (weight.count)
         print_fit(to, "density", &weight, "kg/m^2"), fprintf(to, "  density: %.4g kg/m^2\n", weight.value);
     if (k[WARP].count) print_stretch(to, k);
-    if (shear.count) print_fit(to, "shear", &shear, "N/m"), fprintf(to, "  shear: %.4g N/m\n", shear.value);
+    if (shear.count) print_shear(to, &shear);
     if (B[WARP].count) print_bend(to, B, twist);
 }
 
 static int fit(const char *path, const char *base, const char *output) {
-    measurements m = {0};
+    static measurements m;
     fitted B[DIRECTIONS];
     double twist = 0;
     if (!can_write(output) || !read_file(path, &m) || !is_complete(path, &m)) return EXIT_BAD_INPUT;

@@ -1,5 +1,6 @@
 /* baraff_witkin.c: the model of Baraff and Witkin (1998) from materials: stretch and shear per triangle, bending per
- * interior edge. The formulas stand in bw_triangle_simd.c and bw_hinge_simd.c.
+ * interior edge. The formulas stand in bw_triangle_simd.c and bw_hinge_simd.c, those of fabrics that stiffen in
+ * bw_stiffened_simd.c.
  *
  * Bending rigidity B (N m) of the sheet becomes the hinge energy (B/2.4)/2 3 e^2/(A1 + A2) (theta - theta0)^2.
  * Weights 3 e^2/(A1+A2) with k give a strip of regular right triangles the rigidity 2.4 k. */
@@ -19,9 +20,17 @@ typedef struct hinge_set {
     drape_i_bw_data data;
 } hinge_set;
 
+/* Triangles whose material stiffens with strain. */
+typedef struct stiffened_set {
+    int32_t count;
+    int32_t *nodes;
+    drape_i_bw_data data;
+} stiffened_set;
+
 typedef struct model_state {
     int32_t triangles;
     drape_i_bw_data triangle;
+    stiffened_set stiffened;
     hinge_set hinges;  /* those that bend, and are damped */
     hinge_set dampers; /* those whose bending is quadratic */
     int32_t pairs;     /* of triangles that stretch together */
@@ -38,6 +47,8 @@ static void destroy(drape_context *ctx, void *state) {
     model_state *s = state;
     if (!s) return;
     DRAPE_FREE(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles);
+    DRAPE_FREE(ctx, s->stiffened.data.records, (int64_t)BW_STIFFENED_SIZE * s->stiffened.count);
+    DRAPE_FREE(ctx, s->stiffened.nodes, 3 * (int64_t)s->stiffened.count);
     clear_hinges(ctx, &s->hinges);
     clear_hinges(ctx, &s->dampers);
     DRAPE_FREE(ctx, s->pair.records, (int64_t)BW_PAIR_SIZE * s->pairs);
@@ -45,13 +56,51 @@ static void destroy(drape_context *ctx, void *state) {
     DRAPE_FREE(ctx, s, 1);
 }
 
-static void fill_triangle(const drape_i_rest_triangle *rest, const drape_material *m, double *r) {
+static void fill_shape(const drape_i_rest_triangle *rest, double *r) {
     r[BW_AREA] = rest->area;
     r[BW_DU1] = rest->du[1], r[BW_DU2] = rest->du[2];
     r[BW_DV1] = rest->dv[1], r[BW_DV2] = rest->dv[2];
+}
+
+static void fill_triangle(const drape_i_rest_triangle *rest, const drape_material *m, double *r) {
+    fill_shape(rest, r);
     r[BW_STRETCH_U] = m->stretch[0], r[BW_DAMP_U] = m->damping_stretch * m->stretch[0];
     r[BW_STRETCH_V] = m->stretch[1], r[BW_DAMP_V] = m->damping_stretch * m->stretch[1];
     r[BW_SHEAR] = m->shear, r[BW_DAMP_SHEAR] = m->damping_shear * m->shear;
+}
+
+/* From stiffness k to K around the knee; K 0: it stays k. */
+static void fill_curve(double k, double K, double knee, double *r) {
+    const bool rises = K > k && knee > 0;
+    r[BW_CURVE_RISE] = rises ? (K - k) / knee : 0;
+    r[BW_CURVE_BEGIN] = rises ? 0.5 * knee : 0;
+    r[BW_CURVE_END] = rises ? 1.5 * knee : 0;
+}
+
+static void fill_stiffened(const drape_i_rest_triangle *rest, const drape_material *m, double *r) {
+    fill_shape(rest, r);
+    for (int32_t i = 0; i < 2; i++)
+        fill_curve(m->stretch[i], m->stretch_stiff[i], m->stretch_knee[i], r + BW_CURVES + BW_CURVE_SIZE * i);
+    fill_curve(m->shear, m->shear_stiff, m->shear_knee, r + BW_CURVES + 2 * BW_CURVE_SIZE);
+}
+
+static bool stiffens(const drape_material *m) {
+    return m->stretch_stiff[0] > 0 || m->stretch_stiff[1] > 0 || m->shear_stiff > 0;
+}
+
+static drape_status make_stiffened(drape_context *ctx, const drape_i_model_input *in, stiffened_set *out) {
+    for (int32_t t = 0; t < in->triangles; t++) out->count += stiffens(in->material[t]);
+    if (!DRAPE_NEW(ctx, out->data.records, (int64_t)BW_STIFFENED_SIZE * out->count) ||
+        !DRAPE_NEW(ctx, out->nodes, 3 * (int64_t)out->count))
+        return DRAPE_ERROR_MEMORY;
+    out->data.nodes = out->nodes;
+    for (int32_t t = 0, next = 0; t < in->triangles; t++) {
+        if (!stiffens(in->material[t])) continue;
+        fill_stiffened(&in->rest_triangle[t], in->material[t], out->data.records + (int64_t)BW_STIFFENED_SIZE * next);
+        for (int32_t k = 0; k < 3; k++) out->nodes[3 * (int64_t)next + k] = in->triangle[t][k];
+        next++;
+    }
+    return DRAPE_OK;
 }
 
 static void fill_hinge(const drape_i_rest_hinge *rest, const drape_material *m, double *r) {
@@ -154,7 +203,8 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
     s->triangles = in->triangles;
     s->triangle = (drape_i_bw_data){in->triangle[0], NULL};
     if (!DRAPE_NEW(ctx, s->triangle.records, (int64_t)BW_TRIANGLE_SIZE * s->triangles) ||
-        choose_hinges(ctx, in, bends, &s->hinges) || choose_hinges(ctx, in, only_damps, &s->dampers)) {
+        make_stiffened(ctx, in, &s->stiffened) || choose_hinges(ctx, in, bends, &s->hinges) ||
+        choose_hinges(ctx, in, only_damps, &s->dampers)) {
         destroy(ctx, s);
         return DRAPE_ERROR_MEMORY;
     }
@@ -169,6 +219,12 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
                               .damped = true};
     *term_count = 1;
     *state = s;
+    if (s->stiffened.count > 0)
+        terms[(*term_count)++] = (drape_i_term){.elements = {3, s->stiffened.count, s->stiffened.nodes},
+                                                .batch = drape_i_bw_stiffened_at,
+                                                .potential = true,
+                                                .energy = drape_i_bw_stiffened_energy_at,
+                                                .data = &s->stiffened.data};
     if (in->membrane == DRAPE_MEMBRANE_PAIRED) {
         drape_status status = make_pairs(ctx, in, s);
         if (status) return status; /* the caller destroys the state */
@@ -202,6 +258,10 @@ static drape_status create(drape_context *ctx, const drape_i_model_input *in, dr
 
 static const drape_material_field fields[] = {
     DRAPE_I_SHEET_FIELDS,
+    DRAPE_I_FIELD(stretch_stiff, 2, "N/m", 0, "stretch stiffness of straightened threads; 0: as stretch"),
+    DRAPE_I_FIELD(stretch_knee, 2, "", 0, "elongation around which stretch stiffens"),
+    DRAPE_I_FIELD(shear_stiff, 1, "N/m", 0, "shear stiffness of jammed threads; 0: as shear"),
+    DRAPE_I_FIELD(shear_knee, 1, "", 0, "sine of the shear angle around which shear stiffens"),
     DRAPE_I_FIELD(bend_hinge, 1, "N m", 0, "stiffness of every hinge, in place of bend"),
     {0},
 };

@@ -20,6 +20,12 @@ enum {
     BW_TRIANGLE_SIZE
 };
 
+/* How a condition stiffens: its stiffness rises by so much per strain from one strain to another. */
+enum { BW_CURVE_RISE, BW_CURVE_BEGIN, BW_CURVE_END, BW_CURVE_SIZE };
+
+/* The record of a triangle that stiffens: the first numbers of its other one, and the curves of u, v and shear. */
+enum { BW_CURVES = BW_DV2 + 1, BW_STIFFENED_SIZE = BW_CURVES + 3 * BW_CURVE_SIZE };
+
 /* A hinge's record; stiffness in N m, damping in N m s, rest angle in rad. */
 enum { BW_BEND, BW_DAMP_BEND, BW_ANGLE, BW_HINGE_SIZE };
 
@@ -58,6 +64,10 @@ DRAPE_I_KERNEL(void, drape_i_bw_triangle_energy,
                (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
 DRAPE_I_KERNEL(void, drape_i_bw_triangle_dissipation,
                (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *dissipation));
+DRAPE_I_KERNEL(void, drape_i_bw_stiffened,
+               (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
+DRAPE_I_KERNEL(void, drape_i_bw_stiffened_energy,
+               (const void *data, const drape_i_evaluation *at, const int32_t *elements, double *energy));
 DRAPE_I_KERNEL(void, drape_i_bw_pair,
                (const void *data, const void *at, const int32_t *elements, drape_i_batch *out));
 DRAPE_I_KERNEL(void, drape_i_bw_pair_energy,

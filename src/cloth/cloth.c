@@ -143,6 +143,7 @@ static drape_status make_model(drape_cloth *c, const drape_piece *pieces, const 
 
 static bool has_linear_jacobian(const drape_i_model *model) { return model->linear_jacobian; }
 static bool has_strain_limit(const drape_i_model *model) { return model->strain_limit; }
+static bool has_triangles(const drape_i_model *model) { return model->bending != DRAPE_BENDING_OF_MODEL; }
 
 static drape_status refuse_model(const drape_cloth *c, const char *what, bool (*has)(const drape_i_model *model)) {
     char names[256];
@@ -153,6 +154,7 @@ static drape_status refuse_model(const drape_cloth *c, const char *what, bool (*
 
 static void note_material(drape_cloth *c, const drape_material *m) {
     c->limited |= m->strain_limit > 0;
+    c->stiffens |= m->stretch_stiff[0] > 0 || m->stretch_stiff[1] > 0 || m->shear_stiff > 0;
     c->damped |= m->damping_stretch > 0 || m->damping_shear > 0 || m->damping_bend > 0;
 }
 
@@ -165,6 +167,8 @@ static drape_status check_model(drape_cloth *c, const drape_piece *pieces, int32
         for (int32_t i = 0; pieces[p].materials && i < pieces[p].material_count; i++)
             note_material(c, &pieces[p].materials[i]);
     }
+    if (c->stiffens && !has_triangles(c->model))
+        return refuse_model(c, "stiffness that rises with strain", has_triangles);
     return c->limited && !has_strain_limit(c->model) ? refuse_model(c, "strain_limit", has_strain_limit) : DRAPE_OK;
 }
 
@@ -186,8 +190,6 @@ static drape_status build(drape_cloth *c, const drape_piece *pieces, int32_t cou
     DRAPE_FREE(ctx, piece_of, c->triangles);
     return status;
 }
-
-static bool has_triangles(const drape_i_model *model) { return model->bending != DRAPE_BENDING_OF_MODEL; }
 
 /* Membrane and bending, where the model has a choice of them. */
 static drape_status resolve_sheet(drape_cloth *c) {

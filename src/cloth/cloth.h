@@ -21,6 +21,7 @@ struct drape_cloth {
     const drape_i_model *model;
     void *model_state;
     bool limited;               /* a material has a limit of strain */
+    bool stiffens;              /* a material does, with strain */
     bool damped;                /* a material is damped: the model's forces have no potential */
     drape_i_quadratic *bending; /* a part of the model; NULL: all of its forces are those of the terms */
     drape_i_nodal *membrane;    /* likewise: of DRAPE_MEMBRANE_NODAL */

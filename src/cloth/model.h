@@ -59,7 +59,7 @@ typedef struct drape_i_term {
     bool unsymmetric; /* its batches always have one */
 } drape_i_term;
 
-enum { DRAPE_I_MODEL_TERMS = 4 };
+enum { DRAPE_I_MODEL_TERMS = 5 };
 
 /* For models that bend alike in all directions. */
 static inline double drape_i_mean_bend(const drape_material *m) {

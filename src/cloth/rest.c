@@ -19,6 +19,28 @@ static bool finite_all(const double *a, int64_t n, int64_t *where) {
     return true;
 }
 
+/* Stiffness may not fall with strain, and rises around a knee above 0. */
+static drape_status check_curves(drape_context *ctx, int32_t piece, const drape_material *m) {
+    const struct {
+        const char *name;
+        double soft, stiff, knee;
+    } curves[] = {{"stretch along warp", m->stretch[0], m->stretch_stiff[0], m->stretch_knee[0]},
+                  {"stretch along weft", m->stretch[1], m->stretch_stiff[1], m->stretch_knee[1]},
+                  {"shear", m->shear, m->shear_stiff, m->shear_knee}};
+    for (size_t i = 0; i < sizeof curves / sizeof *curves; i++) {
+        if (!(curves[i].stiff > 0)) continue;
+        if (curves[i].stiff < curves[i].soft)
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                                "piece %d: material: %s falls from %g to %g N/m at the knee; it can only rise", piece,
+                                curves[i].name, curves[i].soft, curves[i].stiff);
+        if (!(curves[i].knee > 0))
+            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
+                                "piece %d: material: %s stiffens to %g N/m, but its knee is 0; it must be above 0",
+                                piece, curves[i].name, curves[i].stiff);
+    }
+    return DRAPE_OK;
+}
+
 static drape_status check_material(drape_context *ctx, int32_t piece, const drape_material *m) {
     const struct {
         const char *name;
@@ -36,6 +58,12 @@ static drape_status check_material(drape_context *ctx, int32_t piece, const drap
                   {"spring_shear", m->spring_shear, false},
                   {"spring_bend", m->spring_bend, false},
                   {"strain_limit", m->strain_limit, false},
+                  {"stretch_stiff along warp", m->stretch_stiff[0], false},
+                  {"stretch_stiff along weft", m->stretch_stiff[1], false},
+                  {"stretch_knee along warp", m->stretch_knee[0], false},
+                  {"stretch_knee along weft", m->stretch_knee[1], false},
+                  {"shear_stiff", m->shear_stiff, false},
+                  {"shear_knee", m->shear_knee, false},
                   {"damping_stretch", m->damping_stretch, false},
                   {"damping_shear", m->damping_shear, false},
                   {"damping_bend", m->damping_bend, false}};
@@ -43,7 +71,7 @@ static drape_status check_material(drape_context *ctx, int32_t piece, const drap
         if (!isfinite(fields[i].value) || fields[i].value < 0 || (fields[i].positive && fields[i].value == 0))
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "piece %d: material: %s is %g; it must be %s", piece,
                                 fields[i].name, fields[i].value, fields[i].positive ? "above 0" : "0 or more");
-    return DRAPE_OK;
+    return check_curves(ctx, piece, m);
 }
 
 static drape_status check_corners(drape_context *ctx, int32_t piece, const drape_piece *p) {

@@ -1,6 +1,7 @@
 /* scene_material.c: `material:`, the name of a fabric or a map that may start from one. */
 #include "io/scene_reader.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_FABRICS = 32 };
@@ -17,17 +18,63 @@ static bool take_fabric(reader_t *r, const drape_i_node *node, drape_material *o
 }
 
 /* One number, or one for warp and one for weft. */
-static void read_stretch(reader_t *r, const drape_i_node *node, double out[2]) {
+static void read_threads(reader_t *r, const drape_i_node *map, const char *key, drape_i_dimension dimension,
+                         const char *example, double out[2]) {
+    const drape_i_node *node = drape_i_node_find(map, key);
     if (!node) return;
     if (node->kind != DRAPE_I_LIST) {
-        if (drape_i_node_number(r, node, DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out[0])) out[1] = out[0];
+        if (drape_i_node_number(r, node, dimension, DRAPE_I_NOT_NEGATIVE, &out[0])) out[1] = out[0];
     } else if (drape_i_node_count(node) != 2) {
-        drape_i_problem_at(&r->problems, node, false,
-                           "stretch: expected one number, or two for warp and weft, such as [5 kN/m, 4 kN/m]");
+        drape_i_problem_at(&r->problems, node, false, "%s: expected one number, or two for warp and weft, such as %s",
+                           key, example);
     } else {
-        drape_i_node_number(r, node->first, DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out[0]);
-        drape_i_node_number(r, node->first->next, DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out[1]);
+        drape_i_node_number(r, node->first, dimension, DRAPE_I_NOT_NEGATIVE, &out[0]);
+        drape_i_node_number(r, node->first->next, dimension, DRAPE_I_NOT_NEGATIVE, &out[1]);
     }
+}
+
+/* Whether the scene's model states a field of a material in this unit. */
+static bool is_in_unit(const reader_t *r, const char *field, const char *unit) {
+    const drape_material_field *f;
+    int32_t model = 0;
+    while (drape_model_name(model) && strcmp(drape_model_name(model), r->out->scene.cloth.model) != 0) model++;
+    for (int32_t i = 0; (f = drape_model_material_field(model, i)); i++)
+        if (strcmp(f->name, field) == 0) return strcmp(f->unit, unit) == 0;
+    return false;
+}
+
+/* A stiffness that rises around a knee, of up to two directions. */
+static void check_curve(reader_t *r, const drape_i_node *map, const char *name, int32_t directions,
+                        const double *soft, const double *stiff, const double *knee) {
+    char key[32];
+    snprintf(key, sizeof key, "%s_stiff", name);
+    const drape_i_node *node = drape_i_node_find(map, key);
+    for (int32_t i = 0; i < directions && node; i++) {
+        if (!(stiff[i] > 0)) continue;
+        if (!is_in_unit(r, key, "N/m"))
+            drape_i_problem_at(&r->problems, node, false, "the model %s takes no %s; baraff_witkin does",
+                               r->out->scene.cloth.model, key);
+        else if (stiff[i] < soft[i])
+            drape_i_problem_at(&r->problems, node, false,
+                               "%s is %g N/m, less than the %g N/m of small strains; stiffness can only rise", key,
+                               stiff[i], soft[i]);
+        else if (!(knee[i] > 0))
+            drape_i_problem_at(&r->problems, node, false,
+                               "%s needs a %s_knee above 0, the strain around which the fabric stiffens", key, name);
+        else continue;
+        return;
+    }
+}
+
+static void read_stretch_and_shear(reader_t *r, const drape_i_node *map, drape_material *out) {
+    read_threads(r, map, "stretch", DRAPE_I_STIFFNESS, "[5 kN/m, 4 kN/m]", out->stretch);
+    drape_i_read_number(r, map, "shear", DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out->shear);
+    read_threads(r, map, "stretch_stiff", DRAPE_I_STIFFNESS, "[20 kN/m, 15 kN/m]", out->stretch_stiff);
+    read_threads(r, map, "stretch_knee", DRAPE_I_SHARE, "[2 %, 5 %]", out->stretch_knee);
+    drape_i_read_number(r, map, "shear_stiff", DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out->shear_stiff);
+    drape_i_read_number(r, map, "shear_knee", DRAPE_I_SHARE, DRAPE_I_NOT_NEGATIVE, &out->shear_knee);
+    check_curve(r, map, "stretch", 2, out->stretch, out->stretch_stiff, out->stretch_knee);
+    check_curve(r, map, "shear", 1, &out->shear, &out->shear_stiff, &out->shear_knee);
 }
 
 /* One number for all directions, or one each for warp, weft and twist. */
@@ -116,16 +163,6 @@ static void read_damping(reader_t *r, const drape_i_node *node, drape_material *
     }
 }
 
-/* Whether the scene's model states a field of a material in this unit. */
-static bool is_in_unit(const reader_t *r, const char *field, const char *unit) {
-    const drape_material_field *f;
-    int32_t model = 0;
-    while (drape_model_name(model) && strcmp(drape_model_name(model), r->out->scene.cloth.model) != 0) model++;
-    for (int32_t i = 0; (f = drape_model_material_field(model, i)); i++)
-        if (strcmp(f->name, field) == 0) return strcmp(f->unit, unit) == 0;
-    return false;
-}
-
 /* What models of springs have beside the moduli. What a bend spring is made of is the model's. */
 static void read_springs(reader_t *r, const drape_i_node *node, drape_material *out) {
     bool straight = is_in_unit(r, "spring_bend", "N/m");
@@ -137,16 +174,16 @@ static void read_springs(reader_t *r, const drape_i_node *node, drape_material *
 }
 
 bool drape_i_read_material(reader_t *r, const drape_i_node *node, drape_material *out) {
-    static const char *const keys[] = {"fabric",      "density",      "stretch",        "shear",
-                                       "bend",        "bend_hinge",   "spring_stretch", "spring_shear",
-                                       "spring_bend", "strain_limit", "damping",        NULL};
+    static const char *const keys[] = {"fabric",       "density",      "stretch",        "stretch_stiff",
+                                       "stretch_knee", "shear",        "shear_stiff",    "shear_knee",
+                                       "bend",         "bend_hinge",   "spring_stretch", "spring_shear",
+                                       "spring_bend",  "strain_limit", "damping",        NULL};
     if (node->kind == DRAPE_I_SCALAR) return take_fabric(r, node, out);
     if (!drape_i_read_map(r, node, keys)) return false;
     const drape_i_node *fabric = drape_i_node_find(node, "fabric");
     if (fabric) take_fabric(r, fabric, out);
     drape_i_read_number(r, node, "density", DRAPE_I_AREA_DENSITY, DRAPE_I_POSITIVE, &out->density);
-    read_stretch(r, drape_i_node_find(node, "stretch"), out->stretch);
-    drape_i_read_number(r, node, "shear", DRAPE_I_STIFFNESS, DRAPE_I_NOT_NEGATIVE, &out->shear);
+    read_stretch_and_shear(r, node, out);
     read_bend(r, drape_i_node_find(node, "bend"), out);
     drape_i_read_number(r, node, "bend_hinge", DRAPE_I_RIGIDITY, DRAPE_I_NOT_NEGATIVE, &out->bend_hinge);
     read_springs(r, node, out);

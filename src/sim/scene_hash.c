@@ -11,8 +11,8 @@
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), "a field of " #type " is not hashed")
 #define FIELDS_BEFORE_RESERVED_ARE_HASHED(type, bytes)                                                               \
     _Static_assert(sizeof(void *) != 8 || offsetof(type, reserved) == (bytes), "a field of " #type " is not hashed")
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 288); /* except for the appearance, which changes nothing */
-FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 120);
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_piece, 336); /* except for the appearance, which changes nothing */
+FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_material, 168);
 FIELDS_ARE_HASHED(drape_motion, 136); /* except for the callback, whose address says nothing */
 FIELDS_BEFORE_RESERVED_ARE_HASHED(drape_motion_path, 72);
 FIELDS_ARE_HASHED(drape_motion_pose, 80);
@@ -49,6 +49,14 @@ static uint64_t text(uint64_t hash, const char *words) {
     return drape_i_hash(hash, words, words ? strlen(words) : 0);
 }
 
+/* Doubles only: no padding. Scenes of fabrics that do not stiffen keep their number, and so their checkpoints. */
+static uint64_t hash_material(uint64_t hash, const drape_material *m) {
+    const size_t curves = offsetof(drape_material, stretch_stiff);
+    hash = drape_i_hash(hash, m, curves);
+    if (!(m->stretch_stiff[0] > 0 || m->stretch_stiff[1] > 0 || m->shear_stiff > 0)) return hash;
+    return drape_i_hash(hash, m->stretch_stiff, offsetof(drape_material, reserved) - curves);
+}
+
 static uint64_t hash_piece(uint64_t hash, const drape_piece *p) {
     int32_t uv = p->uv_triangle ? p->uv_vertices : p->vertices;
     hash = reals(whole(hash, p->vertices), p->rest, 3 * (int64_t)p->vertices);
@@ -59,8 +67,8 @@ static uint64_t hash_piece(uint64_t hash, const drape_piece *p) {
     if (p->flat) hash = whole(hash, p->flat); /* so that checkpoints of scenes without it keep their number */
     if (p->materials && p->material_of) hash = indices(whole(hash, p->material_count), p->material_of, p->triangles);
     for (int32_t i = 0; p->materials && p->material_of && i < p->material_count; i++)
-        hash = drape_i_hash(hash, &p->materials[i], offsetof(drape_material, reserved));
-    return drape_i_hash(hash, &p->material, offsetof(drape_material, reserved)); /* doubles only: no padding */
+        hash = hash_material(hash, &p->materials[i]);
+    return hash_material(hash, &p->material);
 }
 
 static uint64_t hash_path(uint64_t hash, const drape_motion *m, int32_t vertices) {

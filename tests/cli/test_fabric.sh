@@ -2,7 +2,7 @@
 # drape fabric fit: a material block from measurements, which a scene takes; bad files are named by their lines.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
-program=$2
+root=$1 program=$2
 
 # drape CODE ARGUMENT...: must exit with that code
 drape() {
@@ -57,6 +57,42 @@ residual_grows_with_scatter() {
     says 'residual 20 %'
 }
 
+# Points of tensions with k = 400 and 300 N/m, K = 9000 and 5000 N/m and knees at 3 and 5 %, and of shear with 30 and
+# 400 N/m and a knee at sin 30 degrees.
+curved() {
+    python3 - <<'EOF'
+from math import cos, radians, sin
+def tension(C, k, K, e):
+    ramp = lambda z: max(z, 0) ** 2
+    return k * C + (K - k) * (ramp(C - e / 2) - ramp(C - 1.5 * e)) / (2 * e)
+for name, k, K, e in ("warp", 400, 9000, 0.03), ("weft", 300, 5000, 0.05):
+    for percent in range(1, 13): print("tensile,%s,%d,%.17g" % (name, percent, tension(percent / 100, k, K, e)))
+for angle in range(4, 44, 3):
+    print("shear,,%d,%.17g" % (angle, tension(sin(radians(angle)), 30, 400, 0.5) * cos(radians(angle))))
+EOF
+}
+
+curves_become_fabrics_that_stiffen() {
+    curved >"$scratch/curved.csv"
+    drape 0 fabric fit "$scratch/curved.csv" -o "$scratch/block.yaml"
+    python3 - "$scratch/block.yaml" <<'EOF'
+import re, sys
+text = re.sub("#.*", "", open(sys.argv[1]).read())
+value = {key: [float(n) for n in re.findall(r"[-\d.e+]+", rest)] for key, rest in re.findall(r"(\w+): (.*)", text)}
+want = {"stretch": (400, 300), "stretch_stiff": (9000, 5000), "stretch_knee": (3, 5), "shear": (30,),
+        "shear_stiff": (400,), "shear_knee": (0.5,)}
+for key, numbers in want.items():
+    assert len(value[key]) == len(numbers), (key, value[key])
+    assert all(abs(got / n - 1) < 0.03 for got, n in zip(value[key], numbers)), (key, value[key])
+EOF
+    printf 'tensile,warp,1,6\ntensile,warp,2,14\ntensile,warp,4,110\ntensile,warp,6,290\n' >"$scratch/page.csv"
+    drape 0 fabric fit "$scratch/page.csv"
+    grep -F 'give 550.7 N/m, 9225 N/m and a knee at 3.037 %' "$root/docs/fabrics.md" >/dev/null || fail 'the page has other numbers'
+    says 'stretch: 550.7 N/m'
+    says 'stretch_stiff: 9225 N/m'
+    says 'stretch_knee: 3.037 %'
+}
+
 a_scene_takes_the_block() {
     exact >"$scratch/exact.csv"
     drape 0 fabric fit "$scratch/exact.csv" --fabric silk -o "$scratch/block.yaml"
@@ -65,6 +101,13 @@ a_scene_takes_the_block() {
         printf 'drape: 1\ncloth:\n  - grid: {width: 1 m, resolution: 5}\n'
         sed 's/^/    /' "$scratch/block.yaml"
         printf 'bending: patch\n'
+    } >"$scratch/scene.yaml"
+    drape 0 run "$scratch/scene.yaml" --frames 1 --no-output
+    curved >"$scratch/curved.csv"
+    drape 0 fabric fit "$scratch/curved.csv" -o "$scratch/block.yaml"
+    {
+        printf 'drape: 1\ncloth:\n  - grid: {width: 1 m, resolution: 5}\n'
+        sed 's/^/    /' "$scratch/block.yaml"
     } >"$scratch/scene.yaml"
     drape 0 run "$scratch/scene.yaml" --frames 1 --no-output
 }
@@ -102,5 +145,5 @@ bad_files_are_refused() {
     drape 2 fabric guess x.csv
 }
 
-for test in numbers_are_those_of_the_formulas residual_grows_with_scatter a_scene_takes_the_block bad_files_are_refused; do run_test "$test" "$test"; done
+for test in numbers_are_those_of_the_formulas residual_grows_with_scatter curves_become_fabrics_that_stiffen a_scene_takes_the_block bad_files_are_refused; do run_test "$test" "$test"; done
 finish_tests

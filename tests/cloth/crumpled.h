@@ -23,6 +23,8 @@ static const char *crumpled_model = "baraff_witkin";
 /* With patches the first piece is flat at rest: curved ones bend by hinges all the same. */
 static drape_bending crumpled_bending = DRAPE_BENDING_OF_MODEL;
 static drape_membrane crumpled_membrane = DRAPE_MEMBRANE_OF_MODEL;
+/* Whether stretch stiffens in the first piece and shear in the second one. */
+static bool crumpled_stiffens;
 
 typedef struct crumpled {
     drape_context *ctx;
@@ -47,6 +49,11 @@ static void crumpled_materials(double damping, drape_material *first, drape_mate
     *second = (drape_material){.density = 0.1, .stretch = {60, 30}, .shear = 35, .bend = 9, .bend_hinge = 0.2};
     second->damping_stretch = 0.6 * damping, second->damping_shear = 0.2 * damping;
     second->damping_bend = 0.7 * damping;
+    if (crumpled_stiffens) {
+        first->stretch_stiff[0] = 90, first->stretch_stiff[1] = 200;
+        first->stretch_knee[0] = 0.1, first->stretch_knee[1] = 0.05;
+        second->shear_stiff = 100, second->shear_knee = 0.2;
+    }
     second->spring_stretch = 30, second->spring_shear = 20, second->spring_bend = 0.02;
 }
 
@@ -62,9 +69,32 @@ static double crumpled_length(const double *x, const int32_t node[2]) {
     return vec3_length(vec3_sub(vec3_at(x + 3 * node[1]), vec3_at(x + 3 * node[0])));
 }
 
+/* How near a strain is to where the fabric begins or ends to stiffen, as a move of a corner, m. */
+static double crumpled_distance_to_a_knee(const crumpled *c) {
+    double least = INFINITY;
+    for (int32_t t = 0; t < c->cloth->triangles; t++) {
+        const drape_i_rest_triangle *rest = &c->cloth->rest_triangle[t];
+        vec3 w[2] = {{0, 0, 0}, {0, 0, 0}};
+        double steepest = 0;
+        for (int32_t k = 0; k < 3; k++) {
+            vec3 at = vec3_at(c->x + 3 * c->cloth->triangle[t][k]);
+            w[0] = vec3_add(w[0], vec3_scale(rest->du[k], at));
+            w[1] = vec3_add(w[1], vec3_scale(rest->dv[k], at));
+            steepest = fmax(steepest, fmax(fabs(rest->du[k]), fabs(rest->dv[k])));
+        }
+        const bool first = t < c->cloth->piece[0].triangles;
+        const double strain[] = {vec3_length(w[0]) - 1, vec3_length(w[1]) - 1, fabs(vec3_dot(w[0], w[1]))};
+        const double knee[] = {0.1, 0.05, 0.2};
+        for (int32_t i = first ? 0 : 2; i < (first ? 2 : 3); i++)
+            least = fmin(least, fmin(fabs(strain[i] - 0.5 * knee[i]), fabs(strain[i] - 1.5 * knee[i])) / steepest);
+    }
+    return least;
+}
+
 /* How near the length of a spring of choi_ko is to one at which its stiffness jumps, m. */
 static double crumpled_distance_to_a_jump(const crumpled *c) {
     double least = INFINITY;
+    if (crumpled_stiffens) return crumpled_distance_to_a_knee(c);
     if (strcmp(crumpled_model, "choi_ko") != 0) return least;
     const drape_i_spring_model *m = c->cloth->model_state;
     for (int32_t i = 0; i < m->springs.count; i++) {
@@ -94,8 +124,8 @@ static void crumpled_state(crumpled *c, const test_mesh *m, int32_t count, doubl
     while (!crumpled_is_smooth(c));
 }
 
-/* Runs a group of tests once for every model, with pairs and patches, and with the nodal membrane, where curved
- * pieces have no arcs; how many failed. */
+/* Runs a group of tests once for every model and with fabrics that stiffen; with pairs and patches; and with the
+ * nodal membrane, where curved pieces have no arcs. The value is how many failed. */
 #define CRUMPLED_RUN(name, tests)                                                                                    \
     do {                                                                                                             \
         int failed = 0;                                                                                              \
@@ -104,7 +134,10 @@ static void crumpled_state(crumpled *c, const test_mesh *m, int32_t count, doubl
             print_message("model %s\n", crumpled_model);                                                             \
             failed += cmocka_run_group_tests_name(name, tests, NULL, NULL);                                          \
         }                                                                                                            \
-        crumpled_model = "baraff_witkin", crumpled_bending = DRAPE_BENDING_PATCH;                                    \
+        crumpled_model = "baraff_witkin", crumpled_stiffens = true;                                                  \
+        print_message("model %s, stiffening\n", crumpled_model);                                                     \
+        failed += cmocka_run_group_tests_name(name, tests, NULL, NULL);                                              \
+        crumpled_stiffens = false, crumpled_bending = DRAPE_BENDING_PATCH;                                           \
         crumpled_membrane = DRAPE_MEMBRANE_PAIRED;                                                                   \
         print_message("model %s, pairs and patches\n", crumpled_model);                                              \
         failed += cmocka_run_group_tests_name(name, tests, NULL, NULL);                                              \

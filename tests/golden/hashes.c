@@ -147,8 +147,10 @@ static drape_status print_variants(golden *g) {
     }
     const char *sewn =
         "stitches=[{a: {at: [[0.3, 0.3], [0.5, 0.2]]}, b: {at: [[0.3, 0.7], [0.6, 0.8]]}, close: 0.5 s}]";
+    const char *stiffening = "cloth.0.material={stretch: 1 kN/m, stretch_stiff: [9 kN/m, 5 kN/m], "
+                             "stretch_knee: 0.2 %, shear_stiff: 500 N/m, shear_knee: 0.01}";
     if (!status) status = print_variant(g, sewn, NULL);
-    return status;
+    return status ? status : print_variant(g, stiffening, NULL);
 }
 
 static bool is_linearised(golden *g, const char *name) {
