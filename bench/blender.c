@@ -123,6 +123,7 @@ static void free_course(course *c) {
 
 typedef struct outcome {
     double wall[FRAMES], processor[FRAMES]; /* s */
+    int64_t crossings[FRAMES];              /* edges through triangles */
     double mean, mean_processor;
     int32_t frames;     /* that were done */
     int32_t bad_frames; /* with crossings */
@@ -140,6 +141,7 @@ static void count_crossings(const course *c, const float *x, outcome *o) {
     bench_check(c->ctx, drape_crossings_count(c->search, exact, others, &found));
     free(exact);
     int64_t edges = found.self.edges + found.others.edges;
+    o->crossings[o->frames] = edges;
     o->self += found.self.edges;
     o->ball += found.others.edges;
     o->bad_frames += edges + found.self.triangles + found.others.triangles > 0;
@@ -154,16 +156,25 @@ static void find_means(outcome *o) {
     }
 }
 
+/* Median and longest time of a frame. */
+static void find_spread(const outcome *o, double *middle, double *longest) {
+    double sorted[FRAMES];
+    memcpy(sorted, o->wall, sizeof sorted);
+    *middle = o->frames ? bench_median(sorted, o->frames) : 0;
+    *longest = o->frames ? sorted[o->frames - 1] : 0;
+}
+
 static void finish(const char *name, const char *program, outcome *o) {
+    double middle, longest;
     find_means(o);
-    double middle = o->frames ? bench_median(o->wall, o->frames) : 0, most = o->frames ? o->wall[o->frames - 1] : 0;
+    find_spread(o, &middle, &longest);
     bench_row();
     bench_text("falls", "  %-8s", name);
     bench_text("program", " %-21s", program);
     bench_count("frames", " %6d", o->frames);
     bench_number("mean", "s", " %8.3f", o->mean);
     bench_number("median", "s", " %8.3f", middle);
-    bench_number("longest", "s", " %8.3f", most);
+    bench_number("longest", "s", " %8.3f", longest);
     bench_number("processor", "s", " %10.3f", o->mean_processor);
     bench_count("bad frames", " %10d", o->bad_frames);
     bench_count("crossings, cloth", " %9d", o->self);
@@ -347,26 +358,52 @@ static bool run_blender(const course *c, int32_t threads, outcome *o) {
 
 /* ---- Both ---- */
 
+static void claim(const char *falls, const char *as, const outcome *theirs, const outcome *ours) {
+    char what[80];
+    snprintf(what, sizeof what, "Blender's time per frame over ours, %s, %s", falls, as);
+    bench_claim_count(what, ours->mean > 0 ? theirs->mean / ours->mean : 0, 1, REQUIRED);
+    snprintf(what, sizeof what, "the same of processor time, %s, %s", falls, as);
+    bench_claim_count(what, ours->mean_processor > 0 ? theirs->mean_processor / ours->mean_processor : 0, 1,
+                      REQUIRED);
+    snprintf(what, sizeof what, "frames with crossings of ours, %s, %s", falls, as);
+    bench_claim_count(what, ours->bad_frames, 0, 0);
+}
+
+/* Blender's is the first. */
+static void plot(const char *falls, int32_t side, const outcome *all) {
+    char name[48], title[80];
+    for (int32_t what = 0; what < 2; what++) {
+        snprintf(name, sizeof name, "%s-%s-%d", what ? "crossings" : "time", falls, side);
+        snprintf(title, sizeof title, "%s, %d x %d vertices: %s", falls, side, side,
+                 what ? "edges through triangles" : "time per frame");
+        bench_plot(name, title);
+        bench_plot_axis('x', "frame", "", BENCH_LINEAR);
+        bench_plot_axis('y', what ? "crossings" : "time", what ? "" : "s", what ? BENCH_LINEAR : BENCH_LOG);
+        for (int32_t k = 0; k < 1 + OURS; k++) {
+            if (k == 0) snprintf(name, sizeof name, "Blender");
+            else snprintf(name, sizeof name, "drape, %s", ours_as[k - 1].name);
+            bench_curve(name, k, BENCH_OURS);
+            for (int32_t i = 0; i < all[k].frames; i++)
+                bench_point(i + 1, what ? (double)all[k].crossings[i] : all[k].wall[i]);
+        }
+    }
+}
+
 static void race(int32_t which, int32_t side, const bench_options *options) {
     course c = {0};
-    outcome theirs = {0};
-    char what[80], name[32];
+    outcome all[1 + OURS] = {0};
+    const char *falls = cases[which].name;
+    char name[32];
     make_course(&c, which, side, options);
-    if (run_blender(&c, options->threads, &theirs)) {
-        finish(cases[which].name, "Blender", &theirs);
+    if (run_blender(&c, options->threads, &all[0])) {
+        finish(falls, "Blender", &all[0]);
         for (int32_t i = 0; i < OURS; i++) {
-            outcome ours = {0};
             snprintf(name, sizeof name, "drape, %s", ours_as[i].name);
-            run_ours(&c, ours_as[i].integrator, ours_as[i].tolerance, &ours);
-            finish(cases[which].name, name, &ours);
-            snprintf(what, sizeof what, "Blender's time per frame over ours, %s, %s", cases[which].name, name + 7);
-            bench_claim_count(what, ours.mean > 0 ? theirs.mean / ours.mean : 0, 1, REQUIRED);
-            snprintf(what, sizeof what, "the same of processor time, %s, %s", cases[which].name, name + 7);
-            bench_claim_count(what, ours.mean_processor > 0 ? theirs.mean_processor / ours.mean_processor : 0, 1,
-                              REQUIRED);
-            snprintf(what, sizeof what, "frames with crossings of ours, %s, %s", cases[which].name, name + 7);
-            bench_claim_count(what, ours.bad_frames, 0, 0);
+            run_ours(&c, ours_as[i].integrator, ours_as[i].tolerance, &all[1 + i]);
+            finish(falls, name, &all[1 + i]);
+            claim(falls, ours_as[i].name, &all[0], &all[1 + i]);
         }
+        plot(falls, side, all);
     }
     free_course(&c);
 }
@@ -396,9 +433,10 @@ static bool run_contestant(contestant *who, int32_t side, int32_t threads, const
     return good;
 }
 
-static void tell_contestant(int32_t side, contestant *who) {
-    outcome *o = &who->best;
-    double middle = bench_median(o->wall, o->frames);
+static void tell_contestant(int32_t side, const contestant *who) {
+    const outcome *o = &who->best;
+    double middle, longest;
+    find_spread(o, &middle, &longest);
     bench_row();
     bench_count("side", "  %6d", side);
     bench_text("program", " %-21s", who->name);
@@ -406,7 +444,7 @@ static void tell_contestant(int32_t side, contestant *who) {
     bench_count("frames", " %6d", o->frames);
     bench_number("mean", "s", " %8.4f", o->mean);
     bench_number("median", "s", " %8.4f", middle);
-    bench_number("longest", "s", " %8.4f", o->wall[o->frames - 1]);
+    bench_number("longest", "s", " %8.4f", longest);
     bench_number("processor", "s", " %10.4f", o->mean_processor);
     bench_end("\n");
 }

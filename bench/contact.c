@@ -110,7 +110,7 @@ static void measure(sheet *s, int repeat, times *t) {
     t->whole[repeat] = t->refit[repeat] + t->query[repeat];
 }
 
-/* What the claims are about: medians and least times of an update and a query at rest. */
+/* What claims and plot are about: medians and least times of an update and a query at rest. */
 typedef struct result {
     double whole, whole_best, multiply, multiply_best;
 } result;
@@ -138,8 +138,8 @@ static result print_row(const sheet *s, sheet_state state, int32_t threads, time
     return r;
 }
 
-/* One and two threads in turn; at_rest: what is claimed of them. */
-static void run_size(int32_t side, result at_rest[2]) {
+/* One and two threads in turn; out: by state and threads. */
+static void run_size(int32_t side, result out[STATES][2]) {
     sheet s[2] = {make_sheet(side, 1), make_sheet(side, 2)};
     for (sheet_state state = AT_REST; state < STATES; state++) {
         times t[2];
@@ -152,16 +152,13 @@ static void run_size(int32_t side, result at_rest[2]) {
                 bench_rest();
                 measure(&s[k], repeat, &t[k]);
             }
-        for (int32_t k = 0; k < 2; k++) {
-            result r = print_row(&s[k], state, k + 1, &t[k]);
-            if (state == AT_REST) at_rest[k] = r;
-        }
+        for (int32_t k = 0; k < 2; k++) out[state][k] = print_row(&s[k], state, k + 1, &t[k]);
     }
     free_sheet(&s[0]), free_sheet(&s[1]);
 }
 
-static void claim(const result (*r)[2], const int32_t *side, int32_t sizes) {
-    const result *first = r[0], *last = r[sizes - 1];
+static void claim(const result (*r)[STATES][2], const int32_t *side, int32_t sizes) {
+    const result *first = r[0][AT_REST], *last = r[sizes - 1][AT_REST];
     double vertices = (double)side[sizes - 1] * side[sizes - 1] / ((double)side[0] * side[0]);
     bench_claim("multiplies, smallest sheet at rest, 1 thread", first[0].whole / first[0].multiply,
                 first[0].whole_best / first[0].multiply_best, 0, 60);
@@ -175,18 +172,32 @@ static void claim(const result (*r)[2], const int32_t *side, int32_t sizes) {
                 last[0].whole_best / first[0].whole_best / vertices, 0, 1.3);
 }
 
+static void plot(const result (*r)[STATES][2], const int32_t *side, int32_t sizes) {
+    bench_plot("broad", "Broad phase of a sheet against itself");
+    bench_plot_caption(
+        "An update without sorting and a query, in multiplies with the matrix of the cloth. One thread.");
+    bench_plot_axis('x', "vertices", "", BENCH_LOG);
+    bench_plot_axis('y', "time", "multiplies", BENCH_LINEAR);
+    for (int32_t state = 0; state < STATES; state++) {
+        bench_curve(state_name[state], state, BENCH_OURS);
+        for (int32_t i = 0; i < sizes; i++)
+            bench_point((double)side[i] * side[i], r[i][state][0].whole / r[i][state][0].multiply);
+    }
+}
+
 void bench_contact(const bench_options *options) {
     static const int32_t own[] = {101, 201, 401}, quick[] = {21, 41};
     int32_t side[BENCH_MOST_SIZES];
     int32_t sizes = options->quick ? bench_sizes(options, quick, 2, side) : bench_sizes(options, own, 3, side);
-    result at_rest[BENCH_MOST_SIZES][2];
+    result results[BENCH_MOST_SIZES][STATES][2];
     bench_table("broad phase");
     printf(
         "milliseconds; build: an update that sorts, refit: one that does not; boxes: the query without the tighter\n"
         "test, query: with it; multiplies: refit and query\n");
     printf("%9s %-9s %8s %10s %10s %9s %9s %7s %7s %7s %11s\n", "vertices", "sheet", "threads", "leaf pairs",
            "candidates", "pairs", "build", "refit", "boxes", "query", "multiplies");
-    for (int32_t i = 0; i < sizes; i++) run_size(side[i], at_rest[i]);
-    claim((const result(*)[2])at_rest, side, sizes);
+    for (int32_t i = 0; i < sizes; i++) run_size(side[i], results[i]);
+    claim((const result(*)[STATES][2])results, side, sizes);
+    plot((const result(*)[STATES][2])results, side, sizes);
     bench_contact_stages(options, side, sizes);
 }

@@ -335,6 +335,18 @@ static void claim(int32_t which, const result (*r)[2], const int32_t *side, int3
     bench_claim(what, last[0].whole / last[1].whole, last[0].whole_best / last[1].whole_best, 1, 1.6);
 }
 
+static void plot(const result (*r)[BENCH_MOST_SIZES][2], const int32_t *side, int32_t sizes) {
+    bench_plot("stages", "Contact in a step, all stages");
+    bench_plot_caption("In multiplies with the matrix of the step. One thread.");
+    bench_plot_axis('x', "vertices", "", BENCH_LOG);
+    bench_plot_axis('y', "time", "multiplies", BENCH_LINEAR);
+    for (int32_t which = 0; which < SCENES; which++) {
+        bench_curve(scenes[which].name, which, BENCH_OURS);
+        for (int32_t i = 0; i < sizes; i++)
+            bench_point((double)side[i] * side[i], r[which][i][0].whole / r[which][i][0].multiply);
+    }
+}
+
 void bench_contact_stages(const bench_options *options, const int32_t *side, int32_t sizes) {
     int32_t cells = coarse_cells(side, sizes), steps = options->quick ? QUICK_STEPS : STEPS;
     printf("\na step by stages, ms, medians of %d steps; touch: vertices that are held, and springs; multiplies: all "
@@ -342,9 +354,9 @@ void bench_contact_stages(const bench_options *options, const int32_t *side, int
            steps, "vertices", "scene", "threads", "pairs", "springs", "contacts", "hits");
     for (int32_t k = 0; k < STAGES; k++) printf(" %9s", stage_name[k]);
     printf(" %9s %6s\n", "sum", "mult.");
+    result results[SCENES][BENCH_MOST_SIZES][2];
     for (int32_t which = 0; which < SCENES; which++) {
         surface coarse = run_coarse(which, cells + 1);
-        result results[BENCH_MOST_SIZES][2];
         for (int32_t i = 0; i < sizes; i++) {
             surface fine = divide(&coarse, (side[i] - 1) / cells);
             run runs[2] = {0};
@@ -354,12 +366,14 @@ void bench_contact_stages(const bench_options *options, const int32_t *side, int
                     bench_rest();
                     take_step(&runs[k], step);
                 }
-            for (int32_t k = 0; k < 2; k++) results[i][k] = print_run(&runs[k], scenes[which].name, k + 1, steps);
+            for (int32_t k = 0; k < 2; k++)
+                results[which][i][k] = print_run(&runs[k], scenes[which].name, k + 1, steps);
             for (int32_t k = 0; k < 2; k++) end_run(&runs[k]);
             if (which == 2) print_narrow(&fine);
             free_surface(&fine);
         }
-        claim(which, (const result(*)[2])results, side, sizes);
+        claim(which, (const result(*)[2])results[which], side, sizes);
         free_surface(&coarse);
     }
+    plot((const result(*)[BENCH_MOST_SIZES][2])results, side, sizes);
 }

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { STEPS = 20, QUICK_STEPS = 3 };
 enum { MOST_ENTRANTS = 24, MOST_RUNS = 5, FEW_RUNS = 3, SCENES_SIDE = 201, QUICK_SIDE = 61 };
@@ -178,6 +179,45 @@ static void claim(contest *c, double ours, bool amgcl, double required) {
     bench_claim(text, median / ours, least / c->entrants[0].once[0], 1, required);
 }
 
+/* For the plot: the time of the fastest of each library that converged, by size; NaN: none did. */
+static struct {
+    int32_t count;
+    double vertices[BENCH_MOST_SIZES], once[BENCH_MOST_SIZES][LIBRARIES];
+} fastest;
+
+static bool is_plotted(const bench_request *r) {
+    return strcmp(r->scene, "drooping") == 0 && r->mesh == BENCH_REGULAR && r->step == 0;
+}
+
+static void keep_fastest(contest *c, double vertices) {
+    if (fastest.count == BENCH_MOST_SIZES) return;
+    double *once = fastest.once[fastest.count];
+    fastest.vertices[fastest.count++] = vertices;
+    for (int32_t i = 0; i < LIBRARIES; i++) once[i] = NAN;
+    for (int32_t k = 0; k < c->count; k++) {
+        entrant *e = &c->entrants[k];
+        for (int32_t i = 0; i < LIBRARIES; i++)
+            if (libraries[i] == e->library && counts(e))
+                once[i] = fmin(median_of(c, e), once[i]); /* fmin ignores NaN */
+    }
+}
+
+static void plot_fastest(void) {
+    char name[32];
+    bench_plot("once", "One system of `drooping`, solved once: the fastest of each library");
+    bench_plot_caption("Set-up and solve. Those that did not converge are left out.");
+    bench_plot_axis('x', "vertices", "", BENCH_LOG);
+    bench_plot_axis('y', "time", "ms", BENCH_LOG);
+    for (int32_t i = 0; i < LIBRARIES; i++) {
+        int32_t there = 0;
+        for (int32_t k = 0; k < fastest.count; k++) there += isfinite(fastest.once[k][i]);
+        if (there == 0) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(libraries[i]->name, " "), libraries[i]->name);
+        bench_curve(name, i, BENCH_OURS);
+        for (int32_t k = 0; k < fastest.count; k++) bench_point(fastest.vertices[k], 1e3 * fastest.once[k][i]);
+    }
+}
+
 static void compare(const bench_options *options, const bench_request *request) {
     bench_system *s = bench_system_create(request);
     contest c;
@@ -193,6 +233,7 @@ static void compare(const bench_options *options, const bench_request *request) 
         claim(&c, ours, false, REQUIRED);
         claim(&c, ours, true, s->A.rows > SMALL ? REQUIRED_LARGE : REQUIRED_SMALL);
     }
+    if (is_plotted(request)) keep_fastest(&c, s->A.rows);
     close_contest(&c);
     bench_system_destroy(s);
 }
@@ -322,7 +363,10 @@ static bool wants_scenes(const bench_options *options) {
 void bench_peers(const bench_options *options) {
     if (options->amgcl && !(options->without & BENCH_AMGCL) && !bench_amgcl_prepare(options->amgcl))
         printf("  AMGCL: not compiled; this needs a C++ compiler with OpenMP (CXX=...)\n");
-    if (options->tables & BENCH_TABLE_SHEET) compare_sizes(options, compare);
+    if (options->tables & BENCH_TABLE_SHEET) {
+        compare_sizes(options, compare);
+        plot_fastest();
+    }
     if (wants_scenes(options)) compare_scenes(options);
     if (options->amgcl && options->tables & BENCH_TABLE_RUNNING) compare_sizes(options, compare_running);
 }

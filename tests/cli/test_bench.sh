@@ -148,7 +148,8 @@ page = open(sys.argv[1]).read()
 plots = re.findall(r'<svg .*?data-plot="([^"]*)".*?</svg>', page, flags=re.S)
 empty = [m.group(1) for m in re.finditer(r'<svg [^>]*data-plot="([^"]*)">(.*?)</svg>', page, flags=re.S)
          if not re.search(r'class="curve[^"]*" d="M[^"]*L|<circle class="(?:dot|ring)[^"]*" cx=[0-9.]+ cy=[0-9.]+ r=3.2><title>|<rect class="dot', m.group(2))]
-assert len(plots) >= 40, len(plots)
+assert len(plots) >= 43, len(plots)
+assert {"once", "broad", "stages"} <= set(plots), plots
 assert not empty, empty
 PYTHON
 }
