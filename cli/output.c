@@ -114,7 +114,7 @@ static const char *trouble(const drape_certificate *c) {
     return c->linear.fallbacks > 0 ? "fell back" : "";
 }
 
-/* What touches at the end of the frame, and how often its steps were cut; empty where there is none of either. */
+/* What touches at the end of the frame, and how often its steps were cut; empty if there is none of either. */
 static const char *contacts(const frame_summary *f, char *out, size_t size) {
     size_t used = 0;
     out[0] = 0;

@@ -63,7 +63,7 @@ DRAPE_API drape_material drape_material_defaults(void); /* cotton, see below */
 /* In alphabetical order; NULL past the end. The source is one line of text. */
 DRAPE_API const char *drape_fabric_name(int32_t index);
 DRAPE_API const char *drape_fabric_source(int32_t index);
-/* Whether there is such a fabric; where there is none, *out stays as it was. */
+/* Whether there is such a fabric; if there is none, *out stays as it was. */
 DRAPE_API bool drape_fabric_find(const char *name, drape_material *out);
 
 /* ---- Damping as ratio: what the damping times of a material do to a vibration ----
@@ -82,7 +82,7 @@ typedef enum drape_vibration {
 
 /* "stretch", "shear", "bend"; NULL for a value that is none of them. */
 DRAPE_API const char *drape_vibration_name(drape_vibration vibration);
-/* w in rad/s. length: m, > 0. 0 where there is none: no stiffness, or one that depends on the mesh (bend_hinge,
+/* w in rad/s. length: m, > 0. 0 if there is none: no stiffness, or one that depends on the mesh (bend_hinge,
  * spring_stretch, ...); an argument out of range. */
 DRAPE_API double drape_vibration_frequency(const drape_material *material, drape_vibration vibration, double length);
 /* The damping ratio that the material gives the vibration, and the damping time (s, for the material's

@@ -34,7 +34,7 @@ typedef struct drape_scene_options {
                       as they are; the rest shape of a mesh without a pattern is what the vertices make then */
     uint64_t seed; /* of the random numbers for that; another number, other places */
     const char *folder; /* in which files that the scene names lie; NULL: that of the scene file. Scenes that ship and
-                           need files ("character") run with a stand-in where there is none */
+                           need files ("character") run with a stand-in if there is none */
     uint64_t reserved[5]; /* zero: reserved for later fields */
 } drape_scene_options;
 

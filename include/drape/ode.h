@@ -339,7 +339,7 @@ typedef struct drape_ode_result {
     drape_ode_reason reason;
     double t;            /* s, where it stands */
     double step;         /* s, the last step */
-    double error;        /* estimate of its local error over the tolerance; -1 where there is none */
+    double error;        /* estimate of its local error over the tolerance; -1 if there is none */
     int32_t newton;      /* Newton iterations of the last step */
     double newton_error; /* estimate of the error that Newton's iteration left in it, over newton.rtol and atol; the
                             largest of its stages; 0 for explicit methods, -1 where it was not estimated */

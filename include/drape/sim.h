@@ -530,7 +530,7 @@ DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path)
 
 /* The same system as drape_sim_export_system writes, in memory and with the couplings of contact: A, b, constraints,
  * positions and couplings, for another solver to solve. All of it belongs to the simulation and lives until its next
- * step. DRAPE_ERROR_ARGUMENT where there is none: before the first step, and with explicit integrators. */
+ * step. DRAPE_ERROR_ARGUMENT if there is none: before the first step, and with explicit integrators. */
 DRAPE_API drape_status drape_sim_system(drape_sim *sim, drape_problem *out);
 
 /* ---- Checkpoints: docs/checkpoints.md ---- */

@@ -356,7 +356,7 @@ DRAPE_API bool drape_method_needs_symmetry(const char *method);
 typedef struct drape_iteration {
     double preconditioned; /* sqrt(r'P^-1 r); with BiCGStab the same as residual */
     double residual;       /* |r|, as the iteration carries it along */
-    double energy;         /* estimate of sqrt(e'A e); -1 where there is none */
+    double energy;         /* estimate of sqrt(e'A e); -1 if there is none */
     uint64_t reserved[1];  /* zero: reserved for a later field */
 } drape_iteration;
 
@@ -376,7 +376,7 @@ typedef struct drape_solve_result {
     int32_t iterations;   /* of all that were tried */
     double residual;      /* what was compared with tol, at the end; -1 with "direct" */
     double true_residual; /* |S (b - A x)| / |b^| in the 2-norm, computed afresh */
-    double energy_error;  /* estimate of the relative energy norm of the error; -1 where there is none */
+    double energy_error;  /* estimate of the relative energy norm of the error; -1 if there is none */
     double shift;         /* what "ichol" and "ilu" had to add to A's diagonal blocks, relative to them */
     double setup_seconds, solve_seconds;
     int64_t bytes;       /* memory held by the solver */
@@ -385,7 +385,7 @@ typedef struct drape_solve_result {
     const double *constraint_force; /* (I-S) (A x - b), 3 per vertex */
     const drape_iteration *history; /* this and the above live until the solver's next solve or its end; */
     int32_t history_count;          /*   NULL and 0 from drape_solve */
-    const char *method, *precond;   /* what was used at last */
+    const char *method, *precond;   /* what was used in the end */
     const char *detail; /* where it was not solved and the input shows why: "solve: b of row 17 is nan". NULL: it does
                            not. Also drape_message(), and like that it lives until the next call that fails */
     int32_t modes;      /* of "amg"; 0 with any other */
@@ -529,7 +529,7 @@ DRAPE_API int32_t drape_precond_levels(const drape_precond *precond);
 DRAPE_API drape_status drape_precond_level(const drape_precond *precond, int32_t index, drape_amg_level *out);
 
 /* P, which leads from the unknowns of the next coarser level to those of a level: x = P y, in block rows. Block k of
- * row i, rowptr[i] <= k < rowptr[i+1], stands in column col[k], its row_size x column_size numbers row by row at
+ * row i, rowptr[i] <= k < rowptr[i+1], is in column col[k], its row_size x column_size numbers row by row at
  * val + row_size column_size k. Memory is the caller's. Zero means NULL: not wanted. */
 typedef struct drape_interpolation {
     int32_t rows, columns;         /* set: blocks of the level, of the next */

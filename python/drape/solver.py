@@ -41,7 +41,7 @@ class SolveResult(structs.Record):
     true_residual: float
     """|S (b - A x)| / |b^| in the 2-norm, computed afresh."""
     energy_error: float
-    """Estimate of the relative energy norm of the error; -1 where there is none."""
+    """Estimate of the relative energy norm of the error; -1 if there is none."""
     shift: float
     """What "ichol" and "ilu" had to add to the diagonal blocks, relative to them."""
     setup_seconds: float

@@ -29,7 +29,7 @@ struct drape_cloth {
     int32_t term_count;
 };
 
-/* The triangle of drape_cloth_stretch; 0 where there is none. */
+/* The triangle of drape_cloth_stretch; 0 if there is none. */
 int32_t drape_i_cloth_longest(const drape_cloth *cloth, const double *x);
 
 #endif

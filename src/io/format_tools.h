@@ -34,7 +34,7 @@ float drape_i_get_f32(const unsigned char *bytes, bool big_endian);
 drape_status drape_i_check_floats(drape_context *ctx, const char *path, int64_t frame, int32_t count,
                                   const double *x);
 
-/* Bytes of the well-formed UTF-8 letter at s, 0 where there is none. */
+/* Bytes of the well-formed UTF-8 letter at s, 0 if there is none. */
 size_t drape_i_letter_bytes(const unsigned char *s);
 
 /* ---- text of others inside a page: nothing in it can end a string, an element or a script ---- */

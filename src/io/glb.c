@@ -48,7 +48,7 @@ typedef struct splitting {
     int32_t *source, *uv_source, *next;
 } splitting;
 
-/* The double of `vertex` (of the piece) with these texture coordinates; made where there is none yet. */
+/* The double of `vertex` (of the piece) with these texture coordinates; made if there is none yet. */
 static int32_t find_double(splitting *s, const drape_piece_range *range, int32_t vertex, int32_t uv) {
     int32_t at = vertex;
     if (s->uv_source[vertex] < 0) s->uv_source[vertex] = uv;

@@ -65,7 +65,7 @@ drape_i_glb_object_sizes drape_i_glb_objects_size(const drape_i_glb *g, int64_t 
     return s;
 }
 
-/* ---- numbers as they stand in the file ---- */
+/* ---- numbers as they are in the file ---- */
 
 /* (x, y, z), z up, becomes (x, z, -y). */
 static void turn(const double p[3], float out[3]) {

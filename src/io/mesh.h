@@ -35,7 +35,7 @@ typedef struct drape_i_mesh {
     drape_i_mesh_group *group;
     int32_t unreferenced;       /* vertices of no triangle */
     int32_t first_unreferenced; /* the lowest of them; -1: there is none */
-    /* Where the mesh is not as it stands in the file: */
+    /* Where the mesh is not as it is in the file: */
     int32_t file_vertices;       /* 0: as many as there are */
     const int32_t *of_file;      /* the vertex that each of the file's became; NULL: itself */
     const int32_t *cut_from;     /* the file's triangle that each one before refining is a part of; NULL: itself */

@@ -200,7 +200,7 @@ static drape_status read_uv(reader *r) {
 /* ---- Faces ---- */
 
 /* A whole number up to the next / or the end of the word; what does not fit becomes INT64_MAX, which is no index.
- * False where there is none. */
+ * False if there is none. */
 static bool take_index(const char **at, const char *end, int64_t *out) {
     bool negative = *at < end && **at == '-';
     if (*at < end && (**at == '-' || **at == '+')) ++*at;

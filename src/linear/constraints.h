@@ -40,7 +40,7 @@ bool drape_i_orthonormalise(double d[3][3], int32_t n);
 void drape_i_filter(const drape_constraints *set, double *v);
 /* The same as the first for the vertices [begin, end) only, in the calling thread. */
 void drape_i_filter_rows(const drape_constraints *set, double *v, int64_t begin, int64_t end);
-/* The first vertex of [begin, end) that is held in all directions; end where there is none. *at: where to go on in
+/* The first vertex of [begin, end) that is held in all directions; end if there is none. *at: where to go on in
  * the list, begun with -1. */
 int64_t drape_i_next_fixed(const drape_constraints *set, int64_t begin, int64_t end, int32_t *at);
 void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, double *v);

@@ -37,7 +37,7 @@ static double energy_error2(const drape_i_stopping *s, int32_t iterations) {
 }
 
 /* Replaces the gains in the history by what they say about the error before; tail: the estimate at the end, negative
- * where there is none. */
+ * if there is none. */
 static void finish_history(drape_i_stopping *s, double tail) {
     double solution = s->start_energy + s->total_gain + tail, error = tail + s->gain_behind;
     for (int32_t k = s->count - 1; k >= 0; k--) {

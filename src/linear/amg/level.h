@@ -40,7 +40,7 @@ typedef struct drape_i_bands {
     int32_t colour_first[DRAPE_I_BANDS + 1]; /* where a color starts in order */
 } drape_i_bands;
 
-/* U: block k of row i, start[i] <= k < start[i+1], stands in column col[k] > i, its r r numbers row by row. The first
+/* U: block k of row i, start[i] <= k < start[i+1], is in column col[k] > i, its r r numbers row by row. The first
  * inner[i] blocks of a row stay in its band. Rows with blocks in other bands, above or below the diagonal, are
  * borders; theirs below the diagonal are found through lower. */
 typedef struct drape_i_upper {
@@ -60,7 +60,7 @@ typedef struct drape_i_upper {
     int64_t *lower_block; /*   and which blocks those are */
 } drape_i_upper;
 
-/* Block rows: block k of row i, start[i] <= k < start[i+1], stands in column col[k], its r c numbers row by row. */
+/* Block rows: block k of row i, start[i] <= k < start[i+1], is in column col[k], its r c numbers row by row. */
 typedef struct drape_i_fblocks {
     int32_t rows, cols; /* in blocks */
     int32_t r, c;       /* size of a block */

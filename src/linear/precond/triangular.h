@@ -55,7 +55,7 @@ void drape_i_sweep_order_destroy(drape_context *ctx, drape_i_sweep_order *order)
 
 /* ---- The two halves of the pattern: triangular.c ---- */
 
-/* By places: the blocks of its row that stand in columns before it, or after it; those nearest to it last, since they
+/* By places: the blocks of its row that are in columns before it, or after it; those nearest to it last, since they
  * are the ones that were computed last. */
 typedef struct drape_i_half {
     int64_t *first; /* rows + 1 */
