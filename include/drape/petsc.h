@@ -10,8 +10,8 @@
  * Use it for systems and meshes that do not fit on one machine. On a single machine drape alone is several times
  * faster (docs/scale-out.md). The functions are in a library of their own, libdrape-petsc; libdrape does not need it.
  *
- * All functions are collective: every process of the communicator calls them, in the same order. If one process
- * fails, all of them get its status and message. The exception is a failure inside PETSc or MPI. It may happen on one
+ * All functions are collective: every process of the communicator calls them, in the same order. If some
+ * fail, all get the status and the message of the first one. The exception is a failure inside PETSc or MPI. It may happen on one
  * process only, while the others wait for it. So install error handlers that end all processes
  * (PetscPushErrorHandler, MPI_Abort), as the program drape-mpi does.
  *
