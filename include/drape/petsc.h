@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* The vertices of a system that one process holds. These are its own vertices, and copies of vertices of other
- * processes with which its rows are coupled. Arrays belong to whoever fills the struct. */
+ * processes with which its rows are coupled. The caller owns the arrays of a part that it fills in. */
 typedef struct drape_petsc_part {
     int32_t vertices;      /* own vertices and copies together, >= own_count */
     int32_t own_count;     /* own vertices, >= 1 */
