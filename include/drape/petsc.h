@@ -11,8 +11,8 @@
  * faster (docs/scale-out.md). The functions are in a library of their own, libdrape-petsc; libdrape does not need it.
  *
  * All functions are collective: every process of the communicator calls them, in the same order. If some
- * fail, all get the status and the message of the first one. The exception is a failure inside PETSc or MPI. It may happen on one
- * process only, while the others wait for it. So install error handlers that end all processes
+ * fail, all get the status and the message of the first one. The exception is a failure inside PETSc or MPI. It may
+ * happen on one process only, while the others wait for it. So install error handlers that end all processes
  * (PetscPushErrorHandler, MPI_Abort), as the program drape-mpi does.
  *
  * Results agree to the tolerances of the solvers, whatever the number of processes (docs/scale-out.md). They do not
@@ -121,8 +121,7 @@ DRAPE_API double drape_petsc_sim_time(const drape_petsc_sim *sim);      /* s */
  * next step. */
 DRAPE_API const double *drape_petsc_sim_positions(const drape_petsc_sim *sim);
 DRAPE_API const int32_t *drape_petsc_sim_numbers(const drape_petsc_sim *sim);
-/* Memory that drape holds on this process for mesh, state and matrix, in bytes; PETSc's own memory is not included.
- */
+/* Memory that drape holds on this process for mesh, state and matrix, in bytes. PETSc's own memory comes on top. */
 DRAPE_API int64_t drape_petsc_sim_bytes(const drape_petsc_sim *sim);
 
 /* A checkpoint holds the state of all processes in one file. On failure a file of this name stays as it was. It can

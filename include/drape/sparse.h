@@ -127,9 +127,8 @@ DRAPE_API void drape_csr_map_destroy(drape_csr_map *map); /* NULL is fine */
 /* ---- Matrix Market ---- */
 
 /* Reads a square `matrix coordinate real|integer|pattern general|symmetric|skew-symmetric` as scalar entries. Entries
- * of a pattern are 1; repeated entries are summed. The number of rows is limited to 65536 plus one per byte of the
- * file, which suffices for every matrix without empty rows. Messages are `file:line: what`. The locale does not
- * matter. */
+ * of a pattern are 1; repeated entries are summed. The number of rows is at most 65536 plus one per byte of the file,
+ * enough for every matrix without empty rows. Messages are `file:line: what`. The locale does not matter. */
 DRAPE_API drape_status drape_matrix_market_read(drape_context *ctx, const char *path, drape_builder **out);
 /* The same from size bytes of memory, which need not end in a zero byte. name is used in messages. */
 DRAPE_API drape_status drape_matrix_market_parse(drape_context *ctx, const char *name, const char *data, int64_t size,

@@ -430,10 +430,11 @@ static drape_status contradiction(const drape_i_groups *G, const drape_i_group *
     char names[80] = "";
     for (int32_t a = 0, at = 0; a < e->count; a++)
         at += snprintf(names + at, sizeof names - (size_t)at, "%s%d", a ? ", " : "", e->vertex[a]);
-    return drape_i_fail(G->ctx, DRAPE_ERROR_ARGUMENT,
-                        "constraints: equality %d, of vertices %s, contradicts what else holds its group of %d "
-                        "vertices: it is missed by %g. Let one of them go",
-                        row->equality, names, g->size, g->by);
+    return drape_i_fail(
+        G->ctx, DRAPE_ERROR_ARGUMENT,
+        "constraints: equality %d, of vertices %s, contradicts the other constraints of its group of %d "
+        "vertices: it is missed by %g; leave one of them out",
+        row->equality, names, g->size, g->by);
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
