@@ -54,8 +54,7 @@ DRAPE_API drape_ccd_settings drape_ccd_defaults(void);
 DRAPE_API double drape_ccd_time(drape_ccd_kind kind, const double *start, const double *end,
                                 const drape_ccd_settings *settings);
 
-/* Many pairs of one kind. Zero means zero. To test two meshes against each other, put their vertices into one array.
- */
+/* Many pairs of one kind. Zero means zero. To test two meshes against each other, put all vertices into one array. */
 typedef struct drape_ccd_pairs {
     drape_ccd_kind kind;
     int32_t vertices;

@@ -134,8 +134,7 @@ DRAPE_API drape_status drape_matrix_market_read(drape_context *ctx, const char *
 DRAPE_API drape_status drape_matrix_market_parse(drape_context *ctx, const char *name, const char *data, int64_t size,
                                                  drape_builder **out);
 /* Writes all nine entries of each block with 17 digits, so that reading gives the same pattern and the same bits.
- * With symmetric, only the lower triangle is written, and the caller guarantees the symmetry. Values must be finite.
- */
+ * With symmetric, only the lower triangle is written; the caller guarantees the symmetry. Values must be finite. */
 DRAPE_API drape_status drape_matrix_market_write(drape_context *ctx, const char *path, const drape_bsr3 *A,
                                                  bool symmetric);
 
