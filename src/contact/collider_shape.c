@@ -1,9 +1,9 @@
-/* collider_shape.c: the forms of colliders in their own coordinates.
+/* collider_shape.c: the shapes of colliders in their own coordinates.
  *
- * Boxes have the fewest triangles there can be. Walls of cylinders are cut into rows. Their caps are cut into rings
- * with half as many corners from ring to ring, so that triangles are not much longer than wide. With a fan of 64
- * triangles around one point, cloth there would meet all of them at once. What is round is inscribed: corners lie on
- * the true surface. */
+ * Boxes have as few triangles as possible. Walls of cylinders are divided into rows. Their caps are divided into
+ * rings, and each ring has half as many corners as the one around it, so triangles are not much longer than wide. In
+ * a fan of 64 triangles around one point, cloth at that point would touch all of them at once. Round shapes are
+ * inscribed: their corners lie on the true surface. */
 #include "base/elementary.h"
 #include "contact/collider.h"
 

@@ -1,19 +1,18 @@
-/* checkpoint.c: the state of a simulation in a file, from which another one goes on with the same bits.
+/* checkpoint.c: the state of a simulation in a file, from which another one continues with the same bits.
  *
  * Little-endian, without gaps:
  *
- *   header                            what follows is of which scene, and how much
+ *   header                            of which scene the rest is, and how large
  *   for each section:
  *     char   name[8]                  filled up with zeros
  *     int64  bytes
  *     double values[bytes / 8]        section "ode": what drape_ode_save gives
  *   uint64 checksum                   of everything before it (base/file.h)
  *
- * What solvers remember of earlier solves, and the eigenvalue that limits explicit steps, are not in it. Instead they
- * are dropped on both sides, here by saving and there by restoring, so that both go on from the same: nothing.
+ * It does not contain what solvers have learnt from earlier solves, nor the eigenvalue that limits explicit steps.
+ * These are dropped both by saving and by restoring, so that both simulations continue without them.
  *
- * A reader knows the size before it reads, because it has the scene: memory does not depend on what the file claims.
- */
+ * A reader knows the size from the scene before it reads, so memory does not depend on what the file claims. */
 #include "base/file.h"
 #include "sim/contact.h"
 

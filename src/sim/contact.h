@@ -1,12 +1,12 @@
-/* contact.h: contact in a step, from inside.
+/* contact.h: the parts of contact in a step.
  *
- *   begin      contact_pinch.c: what was pinched and is free again, and where goes what is not
+ *   begin      contact_pinch.c: which pinched vertices are free again, and where the others move
  *              contact_touch.c: which vertices of the cloth touch an object, and whether they stick to it
  *   constrain  their normals, or all directions, join the pins in S and z
- *   assemble   friction of those that rub; springs where edges and faces come too near (contact_springs.c)
- *   solve      what would be pulled is let go
- *   respond    contact_respond.c: what still meets on the way of the step is kept apart
- *   finish     what the solve says of the forces decides who sticks in the next step */
+ *   assemble   friction of vertices that rub; springs where edges and faces come too near (contact_springs.c)
+ *   solve      contacts that would pull are released
+ *   respond    contact_respond.c: pairs that would still meet during the step are kept apart
+ *   finish     the forces of the solve decide which vertices stick in the next step */
 #ifndef DRAPE_SIM_CONTACT_H
 #define DRAPE_SIM_CONTACT_H
 

@@ -1,14 +1,14 @@
-/* sim.h: a simulation from inside, and the parts of a step.
+/* sim.h: the internals of a simulation, and the parts of a step.
  *
- * A step of any kind goes through the same parts, each of which is one function:
+ * Every kind of step consists of the same parts, each of which is one function:
  *
- *   begin      step.c: keeps the state, finds out which pins hold
- *   constrain  drape_i_sim_constrain: what is held, and what is prescribed of it
+ *   begin      step.c: keeps the state, decides which pins hold
+ *   constrain  drape_i_sim_constrain: held directions and prescribed values
  *   assemble   drape_i_sim_assemble: forces and matrices
  *   solve      drape_i_sim_solve: the linear system
  *   advance    step.c: the new state
- *   respond    drape_i_sim_respond: what changes the state after the solve
- *   check      check.c: a step that led nowhere is taken back
+ *   respond    drape_i_sim_respond: changes the state after the solve
+ *   check      check.c: undoes a step whose state is not credible
  *   certify    step.c
  *
  * The linearised step calls them in this order (step.c). Integrators of drape/ode.h call constrain, assemble, solve

@@ -1,6 +1,6 @@
 /* step.c: the step of a scene.
  *
- * The one that is written out here is the linearised step of backward Euler (Baraff and Witkin 1998, eq. 16):
+ * This file contains the linearised step of backward Euler (Baraff and Witkin 1998, eq. 16):
  *
  *     (M + h D + h^2 K) dv = h (f - h K v),   K = -df/dx, D = -df/dv,
  *     v <- v + dv,   x <- x + h v.
