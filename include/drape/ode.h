@@ -102,9 +102,8 @@ typedef struct drape_ode_projection {
  * write to copies does not matter. For implicit multistep methods that are not DRAPE_ODE_MATRIX_FREE. */
 typedef struct drape_ode_spread {
     int32_t range_count;
-    const int64_t
-        *range;   /* two per range, ascending: the first index of x that counts on this process, and the end */
-    int64_t size; /* numbers of x that count, on all processes together */
+    const int64_t *range; /* two per range, ascending: the first index of x that counts here, and the end */
+    int64_t size;         /* numbers of x that count, on all processes together */
     void *user;
     /* Replace *value by the sum or the largest over all processes, with the same bits everywhere. The largest is NaN
      * if one value is. */

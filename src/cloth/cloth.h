@@ -1,4 +1,4 @@
-/* cloth.h: a cloth from inside. It does not change once created. */
+/* cloth.h: the internals of a cloth. It does not change once it is created. */
 #ifndef DRAPE_CLOTH_CLOTH_H
 #define DRAPE_CLOTH_CLOTH_H
 
