@@ -543,9 +543,10 @@ DRAPE_API drape_status drape_sim_system(drape_sim *sim, drape_problem *out);
 
 /* Writes the whole state to a file. On failure a file of this name stays as it was. The solver forgets what it has
  * learnt (drape_solver_forget), even if writing fails. So this simulation and one that restores the file continue
- * with the same bits, whatever the number of their threads. The file takes 192 bytes, plus 72 per vertex and 24 per
- * pinned vertex. Contact adds 16 bytes and 80 per vertex; if it may yield (drape_pinch), 32 and 112. Integrators
- * other than "linearised-euler" add drape_ode_save_size and 16. As much memory is needed while it is written. */
+ * with the same bits, whatever the number of their threads. The file takes 208 bytes, plus 72 per vertex and 24 per
+ * pinned vertex. Contact adds 32 bytes, 56 per vertex and 64 per pair with friction; with DRAPE_PINCH_YIELD it adds
+ * another 16 bytes and 32 per vertex. Integrators other than "linearised-euler" add drape_ode_save_size and 16 bytes.
+ * As much memory is needed while it is written. */
 DRAPE_API drape_status drape_sim_save(drape_sim *sim, const char *path);
 /* Restores the state of a simulation of the same scene. Only names, outputs and the number of frames may differ.
  * DRAPE_ERROR_FORMAT: the file is damaged, truncated, of another scene or not a checkpoint. The message says which,
