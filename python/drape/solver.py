@@ -87,7 +87,7 @@ class Solver:
     floor: stop also where the norm itself, not relative, is at most this.
     omega: of "ssor", in (0, 2).
     history: most iterations to keep a record of.
-    recall: start from the best combination of so many of the last solutions, 0 to 4.
+    recall: how many of the last solutions are combined into the initial guess, 0 to 4.
     tune: "off", "once" or "many": try by the clock which preconditioner is fastest.
     amg: settings of "amg" as a dictionary: theta, modes, levels, smoother, degree, cycle, unfiltered, reuse,
         lanczos, dominance, relax_kernel, recipe.
