@@ -53,7 +53,7 @@ typedef struct mesh {
     int32_t *out;         /* one of the half edges that leave a vertex; -1: there is none */
     uint8_t *freedom;     /* one per vertex */
     int32_t *stack;       /* half edges to look at */
-    uint8_t *queued;      /* one a half edge: stands in the stack */
+    uint8_t *queued;      /* one per half edge: it is in the stack */
     uint64_t seed, round; /* of random numbers */
 } mesh;
 

@@ -1,4 +1,4 @@
-/* spring_lanes.h: a spring between two vertices, one a lane, whatever its energy phi of the length l.
+/* spring_lanes.h: a spring between two vertices, one per lane, whatever its energy phi of the length l.
  *
  * Let n be the unit vector from x0 to x1, w = v1 - v0 and c the damping along the spring. The tension is T = phi'(l)
  * + c n.w, the force on x1 is -T n and that on x0 is T n. So there is no net force, no torque, and nothing for a

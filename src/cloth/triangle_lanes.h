@@ -1,4 +1,4 @@
-/* triangle_lanes.h: a triangle's membrane, one a lane: from the tensions of its conditions to forces and matrix.
+/* triangle_lanes.h: a triangle's membrane, one per lane: from the tensions of its conditions to forces and matrix.
  *
  * The formulas are at the head of bw_triangle_simd.c. Here k of a condition is d2E/dC2 over the area, and its
  * tension s = dE/dC over the area, whatever E is as a function of C. */

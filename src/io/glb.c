@@ -2,7 +2,7 @@
  *
  * The mesh is that of the first frame; every later frame is a target, what its positions and normals differ from
  * those by. At the time of a frame its target has weight 1 and the others 0, and in between players mix two of them.
- * A node, a mesh and a primitive a piece, all moved by one animation. Metres, +y up, texture coordinates from the top
+ * One node, mesh and primitive per piece, all moved by one animation. Metres, +y up, texture coordinates from the top
  * left corner (v is 1 - v), cloth seen from both sides.
  *
  * Layout: header (magic, version 2, length), JSON chunk, binary chunk; little-endian, chunks padded to 4 bytes.

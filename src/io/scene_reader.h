@@ -73,7 +73,7 @@ typedef struct drape_i_scene_reader {
     drape_i_problems problems;
     const drape_scene_options *options;
     const char *path;      /* of the scene file; mesh files are looked for beside it */
-    drape_i_shape *shapes; /* one a piece */
+    drape_i_shape *shapes; /* one per piece */
     int32_t vertices;      /* of all pieces so far */
     bool y_up;
     bool *picked;            /* scratch of scene_pins.c, one per vertex, all false between its uses */
