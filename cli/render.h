@@ -1,4 +1,4 @@
-/* render.h: drape render from inside: where frames come from, and where pictures go. */
+/* render.h: the parts of drape render: where frames come from, and where pictures go. */
 #ifndef DRAPE_CLI_RENDER_H
 #define DRAPE_CLI_RENDER_H
 

@@ -1,4 +1,4 @@
-/* tree.h: the tree of boxes of the broad phase from inside; tree.c says how it works. */
+/* tree.h: the internals of the tree of boxes of the broad phase; tree.c says how it works. */
 #ifndef DRAPE_CONTACT_TREE_H
 #define DRAPE_CONTACT_TREE_H
 

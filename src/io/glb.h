@@ -6,7 +6,7 @@
 #include "io/appearance.h"
 #include "io/format_tools.h"
 
-/* The cloth as glTF wants it: a vertex has one pair of texture coordinates, so those on a seam are doubled. */
+/* The cloth as glTF requires it: a vertex has one pair of texture coordinates, so those on a seam are doubled. */
 typedef struct drape_i_glb_piece {
     const drape_piece_range *range;
     int32_t vertices;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "frames are copied to and from memory, which wants a little-endian host"
+#error "frames are copied to and from memory, which needs a little-endian host"
 #endif
 
 /* ---- The log ----

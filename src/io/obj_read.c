@@ -177,7 +177,7 @@ static drape_status read_numbers(reader *r, int32_t most, double *out, int32_t *
 static drape_status read_vertex(reader *r) {
     double value[MAX_VALUES], *to = r->mesh->position + 3 * r->now.vertices++;
     int32_t count;
-    for (int32_t k = 0; k < 3; k++) to[k] = NAN; /* should this go wrong, and a listener wants to go on */
+    for (int32_t k = 0; k < 3; k++) to[k] = NAN; /* for the case that this fails, and a listener continues */
     drape_status status = read_numbers(r, MAX_VALUES, value, &count);
     if (status) return status;
     if (count < 3 || count == 5)

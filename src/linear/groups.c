@@ -123,7 +123,7 @@ static drape_status check(drape_context *ctx, const drape_equality *e, int32_t n
     return status ? status : directions_of(ctx, e, number, d);
 }
 
-/* ---- Who is coupled with whom ---- */
+/* ---- Which vertices are coupled ---- */
 
 static void clear(drape_i_groups *G) {
     for (int32_t i = 0; G->count > 0 && i < G->members; i++) G->of[G->member[i]] = -1;

@@ -33,7 +33,7 @@ typedef struct drape_i_solve {
 typedef struct drape_i_method {
     const char *name, *about;
     bool preconditioned; /* takes preconditioners at all */
-    bool prefiltered;    /* it wants them made from the prefiltered matrix, not from A */
+    bool prefiltered;    /* it needs them made from the prefiltered matrix, not from A */
     bool unsymmetric;    /* A need not be symmetric, nor the preconditioner */
     bool wants_norm2;    /* it needs the preconditioner's norm2 */
     int32_t vectors;     /* work vectors, 3 at least: the certificate uses them too */

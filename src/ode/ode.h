@@ -1,4 +1,4 @@
-/* ode.h: an integrator from inside, and what a method is.
+/* ode.h: the internals of an integrator, and what a method is.
  *
  * To add a method: a file that fills a drape_i_ode_method (or a Butcher table in one_step.c), one line in registry.c.
  *

@@ -85,7 +85,7 @@ static void show_past(drape_ode *ode, double t, drape_ode_projection *state) {
     }
 }
 
-/* Lets the system change next; *restart: by more than a multistep method goes on from. */
+/* Lets the system change next; *restart: by more than a multistep method can continue from. */
 static drape_status project(drape_ode *ode, double h, double t, bool *restart, drape_ode_reason *reason) {
     const drape_ode_system *system = &ode->system;
     drape_ode_projection state = {.t = t, .h = h, .x = ode->next, .v = drape_i_ode_velocity(ode, ode->next)};

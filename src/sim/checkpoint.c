@@ -20,7 +20,7 @@
 #include <string.h>
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "checkpoints are copied to and from memory, which wants a little-endian host"
+#error "checkpoints are copied to and from memory, which needs a little-endian host"
 #endif
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};

@@ -308,7 +308,7 @@ static drape_status pose_whole_change(drape_sim *sim, const drape_ode_request *r
     return status ? status : drape_i_stitches_follow(sim, u);
 }
 
-/* Contacts that pull are let go, and what they carried becomes a part of the residual. */
+/* Contacts that pull are released, and their forces become a part of the residual. */
 static drape_status solve_released(drape_sim *sim, const drape_ode_request *request, drape_problem *posed,
                                    double *d) {
     drape_i_integrator *it = sim->integrator;

@@ -146,7 +146,7 @@ void drape_i_pinch_take_back(drape_sim *sim) {
     recount(sim);
 }
 
-/* ---- Who is caught ---- */
+/* ---- Which vertices are caught ---- */
 
 /* m: how far from the surface cloth should be, and has to be. */
 static double distance_of(const drape_i_world *w, int32_t vertex, int32_t collider) {

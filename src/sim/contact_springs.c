@@ -45,7 +45,7 @@ static const double UPRIGHT = 0.99;                   /* a cosine */
 static const double ON_BORDER = 1e-6;                 /* weight of a corner that does not count */
 static const double PARALLEL = 0.0025, ACROSS = 0.04; /* squared sines of angles between edges */
 static const double SOFT = 0.1, DAMPING = 1;          /* share of the stiffness in A; ratio */
-static const double PULL = 1e-3;                      /* of the weight: a spring is let go that pulls more */
+static const double PULL = 1e-3;                      /* of the weight: a spring that pulls more is released */
 
 /* ---- Finding them ---- */
 
@@ -439,7 +439,7 @@ static double pressed(const drape_i_contact *c, const drape_i_contact_spring *s,
 }
 
 /* A spring that pulls does not act. The linearised step cannot know beforehand which springs will push at its end. It
- * takes all, and lets go of those that would pull and are stiff enough to throw the cloth about. A tablecloth that
+ * takes all, and releases those that would pull and are stiff enough to throw the cloth about. A tablecloth that
  * was pulled off its table in steps of 10 ms was held down by 25 N, and torn. */
 static bool pushes(const drape_sim *sim, const drape_i_contact_spring *s, double push) {
     return sim->integrator ? push > 0 : !s->released;

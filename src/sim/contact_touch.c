@@ -30,7 +30,7 @@
 static const double MADE_UP = 0.5;      /* share of a missing distance, in a step */
 static const double SAME_NORMAL = 0.99; /* cosine between normals that are one */
 static const double TOUCHING = 1e-9;    /* m: a gap that is none */
-static const double PULL = 1e-3;        /* of its weight: a vertex is let go that is pulled by more */
+static const double PULL = 1e-3;        /* of its weight: a vertex that is pulled by more is released */
 static const double TOLERATED = 0.03;   /* of what all touches carry: what may be pulled in a single step */
 
 /* Sines of the angle by which edges wrap round the object, behind the tangent plane: where friction begins to fall,

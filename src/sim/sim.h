@@ -186,7 +186,7 @@ void drape_i_sim_forget(drape_sim *sim);
 DRAPE_INLINE bool drape_i_pin_is_held(const drape_sim *sim, int32_t pin) {
     return sim->holding[pin] && !(sim->pins[pin].stiffness > 0);
 }
-/* Where a pin wants its vertex number i of all pinned ones; `first` is the pin's first of these. */
+/* The position that a pin prescribes for vertex i of all pinned ones; `first` is the pin's first of these. */
 void drape_i_pin_target(const drape_sim *sim, int32_t pin, int32_t first, int32_t i, double t, double target[3]);
 
 /* pin_motion.c */
@@ -294,7 +294,7 @@ void drape_i_integrator_destroy(drape_sim *sim);
 void drape_i_integrator_forget(drape_i_integrator *it);
 /* Restarts from the state of the simulation. */
 drape_status drape_i_integrator_start(drape_sim *sim);
-/* After a step that failed: goes on from the state of the simulation. */
+/* After a step that failed: continues from the state of the simulation. */
 void drape_i_integrator_take_back(drape_sim *sim, drape_status status);
 /* From the state of the simulation to that one step of the scene later. */
 drape_status drape_i_integrate(drape_sim *sim, bool other_pins);

@@ -167,7 +167,7 @@ static drape_status solve_linearised(drape_sim *sim, bool released) {
     return DRAPE_OK;
 }
 
-/* Contacts push. What would be pulled is let go; how much. */
+/* Contacts only push. Releases those that would pull, and returns how many. */
 static int32_t release(drape_sim *sim) {
     int32_t springs = drape_i_contact_release_springs(sim);
     int32_t touches = drape_i_contact_release(sim, sim->constraint_force, 1, NULL);
