@@ -40,6 +40,7 @@
 extern "C" {
 #endif
 
+/* The version of these headers. */
 #define DRAPE_VERSION_MAJOR 0
 #define DRAPE_VERSION_MINOR 1
 #define DRAPE_VERSION_PATCH 0
@@ -60,8 +61,10 @@ typedef enum drape_status {
 /* "ok", "bad argument", ...; NULL if there is no such status. */
 DRAPE_API const char *drape_status_name(drape_status status);
 
+/* Memory, threads, log and last message of a host program, passed to the functions that create objects. */
 typedef struct drape_context drape_context;
 
+/* How serious a message of the log is. */
 typedef enum drape_log_level { DRAPE_LOG_ERROR, DRAPE_LOG_WARNING, DRAPE_LOG_INFO } drape_log_level;
 
 DRAPE_API const char *drape_log_level_name(drape_log_level level); /* "error", "warning", "info"; else NULL */
@@ -92,6 +95,7 @@ typedef struct drape_scheduler {
     void *user;
 } drape_scheduler;
 
+/* Settings of a context. Zero means the default in every field. */
 typedef struct drape_context_settings {
     drape_allocator allocator;                                           /* default: aligned malloc of libc */
     void (*log)(void *user, drape_log_level level, const char *message); /* default NULL: silence */

@@ -135,6 +135,7 @@ typedef struct drape_piece {
     uint64_t reserved[2]; /* zero: reserved for later fields */
 } drape_piece;
 
+/* Which derivatives of the forces enter the matrix (docs/models.md). */
 typedef enum drape_jacobian {
     DRAPE_JACOBIAN_PSD,   /* every element matrix positive semidefinite: what an implicit step needs; the default */
     DRAPE_JACOBIAN_FULL,  /* exact, may be indefinite under compression */
@@ -214,6 +215,7 @@ DRAPE_API const drape_material_field *drape_model_material_field(int32_t index, 
 
 /* ---- Cloths ---- */
 
+/* A cloth of one or more pieces, which does not change once it is created. */
 typedef struct drape_cloth drape_cloth;
 
 /* Creates a cloth of pieces. Vertices are numbered one piece after the other. settings may be NULL: the defaults. */

@@ -17,6 +17,7 @@
 extern "C" {
 #endif
 
+/* The shapes of colliders, in coordinates of their own with z up. */
 typedef enum drape_collider_shape {
     DRAPE_COLLIDER_PLANE,         /* all below z = 0 */
     DRAPE_COLLIDER_SPHERE,        /* of `radius` about the origin */
@@ -38,9 +39,10 @@ typedef struct drape_collider_key {
     double rotation[3]; /* rad, of any length */
 } drape_collider_key;
 
-/* Zero means zero, except where a default is given. */
 struct drape_appearance; /* drape/cloth.h */
 
+/* An object that cloth cannot pass through: its shape and its motion. Zero means zero, except where a default is
+ * given. Arrays belong to the caller. */
 typedef struct drape_collider {
     const char *name; /* for messages and files; NULL: "collider" */
     drape_collider_shape shape;

@@ -106,6 +106,7 @@ DRAPE_API int32_t drape_contact_tree_edges(const drape_contact_tree *tree, const
  * array. 0 when a tree is created. */
 DRAPE_API drape_status drape_contact_tree_set_first_vertex(drape_contact_tree *tree, int32_t first_vertex);
 
+/* Where the vertices of a mesh are at the start and at the end of a step. */
 typedef struct drape_contact_motion {
     const double *start, *end; /* 3 doubles per vertex, m; may be the same array */
     double margin;             /* m, >= 0: half the distance at which two elements of this mesh are a pair */
@@ -139,6 +140,7 @@ DRAPE_API drape_contact_tree_counts drape_contact_tree_count(const drape_contact
 
 /* ---- Pairs ---- */
 
+/* What the two elements of a pair are. */
 typedef enum drape_contact_kind {
     DRAPE_CONTACT_VERTEX_TRIANGLE, /* a vertex of the first mesh, a triangle of the second */
     DRAPE_CONTACT_TRIANGLE_VERTEX, /* a vertex of the second mesh, a triangle of the first; empty for a mesh and

@@ -33,6 +33,7 @@ typedef struct drape_crossings_bodies {
     uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_crossings_bodies;
 
+/* What a crossing is. */
 typedef enum drape_crossing_kind {
     DRAPE_CROSSING_EDGE,      /* an edge passes through the interior of a triangle, with its ends on both sides */
     DRAPE_CROSSING_TRIANGLES, /* two triangles that are not in one plane have interior points in common, or an edge of
@@ -43,6 +44,7 @@ typedef enum drape_crossing_kind {
 
 DRAPE_API const char *drape_crossing_kind_name(drape_crossing_kind kind); /* "edge", "triangles", "touch"; or NULL */
 
+/* A crossing or a touch. */
 typedef struct drape_crossing {
     drape_crossing_kind kind;
     int32_t body[2]; /* of the edge, or of the first triangle; of the other triangle */
@@ -56,6 +58,7 @@ typedef struct drape_crossing_counts {
     int64_t edges, triangles, touches;
 } drape_crossing_counts;
 
+/* What a count has found. */
 typedef struct drape_crossings_result {
     drape_crossing_counts self;   /* cloth and cloth */
     drape_crossing_counts others; /* cloth and other bodies, edges of either */

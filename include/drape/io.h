@@ -77,6 +77,7 @@ DRAPE_API bool drape_color_find(const char *text, uint8_t color[3]);
 
 /* ---- Checking: every problem of a scene or a mesh file, before it is simulated (docs/doctor.md) ---- */
 
+/* How serious a finding is. */
 typedef enum drape_severity {
     DRAPE_SEVERITY_WARNING, /* the simulation runs, but perhaps not as intended */
     DRAPE_SEVERITY_ERROR    /* the simulation is refused */
@@ -115,6 +116,7 @@ typedef struct drape_check_vibration {
     uint64_t reserved[4]; /* zero */
 } drape_check_vibration;
 
+/* How to check, and what to call for each finding. Zero means the default in every field. */
 typedef struct drape_check_options {
     drape_scene_options scene;  /* how a scene is read; its `problem` is not called */
     int32_t examples;           /* findings of one code and piece that come one by one, >= 1; 0: the default, 5 */
@@ -160,6 +162,7 @@ DRAPE_API drape_status drape_check_scene(drape_context *ctx, const drape_scene *
 
 /* ---- Meshes ---- */
 
+/* Files that are being written, frame by frame. */
 typedef struct drape_writer drape_writer;
 
 /* What stays the same in all frames. */
@@ -185,6 +188,7 @@ typedef struct drape_frame_mesh {
     const int32_t *triangle; /* 3 indices per triangle, each below `vertices` */
 } drape_frame_mesh;
 
+/* Where an attribute has its numbers. */
 typedef enum drape_attribute_place { DRAPE_PER_VERTEX, DRAPE_PER_TRIANGLE } drape_attribute_place;
 
 /* "vertex", "triangle"; NULL if there is no such place. */
@@ -283,6 +287,7 @@ typedef struct drape_ccd_read_options {
     uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_ccd_read_options;
 
+/* The queries of a file, with the answers that it gives. */
 typedef struct drape_ccd_queries {
     drape_ccd_pairs pairs;
     const int8_t *truth;  /* one per pair: 1 if they touch, 0 if they do not, -1 if the file does not say */
@@ -301,8 +306,10 @@ DRAPE_API void drape_ccd_queries_destroy(drape_ccd_queries *queries); /* NULL is
 
 /* ---- Reading point caches: .pc2 and .mdd files of any program ---- */
 
+/* A point cache in memory. */
 typedef struct drape_cache drape_cache;
 
+/* What a point cache contains. */
 typedef struct drape_cache_info {
     int32_t vertices, frames; /* vertices of each frame, and frames; both >= 1 */
     bool has_times;           /* .mdd: every frame has its time; .pc2: they follow from start and rate */
@@ -333,14 +340,17 @@ DRAPE_API void drape_cache_close(drape_cache *cache); /* NULL is fine */
  *
  * Other formats that drape writes (.html, .glb, .usda, .abc) are refused. */
 
+/* A sequence of frames that is open for reading. */
 typedef struct drape_reader drape_reader;
 
+/* How a sequence is read. Zero means the default in every field. */
 typedef struct drape_reader_options {
     const char *mesh;     /* a mesh file (.obj, .ply) with the triangles, for files that only hold positions; default
                              NULL: for a point cache NAME.pc2 or NAME.mdd, NAME_rest.obj if it exists */
     uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_reader_options;
 
+/* What a sequence contains. */
 typedef struct drape_reader_info {
     int32_t frames;          /* >= 1 */
     int32_t vertices;        /* of each frame, >= 1; also those of meshes beside the cloth, which come last */
@@ -416,6 +426,7 @@ typedef struct drape_render_camera {
     double focal; /* pixels */
 } drape_render_camera;
 
+/* Draws frames of one cloth. */
 typedef struct drape_renderer drape_renderer;
 
 /* Copies what it needs. settings may be NULL for the defaults. */
@@ -463,6 +474,7 @@ DRAPE_API void drape_gif_destroy(drape_gif *gif);
  * "sheet.ckpt" is the newest checkpoint, "sheet.ckpt.1" the one before it, and "sheet.ckpt.frames" has the positions
  * of every frame: 24 bytes per vertex and frame. Frames are on the disk when drape_journal_frame returns. */
 
+/* The checkpoints and the log of frames of a run. */
 typedef struct drape_journal drape_journal;
 
 /* Begins a journal with the current state as frame 0. interval: frames from one checkpoint to the next, >= 1. If a
@@ -493,6 +505,7 @@ DRAPE_API void drape_journal_close(drape_journal *journal);
 
 /* ---- Reports: JSON with machine, settings, and a record of every step (docs/report.md) ---- */
 
+/* A report that is being collected. */
 typedef struct drape_report drape_report;
 
 /* Begins a report of the simulation of a scene. If it was restored from a checkpoint, the report covers the steps

@@ -53,6 +53,7 @@ typedef struct drape_ode_request {
                             stiffness_times do not keep to in at.x; NULL for first order */
 } drape_ode_request;
 
+/* The result of a linear solve. */
 typedef struct drape_ode_answer {
     int32_t iterations; /* of the linear solver; 0 for a direct one */
     bool failed;        /* d is not usable. This stops Newton's iteration; it is not an error */
@@ -112,6 +113,7 @@ typedef struct drape_ode_spread {
     uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_ode_spread;
 
+/* A system of differential equations as a table of functions. Zero means: not given. */
 typedef struct drape_ode_system {
     int32_t order; /* 1 or 2 */
     int64_t size;  /* n >= 1: numbers in y; in x and in v each */
@@ -206,6 +208,7 @@ DRAPE_API const drape_ode_tableau *drape_ode_method_tableau(const char *method);
 
 /* ---- Settings: zero means the default in every field ---- */
 
+/* How implicit methods solve their equations; numbers of algorithms are Hauth's (2004). */
 typedef enum drape_ode_newton_kind {
     DRAPE_ODE_NEWTON_DEFAULT,   /* DRAPE_ODE_NEWTON; in a scene (drape/sim.h) DRAPE_ODE_INEXACT */
     DRAPE_ODE_NEWTON,           /* a new A in every iteration, solved tightly: Hauth's algorithm 1 */
@@ -236,6 +239,7 @@ typedef enum drape_ode_search {
 /* "default", "off", "descent", "slope"; else NULL. */
 DRAPE_API const char *drape_ode_search_name(drape_ode_search search);
 
+/* Settings of Newton's method. Zero means the default in every field. */
 typedef struct drape_ode_newton {
     drape_ode_newton_kind kind; /* default DRAPE_ODE_NEWTON */
     double eta;                 /* relative residual of linear solves, in (0, 1); default 0: 0.02, or 1e-10 for
@@ -265,6 +269,7 @@ typedef struct drape_ode_newton {
     uint64_t reserved[2]; /* zero: reserved for later fields */
 } drape_ode_newton;
 
+/* How the length of steps is chosen. */
 typedef enum drape_ode_control {
     DRAPE_ODE_FIXED,  /* steps of one length; a step that does not converge ends the run */
     DRAPE_ODE_ERROR,  /* by an estimate of the local error */
@@ -274,6 +279,7 @@ typedef enum drape_ode_control {
 /* "fixed", "error", "newtons"; else NULL. */
 DRAPE_API const char *drape_ode_control_name(drape_ode_control control);
 
+/* Settings of an integrator. Zero means the default in every field. */
 typedef struct drape_ode_settings {
     const char *method;               /* one of drape_ode_method_name; default "implicit-euler" */
     const drape_ode_tableau *tableau; /* an explicit Runge-Kutta method of your own instead; default NULL: none */
@@ -328,6 +334,7 @@ typedef enum drape_ode_reason {
 
 DRAPE_API const char *drape_ode_reason_name(drape_ode_reason reason); /* for people: "done", ...; else NULL */
 
+/* The work of an integrator since it was created. */
 typedef struct drape_ode_counts {
     int64_t steps, rejected;
     int64_t f;         /* evaluations of f */
@@ -342,6 +349,7 @@ typedef struct drape_ode_counts {
     uint64_t reserved[4];
 } drape_ode_counts;
 
+/* How a call that steps has ended. */
 typedef struct drape_ode_result {
     drape_ode_reason reason;
     double t;            /* s, the time of the state */
@@ -361,6 +369,7 @@ typedef struct drape_ode_result {
     uint64_t reserved[6];
 } drape_ode_result;
 
+/* An integrator with its state. */
 typedef struct drape_ode drape_ode;
 
 /* settings may be NULL for the defaults. The system's table is copied; what it points to is not, and must outlive the
@@ -433,12 +442,14 @@ DRAPE_API drape_status drape_ode_interpolate(drape_ode *ode, double t, double *x
 
 /* ---- Events: times at which functions g_i(t, x, v) change their sign ---- */
 
+/* Which changes of sign are events. */
 typedef enum drape_ode_direction {
     DRAPE_ODE_BOTH,    /* any change of sign */
     DRAPE_ODE_RISING,  /* from below zero */
     DRAPE_ODE_FALLING, /* from above */
 } drape_ode_direction;
 
+/* An event that was found. */
 typedef struct drape_ode_event {
     int32_t index;       /* i of g_i */
     bool rising;         /* g_i went from below zero to zero or above; else the other way */
@@ -448,6 +459,7 @@ typedef struct drape_ode_event {
     uint64_t reserved[2];
 } drape_ode_event;
 
+/* The functions whose changes of sign are events. */
 typedef struct drape_ode_events {
     int32_t count; /* of functions, 1..DRAPE_ODE_MOST_EVENTS */
     void *user;    /* passed to the functions below */
@@ -529,6 +541,7 @@ typedef struct drape_ode_dense_settings {
     uint64_t reserved[4];          /* zero: reserved for later fields */
 } drape_ode_dense_settings;
 
+/* A dense matrix and its factorisation. */
 typedef struct drape_ode_dense drape_ode_dense;
 
 /* LU with partial pivoting. */

@@ -35,6 +35,7 @@ enum {
 /* The first two fields; `drape ode` refuses a library that was compiled with another header. */
 #define DRAPE_ODE_PLUGIN_HEAD .version = DRAPE_ODE_PLUGIN_VERSION, .bytes = (int32_t)sizeof(drape_ode_plugin)
 
+/* A system and its start, for `drape ode`. */
 typedef struct drape_ode_plugin {
     int32_t version; /* DRAPE_ODE_PLUGIN_VERSION */
     int32_t bytes;   /* sizeof(drape_ode_plugin) */

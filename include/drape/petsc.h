@@ -41,6 +41,7 @@ typedef struct drape_petsc_part {
 
 /* ---- Solving ---- */
 
+/* A linear solver on all processes of a communicator. */
 typedef struct drape_petsc_solver drape_petsc_solver;
 
 /* settings may be NULL for the defaults. These fields are used: tol, floor, max_iterations, stop (not
@@ -71,6 +72,7 @@ DRAPE_API int64_t drape_petsc_solver_level_rows(const drape_petsc_solver *solver
 
 /* ---- System files, read in parts ---- */
 
+/* A linear system of which each process holds a part. */
 typedef struct drape_petsc_system drape_petsc_system;
 
 /* Reads a system file (drape/sparse.h) such that no process holds the whole system. Each process reads the rest
@@ -95,6 +97,7 @@ DRAPE_API drape_status drape_petsc_system_write(const drape_petsc_system *system
 
 /* ---- Simulating ---- */
 
+/* A simulation of which each process holds a part. */
 typedef struct drape_petsc_sim drape_petsc_sim;
 
 /* Reads a scene as drape_scene_load does, and divides its vertices over the processes by their rest positions, as
@@ -133,6 +136,7 @@ DRAPE_API drape_status drape_petsc_sim_restore(drape_petsc_sim *sim, const char 
 
 /* ---- Frames: a point cache (PC2), to which each process writes its own vertices ---- */
 
+/* A point cache that all processes write together. */
 typedef struct drape_petsc_cache drape_petsc_cache;
 
 /* Opens a cache for this number of frames, >= 1. The file gets its name when it is closed. With `resumable` it is

@@ -20,6 +20,7 @@ extern "C" {
 
 /* ---- Scenes: plain data ---- */
 
+/* How pinned vertices move; t is the time since the simulation began, s. */
 typedef enum drape_motion_kind {
     DRAPE_MOTION_FIXED,    /* does not move */
     DRAPE_MOTION_LINEAR,   /* displacement velocity t */
@@ -41,6 +42,7 @@ typedef enum drape_motion_kind {
 typedef void drape_motion_function(void *user, int32_t vertex, double time, const double start[3],
                                    double displacement[3]);
 
+/* The displacement of a pin at a time. */
 typedef struct drape_motion_key {
     double time;      /* s */
     double offset[3]; /* m, from where the vertex started */
@@ -69,6 +71,7 @@ typedef struct drape_motion_path {
     uint64_t reserved[8];     /* zero: reserved for later fields */
 } drape_motion_path;
 
+/* The motion of a pin. Zero means that it does not move. */
 typedef struct drape_motion {
     drape_motion_kind kind;
     double velocity[3];              /* m/s; with DRAPE_MOTION_TURN rad/s: direction of the axis, and rate */
@@ -149,6 +152,7 @@ typedef enum drape_unknowns {
                                another  right-hand side in linearised steps */
 } drape_unknowns;
 
+/* The matrix M of the equations of motion. */
 typedef enum drape_mass_matrix {
     DRAPE_MASS_LUMPED,    /* diagonal: a third of each triangle at each of its corners */
     DRAPE_MASS_CONSISTENT /* of linear finite elements: density area (1 + delta_ij) / 12 for each triangle */
@@ -255,6 +259,7 @@ typedef struct drape_contact_settings {
     uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_contact_settings;
 
+/* Everything that a simulation starts from. Arrays belong to the caller. */
 typedef struct drape_scene {
     const char *name;
     drape_piece *pieces;
@@ -304,6 +309,7 @@ typedef struct drape_force_energy {
     double energy; /* J; NaN if it has none, or does not act */
 } drape_force_energy;
 
+/* The energies after a step, and where energy came from and went to. */
 typedef struct drape_certificate_energy {
     double kinetic;                  /* J */
     double elastic;                  /* J: that of the cloth's model */
@@ -395,6 +401,7 @@ typedef struct drape_verdict {
 /* Does nothing if either is NULL. */
 DRAPE_API void drape_verdict_add(drape_verdict *verdict, const drape_certificate *certificate);
 
+/* A simulation of a scene, with its state. */
 typedef struct drape_sim drape_sim;
 
 /* Copies what it needs of the scene, except forces.vertex, which must stay valid. It is also DRAPE_ERROR_ARGUMENT if
@@ -480,6 +487,7 @@ typedef struct drape_equilibrium_settings {
     uint64_t reserved[8];   /* zero: reserved for later fields */
 } drape_equilibrium_settings;
 
+/* How close to equilibrium the cloth came. */
 typedef struct drape_equilibrium_result {
     bool at_rest;              /* the residual is within the tolerance */
     double residual;           /* sum over all vertices of the magnitudes of unbalanced forces in free directions (N),

@@ -44,7 +44,7 @@ DRAPE_API void drape_constraints_filter(const drape_constraints *set, double *S,
 
 enum { DRAPE_EQUALITY_VERTICES = 4 };
 
-/* A linear equality between vertices: in each direction d,
+/* A linear equality between vertices. In each direction d,
  *
  *     sum of w[a] (d . x_a)  =  d . value.
  *
@@ -175,6 +175,7 @@ typedef struct drape_operator {
     uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_operator;
 
+/* A linear system. Zero means: not given. Arrays belong to the caller. */
 typedef struct drape_problem {
     const drape_bsr3 *A;                  /* or NULL, and `op` is given */
     const double *b;                      /* 3 per vertex */
@@ -244,11 +245,13 @@ typedef struct drape_direct {
     uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_direct;
 
+/* What removes the oscillating part of the error on each level of "amg". */
 typedef enum drape_smoother {
     DRAPE_SMOOTHER_GAUSS_SEIDEL, /* forward before, backward after the coarse correction: two passes over A */
     DRAPE_SMOOTHER_CHEBYSHEV     /* as in the paper: two passes per degree */
 } drape_smoother;
 
+/* In which order the levels of "amg" are visited. */
 typedef enum drape_cycle {
     DRAPE_CYCLE_V,
     DRAPE_CYCLE_W /* coarse levels are visited twice: fewer but more expensive iterations on large meshes */
@@ -376,6 +379,7 @@ typedef struct drape_fallback {
 
 enum { DRAPE_MOST_FALLBACKS = 6 };
 
+/* How a solve has ended. */
 typedef struct drape_solve_result {
     drape_reason reason;
     int32_t iterations;   /* of all methods that were tried */
@@ -400,6 +404,7 @@ typedef struct drape_solve_result {
     uint64_t reserved[8];                          /* zero: reserved for later fields */
 } drape_solve_result;
 
+/* A solver for many systems, which keeps its memory and what it has learnt. */
 typedef struct drape_solver drape_solver;
 
 /* settings may be NULL for the defaults; they are copied. */
@@ -443,6 +448,7 @@ typedef enum drape_amg_part {
 
 DRAPE_API const char *drape_amg_part_name(drape_amg_part part); /* NULL: there is no such part */
 
+/* What a part of "amg" costs on a level. */
 typedef struct drape_amg_cost {
     double seconds; /* of the last set-up, or of a cycle: the mean since then */
     int64_t bytes;  /* read and written by a part of a cycle, as counted; 0 for parts of a set-up */
@@ -496,6 +502,7 @@ DRAPE_API drape_status drape_solve(drape_context *ctx, const drape_problem *prob
  *   drape_precond_apply(P, r, z);                               // z = P^-1 r, as often as you like
  *   drape_precond_destroy(P); */
 
+/* A preconditioner on its own. */
 typedef struct drape_precond drape_precond;
 
 /* name: one of drape_precond_name. Only omega and amg of the settings are used; settings may be NULL. A's values are

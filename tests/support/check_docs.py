@@ -6,7 +6,7 @@ Prints one line per problem, `file:line: what`, and exits with 1 where there is 
   headings, as GitHub and Python-Markdown make them.
 - Pages and sections that messages of the program name ("docs/wrong.md#it-explodes") exist.
 - Every function that include/drape/*.h declares has a comment beside or above it, or is named in another comment of a header or in docs/.
-  The exception is drape_X_defaults, of which drape/base.h says what they all do.
+  The exception is drape_X_defaults, of which drape/base.h says what they all do. Every struct and enum has a comment above it.
 - Every key of a scene is named, in backquotes, in docs/scenes.md."""
 import glob
 import os
@@ -126,6 +126,8 @@ def check_functions(root):
                 documented = True
                 while "*/" not in lines[number]:
                     number += 1
+            elif re.match(r"typedef (struct|enum) drape_\w+", line) and not documented and "/*" not in line:
+                yield f"{os.path.relpath(header, root)}:{number + 1}: {line.split()[2].rstrip(';')} has no comment"
             elif line.startswith("DRAPE_API"):
                 while ";" not in lines[number]:
                     number += 1
