@@ -194,7 +194,7 @@ static drape_status make_round_surface(drape_context *ctx, int32_t sides, double
         int32_t ring = add_ring(&m, sides, radius * drape_i_sin(angle), z);
         add_strip(&m, below, n, ring, sides);
         below = ring, n = sides;
-        if (length <= 0 || r != stacks / 2 - 1) stack++; /* else: the equator once more */
+        if (length <= 0 || r != stacks / 2 - 1) stack++; /* else: the equator again */
     }
     add_strip(&m, below, n, add_point(&m, 0, 0, radius + 0.5 * length), 1);
     DRAPE_ASSERT(m.points == out->points && m.triangles == out->triangles);

@@ -26,7 +26,7 @@
 
 enum {
     LEAST_PASSES = 2,
-    ENOUGH = 2 /* a pass that does not leave less than one in so many hits is the last: zones do better */
+    ENOUGH = 2 /* a pass that leaves more than one of this number of hits is the last: zones do better */
 };
 
 static const double PUSH = 0.02;     /* of what lacks to the distance, in a pass: more shakes what rests */

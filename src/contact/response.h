@@ -19,7 +19,7 @@
 typedef struct drape_i_response
     drape_i_response; /* owns all scratch; allocates only where there is more than before */
 
-/* For a world of so many vertices, cloth and colliders together. */
+/* For a world with this number of vertices, cloth and colliders together. */
 drape_status drape_i_response_create(drape_context *ctx, int32_t vertices, drape_i_response **out);
 void drape_i_response_destroy(drape_i_response *response); /* NULL is fine */
 

@@ -141,7 +141,7 @@ static void shorten(drape_i_response *r, int32_t vertex, double part) {
         if (q->inverse_mass[q->member[k]] > 0 && part < r->part[q->member[k]]) shorten_one(r, q->member[k], part);
 }
 
-/* False where there is no room. Parts of a cut are of the way as it is now, which may be shortened already. */
+/* False if there is no space. Fractions are of the present path, which may have been shortened already. */
 static bool separate(drape_i_response *r, const drape_i_hit *hit) {
     stuck s = stuck_pair(r, hit);
     cut best = cut_along(&s, direction_at_start(&s)), other = cut_along(&s, direction_of_hit(&s, hit->time));

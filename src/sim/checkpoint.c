@@ -32,7 +32,7 @@ typedef struct header {
     int64_t size;   /* of the file */
     uint64_t scene; /* drape_i_scene_hash */
     int64_t steps, sections;
-    uint64_t checksum; /* of what stands before it */
+    uint64_t checksum; /* of what comes before it */
 } header;
 _Static_assert(sizeof(header) == 56, "the header has no gaps");
 
@@ -168,7 +168,7 @@ static drape_status damaged(const source *from, const char *what) {
     return drape_i_fail(from->ctx, DRAPE_ERROR_FORMAT, "%s: the checkpoint is damaged: %s", from->name, what);
 }
 
-/* What can be told before the header's checksum is of use. */
+/* Checks that are possible before the header's checksum is known to be right. */
 static drape_status check_kind(const source *from, const header *head) {
     drape_context *ctx = from->ctx;
     if (memcmp(head->magic, MAGIC, sizeof MAGIC) != 0)
@@ -257,7 +257,8 @@ static drape_status take_integrator(const source *from, const section *list, int
     return DRAPE_OK;
 }
 
-/* Whether the integrator stands where the simulation does. Checkpoints of drape are so; others may be anything. */
+/* Whether integrator and simulation are at the same time. They are in checkpoints of drape, but a file may contain
+ * anything. */
 static bool stands_here(const drape_sim *sim) {
     const drape_ode *ode = sim->integrator->ode;
     size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof *sim->x;

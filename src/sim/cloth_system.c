@@ -34,7 +34,7 @@ static const double SAME_C = 1e-9; /* relative */
 enum { SEVERAL = 4 };
 static const double SLOW = 0.5, TIGHT = 0.02;
 
-/* A correction whose linear residual is no more than this goes down all the same: better than none. */
+/* A correction whose linear residual is no more than this is used anyway, which is better than none. */
 static const double GOOD_FOR_SOMETHING = 0.5;
 
 /* ---- The mass matrix of linear finite elements ----

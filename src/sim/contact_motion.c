@@ -20,7 +20,7 @@ enum { MOST_CUTS = 6, MOST_PARTS = 1 << MOST_CUTS }; /* to 1/64 of a step */
 
 static const double QUARTER_TURN = 1.57079632679489661923;
 static const double SLACK = 1e-9; /* relative: what rounding may add */
-/* A jump of an animation: faster than any body, and so many times as fast as in the frames before and after. */
+/* A jump of an animation: faster than any body, and this many times as fast as in the frames before and after. */
 static const double JUMP_SPEED = 5, JUMP = 5; /* m/s, - */
 enum { FEWEST_FRAMES = 8 };                   /* of an animation: fewer are poses, with times between them */
 

@@ -182,7 +182,7 @@ static drape_status touch_triangle(drape_sim *sim, const int32_t pair[4], int32_
     return consider(sim, &touch, drape_i_dot3(touch.n, e) - d);
 }
 
-/* From the pairs of the broad phase; those of one round collider stand together. */
+/* From the pairs of the broad phase; those of one round collider follow each other. */
 static drape_status touch_pairs(drape_sim *sim) {
     drape_i_contact *c = sim->contact;
     const drape_i_pairs *pairs = &c->world->pairs[DRAPE_CCD_VERTEX_FACE];

@@ -80,7 +80,7 @@ typedef struct search_state {
     double slack;     /* J: what is rounding in it */
     double c;         /* s */
     double exactness; /* of K */
-    int32_t banned;   /* for so many corrections the exact K is not tried */
+    int32_t banned;   /* the exact K is not tried for this number of corrections */
     double residual;  /* N */
     double share;     /* of the last correction that was made */
     int32_t linear_iterations;

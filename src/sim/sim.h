@@ -191,11 +191,11 @@ void drape_i_pin_target(const drape_sim *sim, int32_t pin, int32_t first, int32_
 
 /* pin_motion.c */
 
-/* By how much a pin's motion that is no callback has moved at t its vertex number `index`, which was at p at 0, m. */
+/* The displacement at t (m) of vertex `index` of a pin, which was at p at time 0; not for callbacks. */
 void drape_i_motion_at(const drape_pin *pin, int32_t index, double t, const double p[3], double d[3]);
 /* The p that the motion leads to x at t. False, and nothing is done, where d does not depend on p. */
 bool drape_i_motion_back(const drape_motion *motion, double t, const double x[3], double p[3]);
-/* Everything that can be wrong with that of pin p, which has so many vertices. */
+/* Checks the motion of pin p, which has this number of vertices. */
 drape_status drape_i_motion_check(drape_context *ctx, int32_t p, int32_t vertices, const drape_motion *motion);
 /* That of a pin, with arrays of its own. Also where it fails, `to` must be freed. */
 drape_status drape_i_motion_copy(drape_context *ctx, const drape_pin *pin, drape_motion *to);
@@ -267,7 +267,8 @@ drape_status drape_i_sim_check_energy(drape_sim *sim);
 void drape_i_balance_begin(drape_sim *sim);
 /* After a step that is good, with the state before it in x_old and v_old; before sim->steps counts it. */
 void drape_i_balance_step(drape_sim *sim);
-/* What is changed from outside between two steps is no part of the balance: the energy before; and after it. */
+/* Changes from outside between two steps are not part of the balance: call the first before a change, the second
+ * after it. */
 double drape_i_balance_before_change(drape_sim *sim);
 void drape_i_balance_after_change(drape_sim *sim, double before);
 double drape_i_sim_kinetic(drape_sim *sim); /* J */

@@ -218,7 +218,7 @@ drape_status drape_i_sim_respond(drape_sim *sim, double t, double h, const doubl
 
 /* ---- check: check.c ---- */
 
-/* The state of before the step stands. Once there is memory, the step takes the same way as one that never failed. */
+/* The state before the step remains. Once there is memory, the step gives the bits of one that never failed. */
 static drape_status take_back(drape_sim *sim, drape_status status) {
     if (sim->dv_old && status == DRAPE_ERROR_MEMORY) memcpy(sim->dv, sim->dv_old, bytes_of(sim));
     memcpy(sim->x, sim->x_old, bytes_of(sim));

@@ -29,14 +29,14 @@ typedef struct drape_i_stitch {
     double lag[3]; /* m: D x - g at the beginning of the step, where contact kept it open */
 } drape_i_stitch;
 
-/* Soft stitches with so many vertices each: a force. */
+/* Soft stitches with this number of vertices each: a force. */
 typedef struct drape_i_springs {
     drape_sim *sim;
     int32_t count, *node, *stitch; /* their vertices; which stitch each is */
 } drape_i_springs;
 
 typedef struct drape_i_stitches {
-    int32_t count, exact; /* exact ones stand first */
+    int32_t count, exact; /* exact ones come first */
     drape_i_stitch *item;
     drape_i_springs springs[DRAPE_EQUALITY_VERTICES + 1]; /* by the number of vertices */
 
