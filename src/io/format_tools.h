@@ -177,7 +177,7 @@ drape_status drape_i_recording_stamp(drape_context *ctx, drape_i_recording *r, i
 
 /* sheet.pc2 -> sheet_rest.obj, the mesh that a point cache moves; it is empty yet. */
 drape_status drape_i_rest_mesh_create(drape_context *ctx, const char *path, const char *extension, drape_i_file *out);
-/* Writes the vertices as they stand in the first frame. Without normals, which programs would keep while the cache
+/* Writes the vertices as they are in the first frame. Without normals, which programs would keep while the cache
  * moves the mesh. */
 drape_status drape_i_rest_mesh_write(drape_context *ctx, drape_i_file *file, const drape_cloth *cloth,
                                      const drape_piece *pieces, const double *x);

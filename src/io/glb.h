@@ -54,7 +54,7 @@ typedef struct drape_i_glb {
 } drape_i_glb;
 
 /* glTF's axes: (x, y, z) of the cloth, z up, becomes (x, z, -y). Component k of a position or normal in frame f, as
- * it stands in the file. now and base: of the frame and of the first, 3 per vertex of the cloth. */
+ * it is in the file. now and base: of the frame and of the first, 3 per vertex of the cloth. */
 double drape_i_glb_component(int64_t frame, const double *now, const double *base, int64_t vertex, int32_t k);
 
 /* Bytes of the views, 0 for one that is not there. */

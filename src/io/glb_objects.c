@@ -1,7 +1,7 @@
 /* glb_objects.c: meshes beside the cloth in a GLB file, such as colliders.
  *
- * A node and a mesh each, without normals, so that players show their faces flat. What rests stands where it is. What
- * moves as a whole has its vertices around its middle, and its node is moved and turned by the animation. What
+ * A node and a mesh each, without normals, so that players show their faces flat. What rests keeps its positions.
+ * What moves as a whole has its vertices around its middle, and its node is moved and turned by the animation. What
  * changes its form has morph targets, moved by the weights of the cloth. Their accessors and views come after those
  * of the cloth: of each mesh its corners and positions; then translations and rotations, or the targets. */
 #include "io/glb.h"

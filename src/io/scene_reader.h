@@ -17,7 +17,7 @@ struct drape_loaded_scene {
     drape_context *ctx;
     drape_scene scene;
     drape_i_arena arena;
-    const drape_i_node **piece_node, **collider_node; /* where each stands, for findings about it */
+    const drape_i_node **piece_node, **collider_node; /* where each is, for findings about it */
     const drape_i_node *stitch_node, *attach_node;    /* the first entry of each list; NULL: there is none */
     const char **file;                                /* that were read */
     int32_t files;

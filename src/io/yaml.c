@@ -112,7 +112,7 @@ static const char *source_line(reader *r, int32_t line) {
     return r->line_copy;
 }
 
-/* Where a mark points; an empty value has none, and stands where the last thing before it stood. */
+/* Where a mark points; an empty value has none, and is where the last thing before it stood. */
 static void place(reader *r, const struct fy_mark *mark, int32_t *line, int32_t *column, const char **source) {
     if (mark) r->last_line = mark->line + 1, r->last_column = mark->column + 1;
     *line = r->last_line;

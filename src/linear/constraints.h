@@ -20,7 +20,7 @@ struct drape_constraints {
     int32_t vertices, count;
     drape_i_held *held;              /* count of them, ascending by vertex; room for `vertices` */
     drape_i_held *next;              /* where a new set is prepared; the two change places */
-    int32_t *index;                  /* vertices: where each stands in held, -1: free */
+    int32_t *index;                  /* vertices: where each is in held, -1: free */
     bool moving;                     /* some z is not zero */
     drape_i_groups *groups;          /* of equalities; vertices in one are not in held. NULL: there never were any */
     const drape_i_groups *turned_by; /* this set is that of the unknowns y of these groups; NULL: of x */

@@ -306,7 +306,7 @@ typedef struct reduction {
     drape_i_group_row *row;
 } reduction;
 
-/* What is left of a row in unknowns that are no pivots, squared. */
+/* What is left of a row in unknowns that are not pivots, squared. */
 static double left_of(const reduction *r, int32_t row) {
     const double *c = r->C + (int64_t)r->n * row;
     double sum = 0;
@@ -470,7 +470,7 @@ static drape_status make_turned(drape_i_groups *G, const drape_constraints *set)
     return drape_i_constraints_adopt(t, count);
 }
 
-/* Those of groups no longer stand by themselves. */
+/* Those of groups no longer count by themselves. */
 static void leave_held(drape_constraints *set, const drape_i_groups *G) {
     int32_t count = 0;
     for (int32_t i = 0; i < set->count; i++) {

@@ -7,7 +7,7 @@
 #include <math.h>
 
 static const double DIGITS_ALLOW = 0.9995; /* a step that is named in four digits can be taken */
-static const double HARDLY_MORE = 1e-9;    /* a share of a step that is no step of its own */
+static const double HARDLY_MORE = 1e-9;    /* a share of a step that is not a step of its own */
 static const double AFTER_FAILURE = 0.25, GROW = 1.25, SHRINK = 0.5;
 
 static bool is_finite(drape_ode *ode, const double *Y) {
