@@ -10,6 +10,7 @@
  * Rules that hold in all of drape's headers:
  * - Threads: a context, and everything created with it, is used by one calling thread at a time. Any number of
  *   contexts may exist side by side, and different threads may use them at the same time.
+ *   Functions that take neither a context nor an object made with one may be called from any thread at any time.
  * - Lifetime: a context must outlive everything created with it. What a function gives through `out` belongs to the
  *   caller, who frees it by the matching destroy or close function. On failure *out is NULL.
  * - Arrays and structs that are passed in belong to the caller. They are read during the call and not kept, unless a
