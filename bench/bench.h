@@ -130,7 +130,7 @@ const char *bench_mesh_name(bench_mesh mesh);
 
 /* ---- lattice.c: the state of a regular sheet, for one of another mesh ---- */
 
-/* Its vertices by row and column; -1 where there is none. */
+/* Its vertices by row and column; -1 if there is none. */
 typedef struct bench_lattice {
     int32_t n, *number;
     double *x, *v;

@@ -14,7 +14,7 @@ static bool complain(const char *option, const char *text, const char *wanted) {
 
 /* ---- Values ---- */
 
-/* The number that text begins with; NULL where there is none within [low, high], else what follows it. */
+/* The number that text begins with; NULL if there is none within [low, high], else what follows it. */
 static const char *read_number(const char *text, long low, long high, int32_t *out) {
     char *end;
     errno = 0;

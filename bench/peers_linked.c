@@ -31,7 +31,7 @@ static void drape_make(const peer_problem *p, int32_t member, drape_solver **sol
     bench_check(p->system->ctx, drape_solver_create(p->system->ctx, &settings, solver));
 }
 
-/* In a solver that is made where there is none. */
+/* In a solver that is made if there is none. */
 static bool drape_solve_in(const peer_problem *p, int32_t member, drape_solver **solver, double *x,
                            peer_result *result) {
     drape_solve_result found;

@@ -225,7 +225,7 @@ int command_check(int argc, char **argv) {
     bool all = false, json = false;
     scene_option_table(&a, options);
     options[SCENE_OPTIONS] =
-        (option){"--all", NULL, NULL, "list all findings, even if many are equal", OPTION_FLAG, &all, 0, 0};
+        (option){"--all", NULL, NULL, "list all findings, even if there are many of a kind", OPTION_FLAG, &all, 0, 0};
     options[SCENE_OPTIONS + 1] = (option){"--json", NULL, NULL, "print one JSON object", OPTION_FLAG, &json, 0, 0};
     command_line line = {
         .usage = "drape check SCENE|MESH|CACHE [options]",

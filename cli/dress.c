@@ -226,7 +226,7 @@ static bool load(dressing *d) {
     return d->collider && d->frame && d->pin && can_write(d->output);
 }
 
-/* The least depth at which nothing crosses; below 0 where there is none. */
+/* The least depth at which nothing crosses; below 0 if there is none. */
 static double find_depth(dressing *d) {
     for (int32_t i = 0; i < TRIES; i++) {
         double depth = SHARES[i] * d->depth;

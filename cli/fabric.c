@@ -262,7 +262,7 @@ int command_fabric(int argc, char **argv) {
     const char *words[2] = {NULL, NULL}, *base = "cotton", *output = NULL;
     word_choice fabric = {.value = &base, .kind = WORDS_FABRICS};
     const option options[] = {{"--fabric", NULL, "NAME",
-                               "the fabric that stands for what was not measured; default: cotton", OPTION_WORD,
+                               "the fabric that supplies what was not measured; default: cotton", OPTION_WORD,
                                &fabric, 0, 0},
                               {"--output", "-o", "FILE", "write the block to a file instead of standard output",
                                OPTION_TEXT, &output, 0, 0},
@@ -272,7 +272,7 @@ int command_fabric(int argc, char **argv) {
         .about = "Turns measurements into a material block for a scene, with the residual of each fit. Lines of the "
                  "file are\n`test,direction,x,y`: weight (x in g/m^2), cantilever (warp, weft or bias; x the bending "
                  "length in mm),\ntensile (warp or weft; x the elongation in %, y N/m), shear (x the angle in "
-                 "degrees, y N/m). docs/fabrics.md.",
+                 "degrees, y N/m). docs/fabrics.md describes the file.",
         .options = options,
         .positional = words,
         .positional_count = 2};

@@ -19,7 +19,7 @@ typedef struct ode_example {
     double event_level;
 } ode_example;
 
-/* NULL past the end; NULL where there is none of that name. */
+/* NULL past the end; NULL if there is none of that name. */
 const ode_example *ode_example_at(int32_t index);
 const ode_example *ode_example_find(const char *name);
 

@@ -114,7 +114,7 @@ static const char *trouble(const drape_certificate *c) {
     return c->linear.fallbacks > 0 ? "fell back" : "";
 }
 
-/* What touches at the end of the frame, and how often its steps were cut; empty where there is none of either. */
+/* What touches at the end of the frame, and how often its steps were cut; empty if there is none of either. */
 static const char *contacts(const frame_summary *f, char *out, size_t size) {
     size_t used = 0;
     out[0] = 0;
@@ -180,7 +180,7 @@ void print_verdict(const drape_verdict *v, int32_t frames, double seconds) {
  * Names in scenes and of files may hold anything, also what makes a terminal do something. */
 
 /* Bytes of the character that begins here, its number in *code; 0 where it is no UTF-8. Long ways to write short ones
- * pass: who reads them decides. */
+ * pass: their reader decides. */
 static size_t character(const unsigned char *c, uint32_t *code) {
     size_t size = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
     *code = size == 1 ? c[0] : c[0] & (0xffu >> (size + 1));

@@ -1,4 +1,4 @@
-/* render.h: drape render from inside: where frames come from, and where pictures go. */
+/* render.h: the parts of drape render: where frames come from, and where pictures go. */
 #ifndef DRAPE_CLI_RENDER_H
 #define DRAPE_CLI_RENDER_H
 
@@ -9,7 +9,7 @@
 typedef struct frame_source {
     const char *name;       /* what was asked for: a file of frames or a scene */
     const char *mesh_file;  /* with the triangles; NULL: not named */
-    scene_arguments *scene; /* its name is NULL where there is none */
+    scene_arguments *scene; /* its name is NULL if there is none */
     bool no_colliders;
     drape_context *ctx;
     drape_reader *reader; /* NULL: a scene is simulated */

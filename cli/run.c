@@ -372,7 +372,7 @@ static void say_what_is_odd(const run *r) {
     const drape_verdict *v = &r->verdict;
     if (v->touched || !(v->share < -most)) return;
     complain("warning: steps of %g s added more energy than they should; use a shorter step (time.step), or another "
-             "integrator than %s",
+             "integrator than %s (docs/wrong.md#it-explodes)",
              r->scene->step, r->scene->integration.ode.method);
 }
 

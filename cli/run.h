@@ -1,4 +1,4 @@
-/* run.h: drape run from inside: what was asked for, and what a run holds. */
+/* run.h: the parts of drape run: its options, and the state of a run. */
 #ifndef DRAPE_CLI_RUN_H
 #define DRAPE_CLI_RUN_H
 

@@ -314,12 +314,12 @@ static int run(validation *v, const char *page, int32_t threads) {
     if (!can_write(page)) return EXIT_BAD_INPUT;
     v->ctx = make_context(threads, true);
     if (!v->ctx) return EXIT_BAD_INPUT;
-    tell("%-10s %-46s %12s %12s %10s %7s\n", "", "", "ours", "reference", "difference", "bar");
+    tell("%-10s %-46s %12s %12s %10s %7s\n", "", "", "ours", "reference", "difference", "limit");
     bool good = check_stretch(v) && check_cantilevers(v) && check_lattices(v) && check_end_shear(v);
     drape_context_destroy(v->ctx);
     if (!good) return EXIT_RUN_FAILED;
     for (int32_t i = 0; i < v->count; i++) missed += fabs(v->row[i].got / v->row[i].want - 1) > v->row[i].bar;
-    tell("%d of %d within their bars\n", v->count - missed, v->count);
+    tell("%d of %d within their limits\n", v->count - missed, v->count);
     if (page && !write_validation_page(page, v->row, v->count)) return EXIT_RUN_FAILED;
     return missed == 0 ? EXIT_GOOD : EXIT_RUN_FAILED;
 }
@@ -339,7 +339,7 @@ int command_validate(int argc, char **argv) {
         .usage = "drape validate [options]",
         .about = "Solves static problems whose answers are known, with `bending: patch` and `membrane: paired`, and "
                  "prints ours\nbeside the reference: hanging strips, cantilevers under their weight (elastica), "
-                 "and with a force at the end (Sze 2004).\nExit code 0: all within their bars, 1: one is not.",
+                 "and with a force at the end (Sze 2004).\nExit code 0: all within their limits, 1: one is not.",
         .options = options};
     parse_result parsed = v ? parse_arguments(&line, argc, argv) : PARSE_BAD;
     int code = parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;

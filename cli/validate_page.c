@@ -78,12 +78,12 @@ static void plot_differences(FILE *to, const validation_row *rows, int32_t count
         fprintf(to, "%s: %s, %+.2f %%</title></circle>\n", rows[i].group, rows[i].what, off);
     }
     for (int32_t i = -2; i <= 2; i++) put_number(to, a.left - 6, down(&a, 5 * i) + 4, "end", 5 * i, " %");
-    fprintf(to, "</svg>\n<p>Each problem in the order of the table; gray: its bar.</p>\n");
+    fprintf(to, "</svg>\n<p>Each problem in the order of the table; gray: its limit.</p>\n");
 }
 
 static void write_table(FILE *to, const validation_row *rows, int32_t count) {
     fprintf(to, "<h2>Table</h2>\n<table>\n<tr><th></th><th></th><th>ours</th><th>reference</th><th>difference</th>"
-                "<th>bar</th></tr>\n");
+                "<th>limit</th></tr>\n");
     for (int32_t i = 0; i < count; i++) {
         double off = rows[i].got / rows[i].want - 1;
         fprintf(to, "<tr%s><td>%s</td><td>%s</td><td>%.6g</td><td>%.6g</td><td>%+.2f %%</td><td>%g %%</td></tr>\n",

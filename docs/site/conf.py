@@ -21,3 +21,21 @@ html_css_files = ["drape.css"]
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
+
+LONG = 45  # a column with a cell of this many letters gets more room on a phone (drape.css)
+
+
+def mark_long_columns(app, doctree, name):
+    """Gives the cells of columns with long texts the class `long`."""
+    from docutils import nodes
+
+    for group in doctree.findall(nodes.tgroup):
+        rows = [list(row.findall(nodes.entry)) for row in group.findall(nodes.row)]
+        for cells in zip(*rows):
+            if max(len(cell.astext()) for cell in cells) >= LONG:
+                for cell in cells:
+                    cell["classes"].append("long")
+
+
+def setup(app):
+    app.connect("doctree-resolved", mark_long_columns)

@@ -1,7 +1,7 @@
 /* solve.c: a linear system of an engine of your own, solved by libdrape-solve.
  *
  * A chain of particles hangs from its first, which is held; each is tied to the next by a spring. One implicit step
- * of length h wants (m I + h^2 K) dv = h f: a block of 3x3 numbers for every particle and every spring end. */
+ * of length h solves (m I + h^2 K) dv = h f: a block of 3x3 numbers for every particle and every spring end. */
 #include <drape/solve.h>
 
 #include <stdio.h>

@@ -4,15 +4,15 @@
  *   settings.method = "direct";
  *   settings.direct = drape_cholmod();
  *
- * In a library of its own, libdrape-cholmod, beside libdrape-solve or libdrape, which do not need it. Link
- * -ldrape-cholmod and -lcholmod too.
+ * It is in a library of its own, libdrape-cholmod; libdrape-solve and libdrape do not need it. Link -ldrape-cholmod
+ * and -lcholmod, too.
  *
  * Licence: drape is under the MIT licence, but the parts of CHOLMOD that this uses are not. Its supernodal module is
- * under the GNU GPL (2 or later), its core and the rest under the LGPL (2.1 or later). Who passes on a program that
- * is linked with it keeps to the GPL. Nothing else in drape needs CHOLMOD.
+ * under the GNU GPL (2 or later), its core and the rest under the LGPL (2.1 or later). If you distribute a program
+ * that is linked with it, you must do so under the GPL. Nothing else in drape needs CHOLMOD.
  *
- * The numbers depend on CHOLMOD, on its BLAS and the threads of that: they are outside the promise that
- * the same input gives the same bits everywhere. */
+ * The results depend on CHOLMOD, on its BLAS, and on the threads of the BLAS. So the promise that the same input
+ * gives the same bits everywhere does not include them. */
 #ifndef DRAPE_CHOLMOD_H
 #define DRAPE_CHOLMOD_H
 

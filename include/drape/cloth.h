@@ -1,4 +1,4 @@
-/* drape/cloth.h: what a cloth is made of: pieces, materials, models, masses. No time, no solver.
+/* drape/cloth.h: pieces, materials, models and masses of a cloth. It has no time and no solver.
  *
  *   drape_piece piece = {.vertices = n, .rest = xyz, .triangles = m, .triangle = corners,
  *                        .material = drape_material_defaults()};
@@ -63,7 +63,7 @@ DRAPE_API drape_material drape_material_defaults(void); /* cotton, see below */
 /* In alphabetical order; NULL past the end. The source is one line of text. */
 DRAPE_API const char *drape_fabric_name(int32_t index);
 DRAPE_API const char *drape_fabric_source(int32_t index);
-/* Whether there is such a fabric; where there is none, *out stays as it was. */
+/* Writes the material of a fabric to *out. Returns false if there is no such fabric; *out then stays as it was. */
 DRAPE_API bool drape_fabric_find(const char *name, drape_material *out);
 
 /* ---- Damping as ratio: what the damping times of a material do to a vibration ----
@@ -71,7 +71,7 @@ DRAPE_API bool drape_fabric_find(const char *name, drape_material *out);
  * The slowest vibration of each kind of a strip along the warp, length L, without gravity; angular frequency w. Its
  * amplitude falls as exp(-ratio w t), so to 1/e in 1 / (ratio w) seconds. Damping is proportional to stiffness: the
  * ratio is w/2 times the material's damping time. It is the same on every mesh, and in proportion to w in faster
- * vibrations of the same kind. With a ratio of 1 or more nothing swings.
+ * vibrations of the same kind. With a ratio of 1 or more, nothing oscillates.
  *
  *   m.damping_bend = drape_damping_time(&m, DRAPE_VIBRATION_BEND, 0.1, 0.05);   5 % in a strip of 10 cm */
 typedef enum drape_vibration {
@@ -82,7 +82,7 @@ typedef enum drape_vibration {
 
 /* "stretch", "shear", "bend"; NULL for a value that is none of them. */
 DRAPE_API const char *drape_vibration_name(drape_vibration vibration);
-/* w in rad/s. length: m, > 0. 0 where there is none: no stiffness, or one that depends on the mesh (bend_hinge,
+/* w in rad/s. length: m, > 0. 0 if there is none: no stiffness, or one that depends on the mesh (bend_hinge,
  * spring_stretch, ...); an argument out of range. */
 DRAPE_API double drape_vibration_frequency(const drape_material *material, drape_vibration vibration, double length);
 /* The damping ratio that the material gives the vibration, and the damping time (s, for the material's
@@ -92,8 +92,8 @@ DRAPE_API double drape_damping_ratio(const drape_material *material, drape_vibra
 DRAPE_API double drape_damping_time(const drape_material *material, drape_vibration vibration, double length,
                                     double ratio);
 
-/* How a piece or a collider looks in files (drape/io.h). Nothing that is simulated depends on it. All zero: as the
- * format chooses. */
+/* How a piece or a collider looks in files (drape/io.h). The simulation does not depend on it. If all fields are
+ * zero, the format chooses. */
 typedef struct drape_appearance {
     bool colored;           /* `color` is given */
     uint8_t color[3];       /* red, green, blue, sRGB; an image is multiplied by it */
@@ -135,6 +135,7 @@ typedef struct drape_piece {
     uint64_t reserved[2]; /* zero: reserved for later fields */
 } drape_piece;
 
+/* Which derivatives of the forces enter the matrix (docs/models.md). */
 typedef enum drape_jacobian {
     DRAPE_JACOBIAN_PSD,   /* every element matrix positive semidefinite: what an implicit step needs; the default */
     DRAPE_JACOBIAN_FULL,  /* exact, may be indefinite under compression */
@@ -214,14 +215,15 @@ DRAPE_API const drape_material_field *drape_model_material_field(int32_t index, 
 
 /* ---- Cloths ---- */
 
+/* A cloth of one or more pieces, which does not change once it is created. */
 typedef struct drape_cloth drape_cloth;
 
-/* Vertices of the pieces are numbered one piece after the other. settings may be NULL: the defaults. */
+/* Creates a cloth of pieces. Vertices are numbered one piece after the other. settings may be NULL: the defaults. */
 DRAPE_API drape_status drape_cloth_create(drape_context *ctx, const drape_piece *pieces, int32_t piece_count,
                                           const drape_cloth_settings *settings, drape_cloth **out);
 DRAPE_API void drape_cloth_destroy(drape_cloth *cloth); /* NULL is fine */
 
-/* Of all pieces together; arrays live as long as the cloth. */
+/* Numbers and arrays of all pieces together. The arrays belong to the cloth. */
 DRAPE_API int32_t drape_cloth_vertices(const drape_cloth *cloth);
 DRAPE_API int32_t drape_cloth_triangles(const drape_cloth *cloth);
 DRAPE_API int32_t drape_cloth_hinges(const drape_cloth *cloth);          /* interior edges */
@@ -233,18 +235,18 @@ DRAPE_API const double *drape_cloth_area(const drape_cloth *cloth); /* m^2 of ma
 
 /* Where a piece's vertices and triangles are among all. */
 typedef struct drape_piece_range {
-    const char *name; /* never NULL; lives as long as the cloth */
+    const char *name; /* never NULL; belongs to the cloth */
     int32_t first_vertex, vertices;
     int32_t first_triangle, triangles;
 } drape_piece_range;
 
-/* How many there are, and each, from 0; the range lives as long as the cloth; NULL past the end. */
+/* The number of pieces, and the range of each, counted from 0; NULL past the end. It belongs to the cloth. */
 DRAPE_API int32_t drape_cloth_pieces(const drape_cloth *cloth);
 DRAPE_API const drape_piece_range *drape_cloth_piece(const drape_cloth *cloth, int32_t index);
 
-/* Elastic energy of the model at positions x, J; without gravity and other forces from outside. */
+/* Elastic energy of the model at positions x (m, 3 doubles per vertex), in J; without gravity and other forces. */
 DRAPE_API double drape_cloth_energy(const drape_cloth *cloth, const double *x);
-/* Largest of |w_u| and |w_v| over all triangles: 1 at rest, 1.05 where a thread is 5 % longer. */
+/* Largest of |w_u| and |w_v| over all triangles at positions x (m): 1 at rest, 1.05 if a thread is 5 % longer. */
 DRAPE_API double drape_cloth_stretch(const drape_cloth *cloth, const double *x);
 
 /* Whether a piece has a strain_limit. */

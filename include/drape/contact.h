@@ -32,7 +32,7 @@ typedef enum drape_ccd_kind {
     DRAPE_CCD_EDGE_EDGE,   /* the two ends of an edge, then those of another */
 } drape_ccd_kind;
 
-/* "vertex-face", "edge-edge"; NULL for a value that is none. */
+/* "vertex-face", "edge-edge"; NULL if there is no such kind. */
 DRAPE_API const char *drape_ccd_kind_name(drape_ccd_kind kind);
 
 /* The time of a pair that never touches. Times of contact are in [0, 1]. */
@@ -54,8 +54,7 @@ DRAPE_API drape_ccd_settings drape_ccd_defaults(void);
 DRAPE_API double drape_ccd_time(drape_ccd_kind kind, const double *start, const double *end,
                                 const drape_ccd_settings *settings);
 
-/* Many pairs of one kind. Zero means zero. To test two meshes against each other, put their vertices into one array.
- */
+/* Many pairs of one kind. Zero means zero. To test two meshes against each other, put all vertices into one array. */
 typedef struct drape_ccd_pairs {
     drape_ccd_kind kind;
     int32_t vertices;
@@ -94,8 +93,8 @@ DRAPE_API drape_status drape_ccd_times(drape_context *ctx, const drape_ccd_pairs
 typedef struct drape_contact_tree drape_contact_tree;
 
 /* A mesh of `triangles` triangles, 3 vertex numbers each in 0..vertices-1; they are copied. Several pieces of cloth
- * are one mesh. Any set of triangles will do: open, not manifold, degenerate. Vertices of no triangle are in no pair.
- * Edges get numbers of their own, see below. */
+ * are one mesh. Triangles may form an open or non-manifold mesh, and may be degenerate. Vertices of no triangle are
+ * in no pair. Edges get numbers of their own, see below. */
 DRAPE_API drape_status drape_contact_tree_create(drape_context *ctx, int32_t vertices, int32_t triangles,
                                                  const int32_t *triangle, drape_contact_tree **out);
 DRAPE_API void drape_contact_tree_destroy(drape_contact_tree *tree); /* NULL is fine */
@@ -107,6 +106,7 @@ DRAPE_API int32_t drape_contact_tree_edges(const drape_contact_tree *tree, const
  * array. 0 when a tree is created. */
 DRAPE_API drape_status drape_contact_tree_set_first_vertex(drape_contact_tree *tree, int32_t first_vertex);
 
+/* Where the vertices of a mesh are at the start and at the end of a step. */
 typedef struct drape_contact_motion {
     const double *start, *end; /* 3 doubles per vertex, m; may be the same array */
     double margin;             /* m, >= 0: half the distance at which two elements of this mesh are a pair */
@@ -114,18 +114,18 @@ typedef struct drape_contact_motion {
                                   gives tight boxes far from zero; any point gives correct ones. Trees that are
                                   compared need the same one. */
     double drift[3]; /* m: a part of the motion that all vertices have in common, such as the mean of end - start.
-                        Boxes leave it out. Of use where it is so large that single precision would lose what is
-                        left. Where it is not zero, queries need DRAPE_CONTACT_TOGETHER, and the same drift in both
+                        Boxes leave it out. Use it if the common motion is so large that single precision would lose
+                        the rest. If it is not zero, queries need DRAPE_CONTACT_TOGETHER, and the same drift in both
                         trees. */
     uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_contact_motion;
 
-/* Takes in where the mesh is and where it goes. The arrays are not needed afterwards. Fails with DRAPE_ERROR_NUMBER
- * that names a vertex where a coordinate is not a finite number. */
+/* Tells the tree where the mesh is and where it moves. The arrays are not needed afterwards. A coordinate that is not
+ * finite is DRAPE_ERROR_NUMBER, with a message that names the vertex. */
 DRAPE_API drape_status drape_contact_tree_update(drape_contact_tree *tree, const drape_contact_motion *motion);
 
-/* Lets the next update build the tree from nothing but the positions it gets. The order of pairs depends on the
- * updates and queries since this call, or since the tree was created; the set of pairs never does. */
+/* Makes the next update build the tree from its positions only, without regard to earlier ones. The order of pairs
+ * depends on the updates and queries since this call, or since the tree was created; the set of pairs never does. */
 DRAPE_API void drape_contact_tree_forget(drape_contact_tree *tree);
 
 /* What a tree has done so far, for reports and tests. */
@@ -140,6 +140,7 @@ DRAPE_API drape_contact_tree_counts drape_contact_tree_count(const drape_contact
 
 /* ---- Pairs ---- */
 
+/* What the two elements of a pair are. */
 typedef enum drape_contact_kind {
     DRAPE_CONTACT_VERTEX_TRIANGLE, /* a vertex of the first mesh, a triangle of the second */
     DRAPE_CONTACT_TRIANGLE_VERTEX, /* a vertex of the second mesh, a triangle of the first; empty for a mesh and
@@ -156,7 +157,7 @@ typedef struct drape_contact_list {
     const int32_t *element; /* 2 per pair: vertex and triangle; or the two edges; numbered within their meshes */
 } drape_contact_list;
 
-/* Room for the pairs of a query, which grows as needed and is kept. */
+/* Memory for the pairs of a query, which grows as needed and is kept from query to query. */
 typedef struct drape_contact_pairs drape_contact_pairs;
 DRAPE_API drape_status drape_contact_pairs_create(drape_context *ctx, drape_contact_pairs **out);
 DRAPE_API void drape_contact_pairs_destroy(drape_contact_pairs *pairs); /* NULL is fine */

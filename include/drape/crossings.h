@@ -1,4 +1,4 @@
-/* drape/crossings.h: whether triangles pass through each other, by exact signs (docs/crossings.md).
+/* drape/crossings.h: finds triangles that pass through each other, with exact arithmetic (docs/crossings.md).
  *
  *   const drape_crossings_mesh cloth = {.vertices = n, .triangles = m, .triangle = corners};
  *   drape_crossings *search;
@@ -7,8 +7,8 @@
  *   drape_crossings_count(search, positions, NULL, &found);                          // frame by frame
  *   if (found.self.edges + found.self.triangles > 0) ...
  *
- * One cloth, which is tested against itself and against any number of other bodies, such as colliders; the other
- * bodies are never tested against each other. Nothing here is shared with the simulation: it is a check of it. */
+ * A cloth is tested against itself and against any number of other bodies, such as colliders. The other bodies are
+ * not tested against each other. The code shares nothing with the simulation, since it is meant to check it. */
 #ifndef DRAPE_CROSSINGS_H
 #define DRAPE_CROSSINGS_H
 
@@ -33,6 +33,7 @@ typedef struct drape_crossings_bodies {
     uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_crossings_bodies;
 
+/* What a crossing is. */
 typedef enum drape_crossing_kind {
     DRAPE_CROSSING_EDGE,      /* an edge passes through the interior of a triangle, with its ends on both sides */
     DRAPE_CROSSING_TRIANGLES, /* two triangles that are not in one plane have interior points in common, or an edge of
@@ -43,6 +44,7 @@ typedef enum drape_crossing_kind {
 
 DRAPE_API const char *drape_crossing_kind_name(drape_crossing_kind kind); /* "edge", "triangles", "touch"; or NULL */
 
+/* A crossing or a touch. */
 typedef struct drape_crossing {
     drape_crossing_kind kind;
     int32_t body[2]; /* of the edge, or of the first triangle; of the other triangle */
@@ -56,6 +58,7 @@ typedef struct drape_crossing_counts {
     int64_t edges, triangles, touches;
 } drape_crossing_counts;
 
+/* What a count has found. */
 typedef struct drape_crossings_result {
     drape_crossing_counts self;   /* cloth and cloth */
     drape_crossing_counts others; /* cloth and other bodies, edges of either */
@@ -65,17 +68,18 @@ typedef struct drape_crossings_result {
     uint64_t reserved[4]; /* zero */
 } drape_crossings_result;
 
-/* What counts crossings of bodies whose triangles stay the same while their vertices move. */
+/* A search for crossings of bodies whose triangles stay the same while their vertices move. */
 typedef struct drape_crossings drape_crossings;
 
-/* The meshes are copied. The context must outlive the search. */
+/* Creates a search. The meshes are copied. */
 DRAPE_API drape_status drape_crossings_create(drape_context *ctx, const drape_crossings_bodies *bodies,
                                               drape_crossings **out);
-/* Counts what crosses with the cloth's vertices at `positions` and those of body k at others[k - 1] (3 doubles per
- * vertex each; others may be NULL where there are none). The result does not depend on the number of threads.
+/* Counts the crossings with the cloth's vertices at `positions` and those of body k at others[k - 1]. Both hold 3
+ * doubles per vertex, in any unit; others may be NULL if there are no other bodies. The result does not depend on the
+ * number of threads.
  *
- * The signs are exact for coordinates of a magnitude of 1e-75 to 1e90; below that a coordinate counts as zero. One
- * that is above, or not finite, is DRAPE_ERROR_NUMBER, and the message names the vertex. */
+ * The signs are exact for coordinates of a magnitude of 1e-75 to 1e90; smaller ones count as zero. A coordinate that
+ * is larger or not finite is DRAPE_ERROR_NUMBER, and the message names the vertex. */
 DRAPE_API drape_status drape_crossings_count(drape_crossings *search, const double *positions,
                                              const double *const *others, drape_crossings_result *out);
 DRAPE_API void drape_crossings_destroy(drape_crossings *search); /* NULL is fine */

@@ -1,4 +1,4 @@
-/* drape/force.h: what acts on a cloth, as a list of forces, and the linear system that comes of it.
+/* drape/force.h: the forces on a cloth, as a list, and the linear system that results from them.
  *
  *   drape_assembler *forces;
  *   drape_matrix *A;
@@ -8,8 +8,8 @@
  *   drape_assembler_run(forces, &(drape_assembly){.x = x, .v = v, .mass = 1, .damping = h, .stiffness = h * h,
  *                                                 .force = f}, A);
  *
- * A simulation (drape/sim.h) has such a list itself: drape_sim_add_force. Everything is SI; a vector over all
- * vertices has 3 doubles per vertex, a block is 3x3 numbers row by row. */
+ * A simulation (drape/sim.h) has such a list itself; add to it by drape_sim_add_force. A vector over all vertices has
+ * 3 doubles per vertex, and a block is 3x3 numbers, row by row. */
 #ifndef DRAPE_FORCE_H
 #define DRAPE_FORCE_H
 
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* ---- What acts from outside on every cloth ---- */
+/* ---- External forces on every cloth ---- */
 
 /* A velocity of the air at a time. */
 typedef struct drape_wind_key {
@@ -32,9 +32,8 @@ typedef struct drape_wind_key {
  *     W(x, t) = U(t) (1 + gust g(x, t)) + turbulence u(x, t),
  *
  * with U the mean wind and g and the components of u random, of mean 0 and standard deviation 1. Both are sums of
- * waves whose velocity is at right angles to the direction in which they change, so W has no divergence. They are
- * functions of place, time and seed alone: there is nothing to keep between steps, and the bits are the same
- * everywhere.
+ * waves whose velocity is at right angles to the direction in which they change, so W has no divergence. They depend
+ * only on place, time and seed, so nothing is kept between steps, and the bits are the same everywhere.
  *
  * At a point, gusts have the spectrum (gust |U|)^2 4 T / (1 + (2 pi f T)^2) in (m/s)^2/Hz, f > 0, T = gust_time. This
  * is the spectrum of a correlation exp(-t/T). Across the wind gusts are correlated by exp(-r/gust_length); along it
@@ -44,13 +43,13 @@ typedef struct drape_wind_key {
  * Zero means zero, except where a default is given. */
 typedef struct drape_wind_variation {
     int32_t key_count;         /* of the mean wind; 0: it is drape_forces.wind at all times */
-    const drape_wind_key *key; /* at rising times, added to drape_forces.wind: straight from one to the next, constant
-                                  before the first and after the last */
+    const drape_wind_key *key; /* at increasing times, added to drape_forces.wind: linear from one to the next,
+                                  constant before the first and after the last */
     double gust;               /* >= 0: standard deviation of the speed over the mean speed, 0.3 for 30 % */
-    double gust_time;          /* s, > 0 where gust is: how long a gust lasts */
-    double gust_length;        /* m, > 0 where gust is: how wide it is */
+    double gust_time;          /* s, > 0 if gust is: how long a gust lasts */
+    double gust_length;        /* m, > 0 if gust is: how wide it is */
     double turbulence;         /* m/s, >= 0: standard deviation of each component */
-    double turbulence_length;  /* m, > 0 where turbulence is: size of the eddies */
+    double turbulence_length;  /* m, > 0 if turbulence is: size of the eddies */
     double turbulence_time;    /* s, >= 0: how long they last; 0: turbulence_length / turbulence */
     uint64_t seed;             /* another number gives another wind with the same statistics */
     uint64_t reserved[8];      /* zero: reserved for later fields */
@@ -88,10 +87,10 @@ typedef struct drape_force_point {
     const double *v;         /* velocities of all vertices, m/s; NULL where an energy is asked for */
     const double *lagged_x;  /* m: where the built-in forces take the geometry of damping and wind (drape_assembly);
                                 a damping of your own may do the same; NULL: at x */
-    bool jacobians;          /* stiffness and damping are needed beside the force */
-    drape_jacobian jacobian; /* what the cloth is set to. With DRAPE_JACOBIAN_PSD leave out what makes your stiffness
-                                indefinite, so that a linearised step has a positive definite system. An assembly with
-                                exactness 1 makes it DRAPE_JACOBIAN_FULL */
+    bool jacobians;          /* stiffness and damping are needed in addition to the force */
+    drape_jacobian jacobian; /* what the cloth is set to. With DRAPE_JACOBIAN_PSD leave out the parts that make your
+                                stiffness indefinite, so that a linearised step has a positive definite system. An
+                                assembly with exactness 1 makes it DRAPE_JACOBIAN_FULL */
 } drape_force_point;
 
 /* Force and Jacobians of one element of k nodes. Only nodes below k are used. */
@@ -101,7 +100,7 @@ typedef struct drape_element_force {
     double damping[4][4][9];   /* N s/m: [a][b] is -d force[a] / d v of node b */
 } drape_element_force;
 
-/* Force and block diagonal Jacobians over all vertices. Add to these arrays: other forces may be in them already. */
+/* Force and block-diagonal Jacobians over all vertices. Add to these arrays, which may already hold other forces. */
 typedef struct drape_vertex_force {
     double *force;     /* N, 3 doubles per vertex */
     double *stiffness; /* N/m, a block per vertex: -d force / d x of the same vertex; NULL: not wanted */
@@ -111,14 +110,14 @@ typedef struct drape_vertex_force {
 /* A force is a table of functions: either `element` or `all`, and the energy that belongs to it.
  *
  * Functions get `user` and must not change what it points to in a way that other calls see. Element functions run on
- * several threads at once. An element at the border between two threads is evaluated by both. For results that do not
- * depend on the number of threads a function's result must depend on its arguments alone. A result that is not finite
+ * several threads at once. An element at the border between two threads is evaluated by both. A function's result
+ * must depend only on its arguments; otherwise results depend on the number of threads. A result that is not finite
  * makes the evaluation fail with DRAPE_ERROR_NUMBER and a message that names the force and the element or vertex. A
  * line search of Newton's method then tries a shorter correction, so a force may say "not here" in this way; but
  * where an iteration starts, it must be finite. */
 typedef struct drape_force {
     const char *name; /* for messages and reports: 1 to 63 characters, unlike those of the other forces; copied */
-    void *user;       /* handed to the functions; must live as long as the list that the force is in */
+    void *user;       /* passed to the functions; must stay valid as long as the list that the force is in */
 
     /* Elements of 1 to 4 vertices: springs, triangles, hinges. The nodes are copied. `node` are the element's own. */
     drape_elements elements;
@@ -145,28 +144,28 @@ enum { DRAPE_MOST_FORCES = 32 }; /* of your own in one list */
 
 /* ---- The list, and what it assembles ---- */
 
-/* The forces on a cloth, in this order: its model (under the name of the model), "gravity", "air_drag", "load" and
- * "wind" (drape_forces: gravity, air_drag, vertex, drag). Your own follow in the order in which they were added. It
- * owns the pattern of the matrix. One thread at a time may use it; the cloth is only read. */
+/* A list of the forces on a cloth, in this order: its model (under the name of the model), "gravity", "air_drag",
+ * "load" and "wind" (drape_forces: gravity, air_drag, vertex, drag). Your own follow in the order in which they were
+ * added. It owns the pattern of the matrix. One thread at a time may use it; the cloth is only read. */
 typedef struct drape_assembler drape_assembler;
 
-/* The cloth must live on. forces may be NULL: the defaults. */
+/* The cloth must outlive the list. forces may be NULL for the defaults. */
 DRAPE_API drape_status drape_assembler_create(const drape_cloth *cloth, const drape_forces *forces,
                                               drape_assembler **out);
 DRAPE_API void drape_assembler_destroy(drape_assembler *assembler); /* NULL is fine */
 
 /* Copies *forces and what `variation` points to (not the array behind `vertex`, which must live on while it is set).
- * May be called at any time; allocates where there is a variation. On failure the forces are as before. */
+ * It may be called at any time, and allocates if there is a variation. On failure the forces stay as they were. */
 DRAPE_API drape_status drape_assembler_set_forces(drape_assembler *assembler, const drape_forces *forces);
-/* Copies *force. One with elements makes a new pattern: matrices made before are refused from then on. On failure the
- * list is as before. */
+/* Adds a copy of *force to the list. If it has elements, the matrix gets a new pattern, and matrices made before are
+ * refused. On failure the list stays as it was. */
 DRAPE_API drape_status drape_assembler_add(drape_assembler *assembler, const drape_force *force);
 
 /* How many forces there are, and their names, from 0; NULL past the end. */
 DRAPE_API int32_t drape_assembler_count(const drape_assembler *assembler);
 DRAPE_API const char *drape_assembler_name(const drape_assembler *assembler, int32_t index);
 /* Energy of one force, J: elastic energy of the model; of gravity and loads 0 at the positions of
- * drape_cloth_rest. NaN: it has none, or does not act. DRAPE_ERROR_NUMBER: an energy of your own is not finite. */
+ * drape_cloth_rest. NaN if it has none, or does not act. DRAPE_ERROR_NUMBER: an energy of your own is not finite. */
 DRAPE_API drape_status drape_assembler_energy(drape_assembler *assembler, int32_t index, double time, const double *x,
                                               double *out);
 /* Power that one force takes out of the cloth, W, for a balance of energy. For the model it is the power of its
@@ -177,8 +176,8 @@ DRAPE_API drape_status drape_assembler_dissipation(drape_assembler *assembler, i
                                                    const double *x, const double *v, const double *lagged_x,
                                                    double *power);
 
-/* A matrix with the pattern that the forces' Jacobians need; the caller destroys it, before or after the assembler.
- */
+/* Makes a matrix with the pattern that the Jacobians of the forces need. The caller destroys it, before or after the
+ * list. */
 DRAPE_API drape_status drape_assembler_matrix(const drape_assembler *assembler, drape_matrix **out);
 
 /* What to assemble, with K = -df/dx and D = -df/dv. */

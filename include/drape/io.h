@@ -1,4 +1,4 @@
-/* drape/io.h: scenes from files; results as files: meshes frame by frame, and the report of a run.
+/* drape/io.h: reads scenes from files, and writes results to files: meshes frame by frame, pictures, and reports.
  *
  *   drape_writer *out;
  *   drape_animation what = {.cloth = drape_sim_cloth(sim), .title = "my sheet"};
@@ -29,16 +29,16 @@ typedef struct drape_scene_options {
     bool no_files;          /* the scene may not name mesh files at all */
     const char *integrator; /* one of drape_integrator_name, in place of the scene's; NULL: the scene's */
     void (*problem)(void *user, const char *text); /* gets every problem that is found, not only the first; or NULL */
-    void *problem_user;
-    double jitter; /* m, 0..1: every vertex starts this far from its place, at most, in each coordinate. Patterns stay
-                      as they are; the rest shape of a mesh without a pattern is what the vertices make then */
-    uint64_t seed; /* of the random numbers for that; another number, other places */
+    void *problem_user;                            /* its first argument */
+    double jitter; /* m, 0..1: every coordinate of every vertex is moved at random by at most this. Patterns do not
+                      change; the rest shape of a mesh without a pattern is that of the moved vertices */
+    uint64_t seed; /* of these random numbers; another seed gives other positions */
     const char *folder; /* in which files that the scene names lie; NULL: that of the scene file. Scenes that ship and
-                           need files ("character") run with a stand-in where there is none */
+                           need files ("character") run with a stand-in if there is none */
     uint64_t reserved[5]; /* zero: reserved for later fields */
 } drape_scene_options;
 
-/* A scene that was read, and the memory of everything in it. */
+/* A scene that was read. It owns the memory of everything in the scene. */
 typedef struct drape_loaded_scene drape_loaded_scene;
 
 /* Reads a scene file (a name that ends in .yaml or .yml, or contains a slash), or else a scene that ships with the
@@ -58,8 +58,8 @@ DRAPE_API const drape_scene *drape_loaded_scene_data(const drape_loaded_scene *l
 /* The same scene, which may be changed in place before it is simulated: numbers, names, elements of its arrays, or
  * the pointers themselves. Arrays that pointers no longer name are still freed with the loaded scene. */
 DRAPE_API drape_scene *drape_loaded_scene_edit(drape_loaded_scene *loaded);
-/* The files that the scene names and that were read for it, without the scene file: NULL past the end. A file that is
- * named twice may be there twice. */
+/* The files that were read because the scene names them, without the scene file itself; NULL past the end. A file
+ * that is named twice may be listed twice. */
 DRAPE_API const char *drape_loaded_scene_file(const drape_loaded_scene *loaded, int32_t index);
 DRAPE_API void drape_loaded_scene_destroy(drape_loaded_scene *loaded); /* NULL is fine */
 
@@ -67,19 +67,20 @@ DRAPE_API void drape_loaded_scene_destroy(drape_loaded_scene *loaded); /* NULL i
 DRAPE_API const char *drape_scene_name(int32_t index);
 DRAPE_API const char *drape_scene_description(int32_t index);
 DRAPE_API const char *drape_scene_text(int32_t index);
-/* The scene that takes its place where the options name no folder with its files; NULL: it needs no files. */
+/* The scene that is used instead if the options name no folder with its files; NULL if it needs no files. */
 DRAPE_API const char *drape_scene_stand_in(int32_t index);
 
 /* Colors that the key `color` knows by name: the 16 basic ones of CSS and some of cloth; NULL past the end. */
 DRAPE_API const char *drape_color_name(int32_t index);
-/* Red, green and blue (sRGB) of such a name, of "#rrggbb" or "#rgb"; false where it is none of these. */
+/* Red, green and blue (sRGB) of such a name, of "#rrggbb" or "#rgb"; false if the text is none of these. */
 DRAPE_API bool drape_color_find(const char *text, uint8_t color[3]);
 
 /* ---- Checking: every problem of a scene or a mesh file, before it is simulated (docs/doctor.md) ---- */
 
+/* How serious a finding is. */
 typedef enum drape_severity {
-    DRAPE_SEVERITY_WARNING, /* a simulation runs, but perhaps not as it was meant */
-    DRAPE_SEVERITY_ERROR    /* it is refused */
+    DRAPE_SEVERITY_WARNING, /* the simulation runs, but perhaps not as intended */
+    DRAPE_SEVERITY_ERROR    /* the simulation is refused */
 } drape_severity;
 
 DRAPE_API const char *drape_severity_name(drape_severity severity); /* "warning", "error"; else NULL */
@@ -87,19 +88,19 @@ DRAPE_API const char *drape_severity_name(drape_severity severity); /* "warning"
 /* Valid during the callback. Vertices and triangles are numbered within their piece, from 0. */
 typedef struct drape_finding {
     drape_severity severity;
-    const char *code;      /* a word that stays the same from version to version: "degenerate-triangle" */
-    const char *file;      /* the scene or mesh file; NULL: none */
-    int32_t line, column;  /* from 1; 0: not known. Of a scene's mesh: where the scene names it */
-    const char *source;    /* that line of the file; NULL: not known */
-    const char *piece;     /* name of the piece; NULL: none, or a mesh file on its own */
-    const char *message;   /* one line, with the mesh file where a scene names it */
-    const char *advice;    /* what to do about it, one line; NULL: the message says it */
-    int64_t count;         /* how many this stands for: 1, or those beyond drape_check_options.examples */
-    int32_t vertex_count;  /* vertices it is about; 0: none, or too many */
-    const int32_t *vertex; /* likewise */
-    int32_t triangle_count;
-    const int32_t *triangle;
-    uint64_t reserved[4]; /* zero */
+    const char *code;        /* a word that stays the same from version to version: "degenerate-triangle" */
+    const char *file;        /* the scene or mesh file; NULL: none */
+    int32_t line, column;    /* from 1; 0: not known. Of a scene's mesh: where the scene names it */
+    const char *source;      /* that line of the file; NULL: not known */
+    const char *piece;       /* name of the piece; NULL: none, or a mesh file on its own */
+    const char *message;     /* one line, with the mesh file where a scene names it */
+    const char *advice;      /* what to do about it, one line; NULL: the message says it */
+    int64_t count;           /* how many findings this represents: 1, or those beyond drape_check_options.examples */
+    int32_t vertex_count;    /* vertices it is about; 0: none, or too many */
+    const int32_t *vertex;   /* vertex_count of them */
+    int32_t triangle_count;  /* triangles it is about; 0: none, or too many */
+    const int32_t *triangle; /* triangle_count of them */
+    uint64_t reserved[4];    /* zero */
 } drape_finding;
 
 /* How fast a vibration of a piece dies out, by its fabric and by the integrator at the scene's step. The strip is as
@@ -115,6 +116,7 @@ typedef struct drape_check_vibration {
     uint64_t reserved[4]; /* zero */
 } drape_check_vibration;
 
+/* How to check, and what to call for each finding. Zero means the default in every field. */
 typedef struct drape_check_options {
     drape_scene_options scene;  /* how a scene is read; its `problem` is not called */
     int32_t examples;           /* findings of one code and piece that come one by one, >= 1; 0: the default, 5 */
@@ -127,7 +129,7 @@ typedef struct drape_check_options {
     uint64_t reserved[7]; /* zero: reserved for later fields */
 } drape_check_options;
 
-/* What there is and how much is wrong with it. */
+/* The result of a check: what was found in the file, and how many problems it has. */
 typedef struct drape_check_summary {
     int64_t errors, warnings;
     int32_t pieces;
@@ -145,21 +147,22 @@ typedef struct drape_check_summary {
     uint64_t reserved[5]; /* zero */
 } drape_check_summary;
 
-/* Looks at a mesh file (.obj, .ply), a point cache (.pc2, .mdd) or at what drape_scene_load would load, and writes
- * nothing. The status is about the looking: DRAPE_OK also where everything is wrong; DRAPE_ERROR_IO where the file
- * cannot be opened. A scene without an error is one that drape_sim_create takes, and with an explicit integrator of
- * fixed steps one whose first step drape_sim_step takes. options and summary may be NULL. */
+/* Checks a mesh file (.obj, .ply), a point cache (.pc2, .mdd), or a scene that drape_scene_load would load, and
+ * writes nothing. The status says whether the check could be done: it is DRAPE_OK however many problems there are,
+ * and DRAPE_ERROR_IO if the file cannot be opened. drape_sim_create accepts every scene without an error. With an
+ * explicit integrator of fixed steps, drape_sim_step also accepts its first step. options and summary may be NULL. */
 DRAPE_API drape_status drape_check(drape_context *ctx, const char *name, const drape_check_options *options,
                                    drape_check_summary *summary);
 
-/* What a run of this scene will come to, as far as that shows before: the findings "pins-apart", "odd-wind" and
- * "large-step" of docs/doctor.md, all of them warnings. The scene must be one that drape_sim_create takes.
- * options->finding gets them; options and summary may be NULL. */
+/* Checks how a run of this scene is likely to go: the findings "pins-apart", "odd-wind" and "large-step" of
+ * docs/doctor.md, all of them warnings. The scene must be one that drape_sim_create accepts. options->finding gets
+ * the findings; options and summary may be NULL. */
 DRAPE_API drape_status drape_check_scene(drape_context *ctx, const drape_scene *scene,
                                          const drape_check_options *options, drape_check_summary *summary);
 
 /* ---- Meshes ---- */
 
+/* Files that are being written, frame by frame. */
 typedef struct drape_writer drape_writer;
 
 /* What stays the same in all frames. */
@@ -168,10 +171,10 @@ typedef struct drape_animation {
     double fps;               /* frames per second of simulated time, finite, > 0; 0: the default, 25 */
     const char *title;        /* UTF-8, for people to read; NULL: "drape" */
     /* The pieces that the cloth was made of, for their texture coordinates and appearance; must outlive the writer,
-     * images and all. NULL: files have neither. An image that is no PNG or JPEG file is DRAPE_ERROR_ARGUMENT. */
+     * images and all. NULL: files have neither. An image that is not a PNG or JPEG file is DRAPE_ERROR_ARGUMENT. */
     const drape_piece *pieces;
-    /* How many frames are to come, >= 0; 0: not known. With it a format that cannot hold so many (.glb ends at 4 GiB)
-     * is refused when it is opened. There may be fewer or more. */
+    /* The expected number of frames, >= 0; 0: not known. A format that cannot hold so many frames (a .glb file has at
+     * most 4 GiB) is then refused when it is opened. There may be fewer or more. */
     int64_t frames;
     uint64_t reserved[7]; /* zero: reserved for later fields */
 } drape_animation;
@@ -185,9 +188,10 @@ typedef struct drape_frame_mesh {
     const int32_t *triangle; /* 3 indices per triangle, each below `vertices` */
 } drape_frame_mesh;
 
+/* Where an attribute has its numbers. */
 typedef enum drape_attribute_place { DRAPE_PER_VERTEX, DRAPE_PER_TRIANGLE } drape_attribute_place;
 
-/* "vertex", "triangle"; NULL where there is no such place. */
+/* "vertex", "triangle"; NULL if there is no such place. */
 DRAPE_API const char *drape_attribute_place_name(drape_attribute_place place);
 
 /* Numbers at every vertex or triangle of the cloth, such as a stress or a temperature. */
@@ -207,7 +211,7 @@ typedef struct drape_frame {
     const double *positions; /* m, 3 doubles per vertex of the cloth, over all pieces */
     bool has_time;  /* number and time are given; false: the writer counts from 0, and time is number / fps */
     int64_t number; /* of the frame within its run, >= 0; greater than that of the frame before */
-    double time;    /* s, likewise */
+    double time;    /* s, greater than that of the frame before */
     const drape_frame_mesh *meshes;
     int32_t mesh_count;
     const drape_frame_attribute *attributes;
@@ -218,8 +222,8 @@ typedef struct drape_frame {
     uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_frame;
 
-/* The colliders of a scene as such meshes, one for each and in their order: round ones inscribed, a plane as a square
- * that reaches beyond the cloth.
+/* The colliders of a scene as such meshes, one per collider and in the same order. Round colliders become inscribed
+ * meshes, and a plane becomes a square that extends beyond the cloth.
  *
  *   drape_collider_meshes *colliders;
  *   drape_collider_meshes_create(ctx, scene, &colliders);
@@ -229,17 +233,18 @@ typedef struct drape_frame {
  *                        .mesh_appearance = drape_collider_meshes_appearance(colliders),
  *                        .mesh_count = drape_collider_meshes_count(colliders)}; */
 typedef struct drape_collider_meshes drape_collider_meshes;
-/* Copies what it needs of the scene. DRAPE_ERROR_ARGUMENT where a collider is not valid. */
+/* Copies what it needs of the scene. A collider that is not valid is DRAPE_ERROR_ARGUMENT. */
 DRAPE_API drape_status drape_collider_meshes_create(drape_context *ctx, const drape_scene *scene,
                                                     drape_collider_meshes **out);
 DRAPE_API void drape_collider_meshes_destroy(drape_collider_meshes *meshes);        /* NULL is fine */
 DRAPE_API int32_t drape_collider_meshes_count(const drape_collider_meshes *meshes); /* NULL: 0 */
-/* All of them at a time, s; valid until the next call. NULL where the time is not finite, or meshes is NULL. */
+/* All meshes at a time (s); valid until the next call. NULL if the time is not finite, or meshes is NULL. */
 DRAPE_API const drape_frame_mesh *drape_collider_meshes_at(drape_collider_meshes *meshes, double time);
-/* How they look, one for each, NULL for one that the scene says nothing about; NULL where meshes is NULL. */
+/* Their appearance: one entry per mesh, which is NULL if the scene does not set it. NULL if meshes is NULL. */
 DRAPE_API const drape_appearance *const *drape_collider_meshes_appearance(const drape_collider_meshes *meshes);
 
-/* Name endings that are known (".obj", ".html", ...) and what each gives; NULL past the end. docs/formats.md */
+/* The file extensions (".obj", ".html", ...) that drape writes, and a description of each; NULL past the end. See
+ * docs/formats.md. */
 DRAPE_API const char *drape_writer_extension(int32_t index);
 DRAPE_API const char *drape_writer_description(int32_t index);
 
@@ -258,7 +263,7 @@ DRAPE_API size_t drape_writer_makes(const char *path, int32_t index, char *out, 
 DRAPE_API size_t drape_writer_makes_besides(const char *path, const drape_scene *scene, int32_t index, char *out,
                                             size_t size);
 
-/* The format follows from the path's ending. *what is copied, including its title. */
+/* The extension of the path selects the format. *what is copied, including its title. */
 DRAPE_API drape_status drape_writer_open(drape_context *ctx, const char *path, const drape_animation *what,
                                          drape_writer **out);
 /* Writes one frame. A frame that is refused (DRAPE_ERROR_ARGUMENT) changes nothing. Memory does not grow with the
@@ -271,20 +276,21 @@ DRAPE_API drape_status drape_writer_frame(drape_writer *writer, const drape_fram
  * .usda, .glb and .abc keep as many as fit, and .html keeps none. NULL is fine. */
 DRAPE_API drape_status drape_writer_close(drape_writer *writer);
 
-/* ---- Queries of continuous collision detection, read: CSV files with what is true (docs/contact.md) ---- */
+/* ---- Reading queries of continuous collision detection: CSV files with known answers (docs/contact.md) ---- */
 
 /* How to read them. Zero means the default in every field. */
 typedef struct drape_ccd_read_options {
-    const char *kind;  /* "vertex-face", "edge-edge"; NULL: from the header or the path of the file */
-    const char *start; /* mesh at time 0, for a file of vertex numbers; NULL: frames/N.ply[.gz] beside the file, where
-                          its name begins with the number N */
-    const char *end;   /* mesh at time 1; NULL: frames/M.ply[.gz], M = N + 1 */
+    const char *kind;     /* "vertex-face", "edge-edge"; NULL: from the header or the path of the file */
+    const char *start;    /* mesh at time 0, for a file of vertex numbers; NULL: frames/N.ply[.gz] beside the file, if
+                             its name begins with the number N */
+    const char *end;      /* mesh at time 1; NULL: frames/M.ply[.gz], M = N + 1 */
     uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_ccd_read_options;
 
+/* The queries of a file, with the answers that it gives. */
 typedef struct drape_ccd_queries {
     drape_ccd_pairs pairs;
-    const int8_t *truth;  /* one per pair: 1 they touch, 0 they do not, -1 the file does not say */
+    const int8_t *truth;  /* one per pair: 1 if they touch, 0 if they do not, -1 if the file does not say */
     const double *time;   /* one per pair: when they first touch, as the file says; NaN: it does not say */
     int64_t rounded;      /* coordinates that are not doubles, and were rounded */
     uint64_t reserved[8]; /* zero */
@@ -293,26 +299,27 @@ typedef struct drape_ccd_queries {
 /* Reads a file, compressed by gzip or not. options may be NULL. Messages are "path:line: what". */
 DRAPE_API drape_status drape_ccd_read(drape_context *ctx, const char *path, const drape_ccd_read_options *options,
                                       drape_ccd_queries **out);
-/* The same of a file in memory; path is for messages, and meshes are relative to its folder. */
+/* The same from size bytes of memory. path is used in messages, and meshes are relative to its folder. */
 DRAPE_API drape_status drape_ccd_parse(drape_context *ctx, const char *path, const void *data, int64_t size,
                                        const drape_ccd_read_options *options, drape_ccd_queries **out);
-DRAPE_API void drape_ccd_queries_destroy(drape_ccd_queries *queries);
+DRAPE_API void drape_ccd_queries_destroy(drape_ccd_queries *queries); /* NULL is fine */
 
-/* ---- Point caches, read: .pc2 and .mdd of any program ---- */
+/* ---- Reading point caches: .pc2 and .mdd files of any program ---- */
 
+/* A point cache in memory. */
 typedef struct drape_cache drape_cache;
 
+/* What a point cache contains. */
 typedef struct drape_cache_info {
-    int32_t vertices, frames; /* of each frame; at least 1 both */
+    int32_t vertices, frames; /* vertices of each frame, and frames; both >= 1 */
     bool has_times;           /* .mdd: every frame has its time; .pc2: they follow from start and rate */
     double start;             /* .pc2: number of the first frame; else 0 */
     double rate;              /* .pc2: frames from one sample to the next, > 0; else 0 */
     uint64_t reserved[4];     /* zero */
 } drape_cache_info;
 
-/* The format follows from the path's ending. The size must be exactly what head and frames take, and every number
- * finite, else DRAPE_ERROR_FORMAT. Memory: the size of the file. The context must live on until the cache is closed.
- */
+/* The extension of the path selects the format. If the size of the file does not match its header, or a number is not
+ * finite, the result is DRAPE_ERROR_FORMAT. The cache takes as much memory as the size of the file. */
 DRAPE_API drape_status drape_cache_open(drape_context *ctx, const char *path, drape_cache **out);
 /* The same from bytes, which are copied; name is for messages, and its extension gives the format. */
 DRAPE_API drape_status drape_cache_parse(drape_context *ctx, const char *name, const void *data, int64_t size,
@@ -320,26 +327,30 @@ DRAPE_API drape_status drape_cache_parse(drape_context *ctx, const char *name, c
 DRAPE_API const drape_cache_info *drape_cache_describe(const drape_cache *cache);
 /* positions: 3 doubles per vertex, in the units of the file (m, where drape wrote it). Frames count from 0. */
 DRAPE_API drape_status drape_cache_frame(const drape_cache *cache, int32_t frame, double *positions);
-/* .mdd: s; .pc2: the number of a frame, whose rate the file does not hold. NaN where there is no such frame. */
+/* .mdd: the time in s; .pc2: the number of the frame, since the file does not store the frame rate. NaN if there is
+ * no such frame. */
 DRAPE_API double drape_cache_time(const drape_cache *cache, int32_t frame);
 DRAPE_API void drape_cache_close(drape_cache *cache); /* NULL is fine */
 
-/* ---- Frames, read again: any sequence of frames that has the same vertices in all of them ----
+/* ---- Reading frames: any sequence of frames with the same vertices ----
  *
- *   sheet.obj, sheet.ply          sheet_0000.obj, sheet_0001.obj, ...; or that one file, where it is there
+ *   sheet.obj, sheet.ply          sheet_0000.obj, sheet_0001.obj, ...; or that one file, if it exists
  *   sheet.pc2, sheet.mdd          point caches, and the triangles of sheet_rest.obj
  *   sheet.html.ckpt.frames        the frames of a run that was cut off (docs/checkpoints.md)
  *
  * Other formats that drape writes (.html, .glb, .usda, .abc) are refused. */
 
+/* A sequence of frames that is open for reading. */
 typedef struct drape_reader drape_reader;
 
+/* How a sequence is read. Zero means the default in every field. */
 typedef struct drape_reader_options {
-    const char *mesh;     /* a mesh file (.obj, .ply) with the triangles, for files that hold positions only; default
-                             NULL:     of a point cache NAME.pc2 or NAME.mdd that of NAME_rest.obj, where it is there */
+    const char *mesh;     /* a mesh file (.obj, .ply) with the triangles, for files that only hold positions; default
+                             NULL: for a point cache NAME.pc2 or NAME.mdd, NAME_rest.obj if it exists */
     uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_reader_options;
 
+/* What a sequence contains. */
 typedef struct drape_reader_info {
     int32_t frames;          /* >= 1 */
     int32_t vertices;        /* of each frame, >= 1; also those of meshes beside the cloth, which come last */
@@ -349,8 +360,8 @@ typedef struct drape_reader_info {
     uint64_t reserved[3];    /* zero */
 } drape_reader_info;
 
-/* The format follows from the path's ending. The frames of a sequence of files must be numbered evenly, so that none
- * is missing between two others. options may be NULL. The context must outlive the reader. */
+/* The extension of the path selects the format. The files of a sequence must be numbered evenly, so that none is
+ * missing between two others. options may be NULL. */
 DRAPE_API drape_status drape_reader_open(drape_context *ctx, const char *path, const drape_reader_options *options,
                                          drape_reader **out);
 DRAPE_API const drape_reader_info *drape_reader_describe(const drape_reader *reader); /* NULL gives NULL */
@@ -381,12 +392,12 @@ typedef struct drape_render_settings {
     double azimuth;      /* degrees, in which direction from the cloth the camera is: 0 along x, 90 along y, z is up;
                             default -58 */
     double elevation;    /* degrees, how far above the horizon, -90..90; default 24 */
-    bool has_background; /* the colors of it are given */
+    bool has_background; /* `background` is given */
     double background[2][3]; /* at the top of the picture, and at its bottom and of the floor; default a warm white */
-    bool no_floor;
-    bool has_floor;       /* its height is given */
-    double floor;         /* m; default: a little below everything that the camera is shown */
-    uint64_t reserved[8]; /* zero: reserved for later fields */
+    bool no_floor;           /* draw no floor; default false */
+    bool has_floor;          /* `floor` is given */
+    double floor;            /* m; default: a little below everything that the camera is shown */
+    uint64_t reserved[8];    /* zero: reserved for later fields */
 } drape_render_settings;
 
 DRAPE_API drape_render_settings drape_render_defaults(void);
@@ -397,7 +408,7 @@ typedef struct drape_render_cloth {
     int32_t triangles;
     const int32_t *triangle; /* 3 per triangle, each below `vertices` */
     int32_t piece_count;     /* >= 0 */
-    /* How many triangles each piece has; pieces stand one after the other, and have all triangles together. NULL:
+    /* How many triangles each piece has; pieces follow each other and together have all triangles. NULL:
      * triangles that are connected are a piece, in the order of the first vertices, whatever piece_count is. */
     const int32_t *piece_triangles;
     const double (*piece_color)[3]; /* sRGB, 0..1, of the side that triangles turn counter-clockwise on; the other is
@@ -415,21 +426,21 @@ typedef struct drape_render_camera {
     double focal; /* pixels */
 } drape_render_camera;
 
+/* Draws frames of one cloth. */
 typedef struct drape_renderer drape_renderer;
 
-/* Copies what it needs. settings may be NULL. The context must outlive the renderer. */
+/* Copies what it needs. settings may be NULL for the defaults. */
 DRAPE_API drape_status drape_renderer_create(drape_context *ctx, const drape_render_cloth *cloth,
                                              const drape_render_settings *settings, drape_renderer **out);
-/* Lets the camera see the cloth of this frame, too, and those of its meshes that are at most three times as large as
- * the cloth of the first frame. Vertices that are not finite do not count, nor do frames in which the cloth is more
- * than eight times as large as in most others. Without this, the camera sees the first frame that is drawn. Of a
- * frame positions and meshes are used. */
+/* Widens the view of the camera to the cloth of this frame. Of its meshes, those are included that are at most three
+ * times as large as the first frame's cloth. Vertices that are not finite are ignored, and so are frames in which the
+ * cloth is more than eight times as large as in most others. Without a call of this function, the camera sees the
+ * first frame that is drawn. Only positions and meshes of a frame are used. */
 DRAPE_API drape_status drape_renderer_include(drape_renderer *renderer, const drape_frame *frame);
-/* Draws a frame: 3 bytes per pixel, row by row from the top left. Triangles with vertices that are not finite are
- * left out. */
+/* Draws a frame into rgb, an array of the caller: 3 bytes per pixel, row by row from the top left. Triangles with
+ * vertices that are not finite are left out. */
 DRAPE_API drape_status drape_renderer_draw(drape_renderer *renderer, const drape_frame *frame, uint8_t *rgb);
-/* The camera of the last picture, or of the next where there was none. DRAPE_ERROR_ARGUMENT before the first frame.
- */
+/* The camera of the last picture, or of the next one if there was none. DRAPE_ERROR_ARGUMENT before any frame. */
 DRAPE_API drape_status drape_renderer_camera(drape_renderer *renderer, drape_render_camera *out);
 DRAPE_API void drape_renderer_destroy(drape_renderer *renderer); /* NULL is fine */
 
@@ -440,16 +451,17 @@ DRAPE_API drape_status drape_png_write(drape_context *ctx, const char *path, int
 /* A film that repeats forever, of 255 colors. */
 typedef struct drape_gif drape_gif;
 
-/* fps: frames per second, 0.01..50. The format counts hundredths of a second: delays are rounded so that the film
- * keeps its length. The context must outlive it. */
+/* width, height: pixels, 1..16384. fps: frames per second, 0.01..50. The format counts hundredths of a second; delays
+ * are rounded so that the film keeps its length. */
 DRAPE_API drape_status drape_gif_open(drape_context *ctx, const char *path, int32_t width, int32_t height, double fps,
                                       drape_gif **out);
-/* Before the first frame: colors are chosen so that they suit these pictures. Without this, the first frame. */
+/* Call this before the first frame, as often as you like: the colors are chosen to suit these pictures. By default
+ * they suit the first frame. rgb is as in drape_renderer_draw. */
 DRAPE_API drape_status drape_gif_sample(drape_gif *gif, const uint8_t *rgb);
 DRAPE_API drape_status drape_gif_frame(drape_gif *gif, const uint8_t *rgb);
-/* Puts the file in its place; DRAPE_ERROR_ARGUMENT where there is no frame. It must still be destroyed. */
+/* Gives the file its name; DRAPE_ERROR_ARGUMENT if there is no frame. The film must still be destroyed. */
 DRAPE_API drape_status drape_gif_finish(drape_gif *gif);
-/* Without drape_gif_finish nothing remains of the file. NULL is fine. */
+/* Frees the film. Without drape_gif_finish there is no file. NULL is fine. */
 DRAPE_API void drape_gif_destroy(drape_gif *gif);
 
 /* ---- Journals: runs that survive being cut off; docs/checkpoints.md ----
@@ -462,45 +474,50 @@ DRAPE_API void drape_gif_destroy(drape_gif *gif);
  * "sheet.ckpt" is the newest checkpoint, "sheet.ckpt.1" the one before it, and "sheet.ckpt.frames" has the positions
  * of every frame: 24 bytes per vertex and frame. Frames are on the disk when drape_journal_frame returns. */
 
+/* The checkpoints and the log of frames of a run. */
 typedef struct drape_journal drape_journal;
 
-/* Takes the present state as frame 0. interval: frames from one checkpoint to the next, >= 1. Refuses where there is
- * a checkpoint of that name. The simulation must outlive the journal. */
+/* Begins a journal with the current state as frame 0. interval: frames from one checkpoint to the next, >= 1. If a
+ * checkpoint of that name exists, the call is refused. The simulation must outlive the journal. */
 DRAPE_API drape_status drape_journal_begin(drape_context *ctx, const char *path, drape_sim *sim, int32_t interval,
                                            drape_journal **out);
-/* Brings the simulation, which is of the same scene, to the newest checkpoint that is whole and whose frames are.
- * Later frames stay in the file until the same ones are written over them. On failure the message says what is wrong
- * with each file, and the simulation may stand at any checkpoint. */
+/* Restores the simulation, which must be of the same scene, from the newest checkpoint that is complete and has all
+ * its frames. Later frames stay in the file until they are written again. On failure the message says what is wrong
+ * with each file, and the simulation may be at any checkpoint. */
 DRAPE_API drape_status drape_journal_resume(drape_context *ctx, const char *path, drape_sim *sim,
                                             drape_journal **out);
-/* Why newer checkpoints were passed over, on one line; empty where none was. Never NULL. */
+/* Why newer checkpoints were not used, in one line; empty if the newest was used. Never NULL. */
 DRAPE_API const char *drape_journal_note(const drape_journal *journal);
-DRAPE_API int32_t drape_journal_interval(const drape_journal *journal);
-/* How many frames there are, that at the start included. */
+DRAPE_API int32_t drape_journal_interval(const drape_journal *journal); /* frames between checkpoints */
+/* How many frames there are, including the one at the start. */
 DRAPE_API int64_t drape_journal_frames(const drape_journal *journal);
-/* The positions of one of them, m, 3 doubles per vertex: to be written again. */
+/* Reads the positions of a frame (from 0) into an array of the caller: m, 3 doubles per vertex. */
 DRAPE_API drape_status drape_journal_read(drape_journal *journal, int64_t frame, double *positions);
-/* Its energies, as drape_sim_energy had them. force_count is 0 and force is NULL. */
+/* Reads the energies of a frame, as drape_sim_energy gave them. force_count is 0 and force is NULL. */
 DRAPE_API drape_status drape_journal_read_energy(drape_journal *journal, int64_t frame,
                                                  drape_certificate_energy *energy);
-/* Adds the simulation's present state as the next frame, and a checkpoint where it is time for one. */
+/* Adds the current state of the simulation as the next frame, and writes a checkpoint if it is time for one. */
 DRAPE_API drape_status drape_journal_frame(drape_journal *journal);
-/* The run is complete: removes the files. The other one keeps them, to resume from. NULL is fine. */
+/* Both free the journal. drape_journal_finish, for a run that is complete, also removes its files;
+ * drape_journal_close keeps them, so that the run can be resumed. NULL is fine. */
 DRAPE_API void drape_journal_finish(drape_journal *journal);
 DRAPE_API void drape_journal_close(drape_journal *journal);
 
-/* ---- Reports: JSON with machine, settings, and a record of every step ---- */
+/* ---- Reports: JSON with machine, settings, and a record of every step (docs/report.md) ---- */
 
+/* A report that is being collected. */
 typedef struct drape_report drape_report;
 
-/* A simulation that was restored from a checkpoint before gets a report from there on, which says so. */
+/* Begins a report of the simulation of a scene. If it was restored from a checkpoint, the report covers the steps
+ * since then, and says so. */
 DRAPE_API drape_status drape_report_create(drape_context *ctx, const drape_scene *scene, drape_sim *sim,
                                            drape_report **out);
-/* From now on the records of steps, about 4 kB each, are kept in an unnamed file in the folder of `path`, not in
- * memory. Before the first step. */
+/* Keeps the records of steps, about 4 kB each, in an unnamed file in the folder of `path` instead of in memory. Call
+ * it before the first step. */
 DRAPE_API drape_status drape_report_spill(drape_report *report, const char *path);
+/* Adds the record of a step. */
 DRAPE_API drape_status drape_report_step(drape_report *report, const drape_certificate *certificate);
-/* outcome: "finished", or why the run stopped. */
+/* Writes the report to a file. outcome: "finished", or why the run stopped. */
 DRAPE_API drape_status drape_report_write(drape_report *report, const char *path, const char *outcome);
 DRAPE_API void drape_report_destroy(drape_report *report); /* NULL is fine */
 

@@ -15,7 +15,7 @@
  *
  *   cc -shared -fPIC decay.c -o decay.so && drape ode ./decay.so --method dormand-prince --adaptive
  *
- * Nothing of drape is linked; docs/ode.md says more, examples/ode-plugin is a whole project. */
+ * The library is not linked with drape. docs/ode.md says more, and examples/ode-plugin is a complete project. */
 #ifndef DRAPE_ODE_PLUGIN_H
 #define DRAPE_ODE_PLUGIN_H
 
@@ -35,13 +35,14 @@ enum {
 /* The first two fields; `drape ode` refuses a library that was compiled with another header. */
 #define DRAPE_ODE_PLUGIN_HEAD .version = DRAPE_ODE_PLUGIN_VERSION, .bytes = (int32_t)sizeof(drape_ode_plugin)
 
+/* A system and its start, for `drape ode`. */
 typedef struct drape_ode_plugin {
     int32_t version; /* DRAPE_ODE_PLUGIN_VERSION */
     int32_t bytes;   /* sizeof(drape_ode_plugin) */
     const char *name;
     const char *about;        /* one line; NULL: none */
     const char *const *names; /* of the system.size numbers in x, for people; NULL: x[0], x[1], ... */
-    /* order, size 1..DRAPE_ODE_PLUGIN_MOST and f are needed, all else may be NULL. Implicit methods use
+    /* order, size (1..DRAPE_ODE_PLUGIN_MOST) and f are required; all other fields may be NULL. Implicit methods use
      * linear.prepare and linear.solve; without those `jacobian`; without that DRAPE_ODE_MATRIX_FREE. */
     drape_ode_system system;
     /* See drape_ode_dense_settings; called with the system's `user`; systems of up to 2048 numbers. NULL: none. */
@@ -49,14 +50,15 @@ typedef struct drape_ode_plugin {
     const double *mass;  /* M for `jacobian`, size x size; NULL: the identity */
     double begin, end;   /* s: where it starts, and where it ends without --until */
     const double *x, *v; /* the start, system.size numbers each, finite; v NULL for first order */
-    /* The exact solution: x and v (NULL for first order) at t. Called with the system's `user`. NULL: not known. */
+    /* The exact solution: x and v (NULL for first order) at t. Called with the system's `user`. NULL if it is not
+     * known. */
     void (*exact)(void *user, double t, double *x, double *v);
     const drape_ode_events *events; /* what --events looks for; its `report` is not called. NULL: none */
     const char *const *event_names; /* events->count of them; NULL: numbers */
     uint64_t reserved[8];           /* zero: reserved for later fields */
 } drape_ode_plugin;
 
-/* The one function that the library must have. What it returns lives as long as the library is loaded. */
+/* The one function that the library must have. What it returns must stay valid as long as the library is loaded. */
 DRAPE_ODE_PLUGIN_API const drape_ode_plugin *drape_ode_plugin_get(void);
 
 #ifdef __cplusplus

@@ -20,13 +20,14 @@ extern "C" {
 
 /* ---- Scenes: plain data ---- */
 
+/* How pinned vertices move; t is the time since the simulation began, s. */
 typedef enum drape_motion_kind {
-    DRAPE_MOTION_FIXED,    /* stays */
+    DRAPE_MOTION_FIXED,    /* does not move */
     DRAPE_MOTION_LINEAR,   /* displacement velocity t */
     DRAPE_MOTION_SINE,     /* displacement amplitude (sin(2 pi (frequency t + phase)) - sin(2 pi phase)) */
     DRAPE_MOTION_KEYS,     /* straight from key to key, resting before the first and after the last */
     DRAPE_MOTION_CALLBACK, /* displacement by a function */
-    DRAPE_MOTION_TURN,     /* turns at an even rate about an axis */
+    DRAPE_MOTION_TURN,     /* turns at a constant rate about an axis */
     DRAPE_MOTION_POSES,    /* moves, turns and scales from key to key: drape_motion_path */
     DRAPE_MOTION_FRAMES    /* follows given positions from frame to frame: drape_motion_path */
 } drape_motion_kind;
@@ -41,6 +42,7 @@ typedef enum drape_motion_kind {
 typedef void drape_motion_function(void *user, int32_t vertex, double time, const double start[3],
                                    double displacement[3]);
 
+/* The displacement of a pin at a time. */
 typedef struct drape_motion_key {
     double time;      /* s */
     double offset[3]; /* m, from where the vertex started */
@@ -52,31 +54,32 @@ typedef struct drape_motion_pose {
     double time;        /* s */
     double offset[3];   /* m */
     double rotation[3]; /* rad, of any length */
-    double scale[3];    /* > 0; 1: as it was */
+    double scale[3];    /* > 0; 1: unchanged */
 } drape_motion_pose;
 
-/* What DRAPE_MOTION_POSES and DRAPE_MOTION_FRAMES follow; copied. All goes straight from one key or frame to the
- * next, and rests before the first and after the last. */
+/* What DRAPE_MOTION_POSES and DRAPE_MOTION_FRAMES follow; copied. Vertices move straight from one key or frame to the
+ * next, and are at rest before the first and after the last. */
 typedef struct drape_motion_path {
-    int32_t poses; /* >= 1 with DRAPE_MOTION_POSES, at rising times */
+    int32_t poses; /* >= 1 with DRAPE_MOTION_POSES, at increasing times */
     const drape_motion_pose *pose;
     double centre[3];         /* m */
     int32_t frames;           /* >= 1 with DRAPE_MOTION_FRAMES */
-    const double *frame_time; /* s, one per frame, rising */
+    const double *frame_time; /* s, one per frame, increasing */
     const double *frame;      /* m, 3 doubles per vertex of the pin, in its order, and frame */
     bool keep_offset;         /* vertices keep the offset from their frames that they have at time 0; false: they are
                                  where the frames say. Pins that start later always keep it */
     uint64_t reserved[8];     /* zero: reserved for later fields */
 } drape_motion_path;
 
+/* The motion of a pin. Zero means that it does not move. */
 typedef struct drape_motion {
     drape_motion_kind kind;
-    double velocity[3];              /* m/s; with DRAPE_MOTION_TURN rad/s: the axis, and how fast about it */
+    double velocity[3];              /* m/s; with DRAPE_MOTION_TURN rad/s: direction of the axis, and rate */
     double amplitude[3];             /* m */
     double frequency;                /* Hz */
     double phase;                    /* in turns */
     int32_t key_count;               /* >= 1 with DRAPE_MOTION_KEYS */
-    const drape_motion_key *key;     /* times rising */
+    const drape_motion_key *key;     /* at increasing times */
     drape_motion_function *function; /* with DRAPE_MOTION_CALLBACK; a checkpoint does not know which function it was:
                                         restore it with the same one */
     void *user;                      /* its first argument; must outlive the simulation */
@@ -86,7 +89,7 @@ typedef struct drape_motion {
 
 #define DRAPE_FOREVER 1e300 /* s */
 
-/* Vertices that are held, all in the same way. They follow the motion exactly in the held directions, or are drawn
+/* Vertices that are held, all in the same way. In the held directions they follow the motion exactly, or are pulled
  * towards it by springs. */
 typedef struct drape_pin {
     int32_t count;
@@ -94,45 +97,45 @@ typedef struct drape_pin {
     int32_t directions;      /* 1..3; 3: held in all */
     double direction[3][3];  /* any length but zero; ignored with 3 */
     drape_motion motion;
-    double from, until;   /* s: held in steps that end in (from, until]; until 0 means DRAPE_FOREVER. A pin that takes
-                             hold later holds its vertices where they are then, and moves them from there */
-    double stiffness;     /* N/m, >= 0: of a spring at each vertex towards where the motion wants it, in the held
-                             directions; 0: it is held exactly. The springs are the force "soft_pins" of the
+    double from, until;   /* s: held in steps that end in (from, until]; until 0 means DRAPE_FOREVER. A pin that
+                             starts later holds its vertices where they are then, and moves them from there */
+    double stiffness;     /* N/m, >= 0: of a spring that pulls each vertex towards the motion in the held directions;
+                             0: it is held exactly. The springs are the force "soft_pins" of the
                              simulation, with their energy */
     uint64_t reserved[3]; /* zero: reserved for later fields */
 } drape_pin;
 
 /* A point of the cloth: a vertex, a point of an edge, or one of a triangle. */
 typedef struct drape_cloth_point {
-    int32_t count;     /* 1: a vertex; 2, 3: sum of w[a] times the positions of so many */
+    int32_t count;     /* 1: a vertex; 2 or 3: the sum of w[a] times the positions of this number of vertices */
     int32_t vertex[3]; /* numbered over all pieces; all different */
     double w[3];       /* weights, finite, whose sum is 1; ignored with 1 */
 } drape_cloth_point;
 
 /* Two points of the cloth, of the same piece or of two, that are held together. The offset of a from b in the given
- * directions is zero, or what `close` leaves of it. The two points together have at most four vertices.
+ * directions is zero; with `close`, it decreases to zero. The two points together have at most four vertices.
  *
- * Stitches are equality constraints of the linear solves (drape_equality), so they hold to rounding, and those that
- * share vertices form groups of at most 64 vertices; or springs. Triangles that a stitch joins are neighbours for
- * contact, as those that share a vertex. docs/stitches.md says more. */
+ * Exact stitches are equality constraints of the linear solves (drape_equality), so they hold up to rounding. Those
+ * that share vertices form groups of at most 64 vertices. Soft stitches are springs. For contact, triangles that a
+ * stitch joins are neighbours, like triangles that share a vertex. docs/stitches.md says more. */
 typedef struct drape_stitch {
     drape_cloth_point a, b;
     int32_t directions;     /* 1..3; 3: in all; 0 means 3 */
     double direction[3][3]; /* any length but zero; ignored with 3 */
     double stiffness;       /* N/m, >= 0: of a spring between the points, the force "stitches" of the simulation;
                                0: they are held exactly */
-    double close;           /* s, >= 0: the offset at the start is taken back to zero within this time, smoothly: with
-                               s = t / close it is (1 - s)^2 (1 + 2 s) of what it was. 0: it is zero from the start on; an
-                               exact stitch is then refused where it is more than 1 um */
-    uint64_t reserved[4];   /* zero: reserved for later fields */
+    double close; /* s, >= 0: the initial offset decreases smoothly to zero within this time. With s = t / close,
+                     its factor is (1 - s)^2 (1 + 2 s). 0: the offset is zero from the start; an exact
+                     stitch is then refused if it is more than 1 um */
+    uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_stitch;
 
-/* Cloth held to a collider: each vertex to the point of its surface that is nearest at the start, by barycentric
- * coordinates. The vertex keeps its offset from that point, which turns with the triangle. Vertices follow the
- * surface exactly, or are drawn to it by springs. */
+/* Cloth that is held to a collider. Each vertex is attached to the point of the surface that is nearest at the start,
+ * by barycentric coordinates. It keeps its offset from that point, which turns with the triangle. Vertices follow the
+ * surface exactly, or are pulled towards it by springs. */
 typedef struct drape_attachment {
-    int32_t collider; /* which one of the scene; a plane will not do, which has no triangles */
-    int32_t count;
+    int32_t collider;        /* its index in the scene; not a plane, which has no triangles */
+    int32_t count;           /* vertices, >= 0 */
     const int32_t *vertices; /* numbered over all pieces */
     const double *weight; /* one per vertex, in (0, 1]; NULL: 1. A vertex of weight 1 is held. One of weight w < 1 has
                              a spring of stiffness w / (1 - w) */
@@ -144,25 +147,26 @@ typedef struct drape_attachment {
 /* What the linear systems of implicit steps are solved for. */
 typedef enum drape_unknowns {
     DRAPE_UNKNOWN_VELOCITY, /* the change of velocities: (M + c D + c^2 K) dv = ... */
-    DRAPE_UNKNOWN_POSITION /* the change of positions: (M/c^2 + D/c + K) dx = ..., as Ascher and Boxerman do. The same
-                              to rounding and the solver's tolerance, which is relative to another right-hand side
-                              in linearised steps */
+    DRAPE_UNKNOWN_POSITION  /* the change of positions: (M/c^2 + D/c + K) dx = ..., as in Ascher and Boxerman. The
+                               result  is the same up to rounding and the solver's tolerance, which is relative to
+                               another  right-hand side in linearised steps */
 } drape_unknowns;
 
+/* The matrix M of the equations of motion. */
 typedef enum drape_mass_matrix {
     DRAPE_MASS_LUMPED,    /* diagonal: a third of each triangle at each of its corners */
     DRAPE_MASS_CONSISTENT /* of linear finite elements: density area (1 + delta_ij) / 12 for each triangle */
 } drape_mass_matrix;
 
-DRAPE_API const char *drape_unknowns_name(drape_unknowns unknowns);   /* "velocity", "position"; NULL: neither */
-DRAPE_API const char *drape_mass_matrix_name(drape_mass_matrix mass); /* "lumped", "consistent"; NULL: neither */
+DRAPE_API const char *drape_unknowns_name(drape_unknowns unknowns);   /* "velocity", "position"; else NULL */
+DRAPE_API const char *drape_mass_matrix_name(drape_mass_matrix mass); /* "lumped", "consistent"; else NULL */
 
-/* The names that are not in drape/ode.h's table: one linearised step of backward Euler, and another word for it. */
+/* Two names of the same integrator that drape/ode.h does not have: one linearised step of backward Euler. */
 #define DRAPE_LINEARISED_EULER "linearised-euler"
 #define DRAPE_PREVIEW          "preview"
 
-/* How a scene is stepped. Zero means the default in every field. docs/integrators.md says which method is for what;
- * of "linearised-euler" only `unknowns` and `mass` matter. */
+/* How a scene advances in time. Zero means the default in every field. docs/integrators.md helps to choose a method.
+ * With "linearised-euler", only `unknowns` and `mass` matter. */
 typedef struct drape_integration {
     /* method: default "bdf2"; or another one of drape_integrator_name. step is not used;
      * the scene's step is, as the longest step if steps are controlled. These defaults differ from drape/ode.h:
@@ -181,12 +185,12 @@ typedef struct drape_integration {
      * INFINITY, largest = true and per = the time of a frame. */
     drape_ode_settings ode;
     drape_unknowns unknowns; /* default DRAPE_UNKNOWN_VELOCITY */
-    drape_mass_matrix mass;  /* default DRAPE_MASS_LUMPED; the other not where a piece has masses of its own */
+    drape_mass_matrix mass;  /* default DRAPE_MASS_LUMPED; the other only if no piece has masses of its own */
     bool stop_on_failure; /* with DRAPE_ODE_FIXED: a step in which Newton's iteration does not converge ends the run;
-                             default false: it is done in two halves, those again, down to 1/64 of it */
-    /* A step fails if it leaves a thread longer than this many times its length at rest, and longer than before the
-     * step: above 1; default 2; INFINITY: no limit. Very soft cloth needs more. Checkpoints do not depend on it: a
-     * failed run can be resumed with another limit. */
+                             default false: it is divided into halves, repeatedly, down to 1/64 of it */
+    /* A step fails if afterwards a thread is longer than this many times its length at rest, and longer than before
+     * the step. Above 1; default 2; INFINITY: no limit. Very soft cloth needs more. Checkpoints do not depend on it:
+     * a failed run can be resumed with another limit. */
     double max_stretch;
     uint64_t reserved[6]; /* zero: reserved for later fields */
 } drape_integration;
@@ -196,10 +200,10 @@ DRAPE_API drape_integration drape_integration_defaults(void);
 /* "linearised-euler", "preview", then the methods of drape/ode.h; NULL past the end. */
 DRAPE_API const char *drape_integrator_name(int32_t index);
 /* The damping ratio that steps of this length (s, > 0) give an undamped vibration of this angular frequency (rad/s, >
- * 0). It is -ln |R| / (frequency step), where R is the factor of the amplitude in one step. Below 0: it grows.
- * Damping of the fabric adds to it, as long as both are small. It does not include the loss of rigid rotation in a
- * linearised step (docs/notes/default-integrator.md). Values below 1e-6 may be rounding; infinite if R is 0 or
- * overflows. integration may be NULL: the defaults. */
+ * 0). It is -ln |R| / (frequency step), where R is the factor of the amplitude in one step. If it is negative, the
+ * vibration grows. Damping of the fabric adds to it, as long as both are small. It does not include the loss of rigid
+ * rotation in a linearised step (docs/notes/default-integrator.md). Values below 1e-6 may be rounding; infinite if R
+ * is 0 or overflows. integration may be NULL: the defaults. */
 DRAPE_API drape_status drape_integration_damping(drape_context *ctx, const drape_integration *integration,
                                                  double step, double frequency, double *ratio);
 
@@ -210,15 +214,15 @@ typedef enum drape_pinch {
                          until it is outside again. This needs colliders with an inside: an open mesh never yields.
                          Cloth never passes through cloth. */
 } drape_pinch;
-/* "fail", "yield"; NULL: not one of them. */
+/* "fail", "yield"; else NULL. */
 DRAPE_API const char *drape_pinch_name(drape_pinch pinch);
 
 /* What follows the linear solve. Both end with the gate, which proves that nothing crosses. */
 typedef enum drape_contact_preset {
-    DRAPE_CONTACT_ROBUST, /* impulses, impact zones, truncation; a step that fails is cut in two */
-    DRAPE_CONTACT_PAPER /* impulses and impact zones, as Tamstorf et al. have them; a step that fails is cut in two */
+    DRAPE_CONTACT_ROBUST, /* impulses, impact zones, truncation; a step that fails is divided in two */
+    DRAPE_CONTACT_PAPER   /* impulses and impact zones, as in Tamstorf et al.; a step that fails is divided in two */
 } drape_contact_preset;
-/* "robust", "paper"; NULL: not one of them. */
+/* "robust", "paper"; else NULL. */
 DRAPE_API const char *drape_contact_preset_name(drape_contact_preset preset);
 
 /* How the stiffness of a spring between two parts of the cloth depends on their gap g. The spring pushes where g is
@@ -255,12 +259,13 @@ typedef struct drape_contact_settings {
     uint64_t reserved[4]; /* zero: reserved for later fields */
 } drape_contact_settings;
 
+/* Everything that a simulation starts from. Arrays belong to the caller. */
 typedef struct drape_scene {
     const char *name;
     drape_piece *pieces;
     int32_t piece_count;
     drape_pin *pins; /* a vertex may be in several: their directions are merged (drape_constraint_builder). If they
-                        hold it at different places it goes to their mean, with a warning to the log */
+                        hold it at different places, it goes to the mean of these, and the log gets a warning */
     int32_t pin_count;
     const double *velocity; /* at the start, m/s, 3 doubles per vertex over all pieces; NULL: at rest */
     drape_forces forces;
@@ -269,8 +274,8 @@ typedef struct drape_scene {
     drape_integration integration;
     double step;               /* s, > 0 */
     int32_t steps_per_frame;   /* >= 1 */
-    int32_t frames;            /* >= 0, after the one at the start */
-    const char *const *output; /* names of files for the frames (drape/io.h); drape_sim does not look at them */
+    int32_t frames;            /* >= 0, not counting the one at the start */
+    const char *const *output; /* names of files for the frames (drape/io.h); a simulation ignores them */
     int32_t output_count;
     int32_t collider_count;
     const drape_collider *colliders;       /* drape/collider.h */
@@ -287,30 +292,31 @@ typedef struct drape_scene {
 
 /* What the integrator did in a step; "linearised-euler": one substep, one evaluation, one Newton iteration. */
 typedef struct drape_certificate_ode {
-    drape_ode_reason reason;    /* DRAPE_ODE_DONE; or why Newton's iteration stopped where newton.keep_unconverged */
+    drape_ode_reason reason;    /* DRAPE_ODE_DONE; with newton.keep_unconverged, why Newton's iteration stopped */
     int32_t substeps, rejected; /* parts of the step that were kept, and attempts of a control that were not */
     int32_t evaluations;        /* of the forces */
-    int32_t newton_iterations;
-    int32_t cuts;         /* corrections halved by the line search */
-    int32_t unconverged;  /* stages that were kept though Newton's iteration had not converged */
-    double newton_error;  /* the estimated remaining error, relative to the tolerance; -1: not estimated, as
-                             after one iteration */
-    uint64_t reserved[4]; /* zero, here and below: reserved for later fields */
+    int32_t newton_iterations;  /* of all substeps */
+    int32_t cuts;               /* corrections halved by the line search */
+    int32_t unconverged;        /* stages that were kept though Newton's iteration had not converged */
+    double newton_error;        /* the estimated remaining error, relative to the tolerance; -1: not estimated, as
+                                   after one iteration */
+    uint64_t reserved[4];       /* zero, here and below: reserved for later fields */
 } drape_certificate_ode;
 
 /* The energy of a force; see drape_assembler_energy. */
 typedef struct drape_force_energy {
     const char *name;
-    double energy; /* J; NaN: it has none, or does not act */
+    double energy; /* J; NaN if it has none, or does not act */
 } drape_force_energy;
 
+/* The energies after a step, and where energy came from and went to. */
 typedef struct drape_certificate_energy {
     double kinetic;                  /* J */
     double elastic;                  /* J: that of the cloth's model */
     double weight;                   /* J: - sum m g.(x - rest position) */
     int32_t force_count;             /* that of drape_sim_force_count */
-    bool checked;                    /* the step is in `unbalanced` */
-    const drape_force_energy *force; /* one per force; lives until the next step */
+    bool checked;                    /* `unbalanced` includes this step */
+    const drape_force_energy *force; /* one per force; valid until the next step */
     /* Where energy came from and went to since the start, J:
      *     kinetic + energies of the forces = start + wind + pins - fabric - integrator.
      * Work is computed at the mean of the positions before and after each step, with the velocity from one to the
@@ -318,28 +324,28 @@ typedef struct drape_certificate_energy {
     double start;      /* kinetic + energies of the forces before the first step, and what drape_sim_set_state,
                           set_forces and add_force changed since */
     double fabric;     /* taken by the damping of the cloth's model, >= 0 */
-    double wind;       /* given by the air, wind and air_drag together; negative where it brakes the cloth */
+    double wind;       /* given by the air, wind and air_drag together; negative if the air slows the cloth */
     double pins;       /* given by moving pins, including soft ones */
     double integrator; /* taken by the integrator: the rest of the balance. It includes errors of the solver, the
-                          strain limit, and your own forces as far as they are not the gradient of their energy */
+                          strain limit, and the part of your own forces that is not the gradient of their energy */
     double unbalanced; /* given by the residual of the equations of motion, in the steps that were `checked`
-                          (drape_sim_check_energy): integrator + unbalanced is what the method itself takes. The
-                          tolerances of Newton's iteration and of the linear solver bound it */
+                          (drape_sim_check_energy). The tolerances of Newton's iteration and of the linear solver
+                          bound it. integrator + unbalanced is what the method itself takes */
     uint64_t reserved[2];
 } drape_certificate_energy;
 
-/* What touched in a step. */
+/* What happened in contact during a step. */
 typedef struct drape_certificate_contact {
     int32_t count;                  /* contacts of vertices with objects that were held in the linear solve */
-    int32_t held;                   /* vertices of those that stick at the end, or rub without sliding */
+    int32_t held;                   /* of them, vertices that stick at the end, or rub without sliding */
     int32_t sliding;                /* vertices that slide */
     int32_t released;               /* contacts that were released because they would have pulled */
     int32_t springs;                /* pairs that were pushed apart by springs, and vertices that rub */
-    int32_t passes;                 /* of impulses, in the response after the solve */
-    int32_t zones;                  /* of impact that were solved */
-    int32_t cuts;                   /* how often a part of the step was cut in two */
-    int64_t pairs;                  /* that were tested for contact during the step */
-    int64_t hits;                   /* of them, that met before the response */
+    int32_t passes;                 /* passes of impulses in the response after the solve */
+    int32_t zones;                  /* impact zones that were solved */
+    int32_t cuts;                   /* how often a part of the step was divided in two */
+    int64_t pairs;                  /* pairs that were tested for contact during the step */
+    int64_t hits;                   /* of them, pairs that would have met without the response */
     int64_t moved;                  /* vertices that the response moved */
     int64_t truncated;              /* of them, those that had to stop before the end of the step */
     int64_t pinched;                /* vertices whose contacts with colliders are set aside (drape_pinch) */
@@ -349,11 +355,11 @@ typedef struct drape_certificate_contact {
     uint64_t reserved[2];
 } drape_certificate_contact;
 
-/* Where the time of the step went. */
+/* Where the time of the step went: seconds of wall-clock time. */
 typedef struct drape_certificate_seconds {
     double assemble;     /* forces and matrices */
     double precondition; /* setting up preconditioners */
-    double solve;        /* linear systems, without that */
+    double solve;        /* solving linear systems, without setting up preconditioners */
     double update;       /* everything else, including this certificate */
     uint64_t reserved[8];
 } drape_certificate_seconds;
@@ -362,10 +368,10 @@ typedef struct drape_certificate_seconds {
 typedef struct drape_certificate {
     int64_t step;   /* counts from 1 */
     double time;    /* s, at the end of the step */
-    double stretch; /* the largest; 1 at rest */
-    /* The last linear solve of the step, except that `iterations` are those of all its solves. Its arrays live until
-     * the simulation's next step or its end. Where there was none (explicit integrators): method and precond "none",
-     * DRAPE_CONVERGED, zeros. */
+    double stretch; /* the largest length of a thread over its length at rest */
+    /* The last linear solve of the step, except that `iterations` are those of all its solves. Its arrays are valid
+     * until the next step or the end of the simulation. If there was none (explicit integrators), method and precond
+     * are "none", the reason is DRAPE_CONVERGED, and numbers are zero. */
     drape_solve_result linear;
     drape_certificate_ode ode;
     drape_certificate_energy energy;
@@ -381,62 +387,68 @@ typedef struct drape_certificate {
 typedef struct drape_verdict {
     int64_t steps;       /* that were added */
     int64_t unconverged; /* of them, those whose linear solve or Newton iteration was kept before it had converged */
-    double stretch;      /* the largest; 1 at rest */
+    double stretch;      /* the largest length of a thread over its length at rest */
     double stretch_time; /* s: when that was */
     double energy; /* J: all energy that became motion and strain since the start, wherever it is now: in the cloth,
                       in the fabric's damping, in the integrator, or in air and pins */
     double integrator;    /* J: taken by the integrator since the start, as drape_certificate_energy has it; negative:
-                             given, by what the tolerances of solvers leave, or by steps too long */
-    double share;         /* integrator / energy; 0 where there was none */
+                             added by it, because of solver tolerances or steps that are too long */
+    double share;         /* integrator / energy; 0 if there was no energy */
     bool touched;         /* there were contacts: what friction and impacts took is in `integrator` */
     uint64_t reserved[8]; /* zero: reserved for later fields */
 } drape_verdict;
 
-/* NULL for either: does nothing. */
+/* Does nothing if either is NULL. */
 DRAPE_API void drape_verdict_add(drape_verdict *verdict, const drape_certificate *certificate);
 
+/* A simulation of a scene, with its state. */
 typedef struct drape_sim drape_sim;
 
-/* Copies what it needs of the scene, except forces.vertex, which must live on. DRAPE_ERROR_ARGUMENT also if no step
- * could succeed: cloth that starts inside a collider or crosses one (contact->allow_crossings allows it). The same
- * holds for colliders that move too fast for the step within the frames of the scene, and for pins that move into a
- * collider (docs/contact.md). */
+/* Copies what it needs of the scene, except forces.vertex, which must stay valid. It is also DRAPE_ERROR_ARGUMENT if
+ * no step could succeed, because cloth starts inside a collider or crosses one (contact->allow_crossings allows it).
+ * The same holds for colliders that move too fast for the step within the frames of the scene, and for pins that move
+ * into a collider (docs/contact.md). */
 DRAPE_API drape_status drape_sim_create(drape_context *ctx, const drape_scene *scene, drape_sim **out);
 DRAPE_API void drape_sim_destroy(drape_sim *sim); /* NULL is fine */
 
-/* One step of the scene, by its integrator: one linearised backward Euler step, or one of another method, or as many
- * as a control takes. Which pins hold is decided at its beginning; where others hold than in the step before,
- * multistep methods restart. After each step of the integrator the strain limit is applied, if a material has one.
- * Multistep methods restart if it moved the cloth by more than their error (drape_ode_system.project). certificate
- * may be NULL. Allocates nothing from the second step on, except where the solver builds or turns to something new
- * (drape_solver_solve). DRAPE_ERROR_NUMBER: the state cannot be believed. These are the cases: it is no longer
- * finite; the cloth is stretched beyond integration.max_stretch; or its kinetic energy is ten times what all forces
- * can have supplied. (The last is not checked with your own forces or moving colliders.) Further cases are a
- * linearised step whose linear system has no solution, a Newton iteration that does not converge, and a step that is
- * too long for an explicit method. The message names step, time, piece and vertex, and says what to try. After any
- * failure the state is as before the step. */
+/* Advances by one step of the scene. This is one linearised backward Euler step, one step of another integrator, or
+ * as many as its step control takes. Which pins hold is decided at the beginning; if these are not the same as in the
+ * step before, multistep methods restart. After each step of the integrator the strain limit is applied, if a
+ * material has one. Multistep methods restart if it moved the cloth by more than their error
+ * (drape_ode_system.project). certificate may be NULL. From the second step on nothing is allocated, except if the
+ * solver builds something new (drape_solver_solve).
+ *
+ * DRAPE_ERROR_NUMBER means that the state is not credible. It is no longer finite, the cloth is stretched beyond
+ * integration.max_stretch, or its kinetic energy is ten times what all forces can have supplied. (The last is not
+ * checked with your own forces or moving colliders.) Further reasons are a linearised step whose linear system has no
+ * solution, a Newton iteration that does not converge, and a step that is too long for an explicit method. The
+ * message names step, time, piece and vertex, and says what to try. After any failure the state is that before the
+ * step. */
 DRAPE_API drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate);
 
-/* Its own, which live as long as it does. NULL and 0 of a simulation that is NULL. */
+/* Cloth and solver belong to the simulation, and are valid as long as it is. For a NULL simulation the functions
+ * return NULL or 0. */
 DRAPE_API const drape_cloth *drape_sim_cloth(const drape_sim *sim);
 DRAPE_API const drape_solver *drape_sim_solver(const drape_sim *sim);
 DRAPE_API double drape_sim_time(const drape_sim *sim);              /* s */
 DRAPE_API int64_t drape_sim_steps(const drape_sim *sim);            /* done so far */
 DRAPE_API const double *drape_sim_positions(const drape_sim *sim);  /* m, 3 doubles per vertex */
 DRAPE_API const double *drape_sim_velocities(const drape_sim *sim); /* m/s, likewise */
-/* N s, 3 doubles per vertex: what held the pins in the last step; NULL before it and after a step that failed. */
+/* N s, 3 doubles per vertex: the impulses that held vertices in the last step; NULL before it and after a step that
+ * failed. */
 DRAPE_API const double *drape_sim_constraint_forces(const drape_sim *sim);
 
-/* Names the objects between which contact left no space when the last step was cut; NULL: it was not cut for that.
- * Lives until the next step. */
+/* Names the objects between which contact left no space when the last step was divided; NULL if it was not divided
+ * for this reason. Valid until the next step. */
 DRAPE_API const char *drape_sim_stuck(const drape_sim *sim);
 
-/* Changes the state between two steps: 3 doubles per vertex, copied; NULL: that part stays. The time stays, and pins
- * lead back to their motion. Multistep methods forget the states before and restart, even with the same numbers;
- * a control finds its step length again. DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */
+/* Changes positions x (m) and velocities v (m/s) between two steps: 3 doubles per vertex, copied; a part that is NULL
+ * does not change. The time stays the same, and pins lead their vertices back to their motion. Multistep methods
+ * forget earlier states and restart, even with the same numbers; a step control finds its step length again.
+ * DRAPE_ERROR_ARGUMENT: a number is not finite, and nothing has changed. */
 DRAPE_API drape_status drape_sim_set_state(drape_sim *sim, const double *x, const double *v);
 
-/* The time from now on, s, >= 0; rounded to a whole number of steps. Use it to continue another
+/* Sets the time, s, >= 0; it is rounded to a whole number of steps. Use it to continue another
  * simulation of the same cloth with another solver, fabric, step or mesh: create the new one, then set state and
  * time. Pins and colliders move to their positions at that time. A pin that starts after time 0, but not after the
  * new time, holds its vertices where they are now. The state does not change; multistep methods restart. */
@@ -446,8 +458,8 @@ DRAPE_API drape_status drape_sim_set_time(drape_sim *sim, double time);
 
 #define DRAPE_HOLD_SPEED 4.0 /* m/s */
 
-/* Vertices that are held in all directions. In each step each goes straight from where it is towards its target, and
- * stays there. Hold a patch of some centimetres: a single vertex draws the cloth out to a spike. */
+/* Vertices that are held in all directions. In each step each vertex moves straight towards its target, and then
+ * stays there. Hold a patch of some centimetres, since a single vertex pulls the cloth into a spike. */
 typedef struct drape_hold {
     int32_t count;           /* >= 0 */
     const int32_t *vertices; /* numbered over all pieces, none twice */
@@ -456,32 +468,34 @@ typedef struct drape_hold {
     uint64_t reserved[4];    /* zero: reserved for later fields */
 } drape_hold;
 
-/* From the next step on these vertices are held. Vertices of the call before that are not in this one are released.
- * Call it whenever a target moves. NULL, or a count of 0, lets go. Vertices that pins hold stay with their pins.
- * Where other vertices are held than before, multistep methods restart. Copies; allocates in the first call alone.
- * DRAPE_ERROR_ARGUMENT, and nothing has changed: a vertex that is not there or is listed twice, a target or speed
- * that is not finite. A step that leads what is held into a collider, or further than contact leaves room, fails as
- * any other: set targets elsewhere, or let go. No part of checkpoints: drape_sim_restore leaves it as it is. */
+/* Holds these vertices from the next step on, and releases vertices of the previous call that are not in this one.
+ * Call it whenever a target moves. NULL, or a count of 0, releases all. Vertices that pins hold stay with their pins.
+ * If the set of held vertices changes, multistep methods restart. The arrays are copied; only the first call
+ * allocates. DRAPE_ERROR_ARGUMENT, and nothing has changed: a vertex is out of range or listed twice, or a target or
+ * speed is not finite. A step fails if it would move held vertices into a collider, or farther than contact leaves
+ * space. Then set other targets, or release them. Checkpoints do not contain this, and drape_sim_restore does not
+ * change it. */
 DRAPE_API drape_status drape_sim_hold(drape_sim *sim, const drape_hold *hold);
-DRAPE_API int32_t drape_sim_held(const drape_sim *sim); /* how many vertices are held so; 0 of NULL */
+DRAPE_API int32_t drape_sim_held(const drape_sim *sim); /* vertices held in this way; 0 for NULL */
 
 /* ---- Equilibrium ---- */
 
 /* Zero means the default in every field. */
 typedef struct drape_equilibrium_settings {
     double tolerance;       /* in (0, 1): the largest residual of a cloth at rest; default 1e-7 */
-    int32_t max_iterations; /* most corrections; default 1000; negative: none, only the residual is found */
+    int32_t max_iterations; /* most corrections; default 1000; negative: none, only the residual is computed */
     uint64_t reserved[8];   /* zero: reserved for later fields */
 } drape_equilibrium_settings;
 
+/* How close to equilibrium the cloth came. */
 typedef struct drape_equilibrium_result {
     bool at_rest;              /* the residual is within the tolerance */
-    double residual;           /* what is left of forces in directions that are free, summed up over the vertices (N),
-                                  over `weight` */
-    double weight;             /* N: of the cloth, and the sizes of loads; 1 where both are zero */
-    double moved;              /* m: the longest way of a vertex */
+    double residual;           /* sum over all vertices of the magnitudes of unbalanced forces in free directions (N),
+                                  divided by `weight` */
+    double weight;             /* N: weight of the cloth plus the magnitudes of loads; 1 if both are zero */
+    double moved;              /* m: the largest displacement of a vertex */
     int32_t iterations;        /* corrections */
-    int32_t linear_iterations; /* of the solver, in all of them */
+    int32_t linear_iterations; /* of the linear solver, in all corrections */
     uint64_t reserved[8];      /* zero */
 } drape_equilibrium_result;
 
@@ -490,38 +504,38 @@ DRAPE_API drape_equilibrium_settings drape_equilibrium_defaults(void);
 
 /* Moves the cloth to where its forces are balanced, and stops it: velocities become zero, and the time stays. Pins
  * hold as in the next step, at the place of their motion at the current time. Vertices held by drape_sim_hold stay.
- * The wind is that of the current time, and acts on cloth at rest. Much faster than steps until it has swung out
- * (docs/integrators.md). Where max_iterations are not enough, result->at_rest is false, and the cloth is where it got
- * to. settings and result may be NULL. DRAPE_ERROR_ARGUMENT, and nothing has changed: the scene has contact or a
- * limit of strain, which are no forces; or a piece has weight and no pin. */
+ * The wind is that of the current time, and acts on cloth at rest. This is much faster than stepping until it
+ * has stopped swinging (docs/integrators.md). If max_iterations are not enough, result->at_rest is false, and the
+ * cloth is in the state of the last correction. settings and result may be NULL. DRAPE_ERROR_ARGUMENT, and nothing
+ * has changed: the scene has contact or a strain limit, which are not forces, or a piece has weight and no pin. */
 DRAPE_API drape_status drape_sim_find_equilibrium(drape_sim *sim, const drape_equilibrium_settings *settings,
                                                   drape_equilibrium_result *result);
 
 /* ---- Forces: drape/force.h ---- */
 
-/* Replaces gravity, wind and the other forces between steps; the array behind `vertex` must live on. */
+/* Replaces gravity, wind and the other forces between steps. The array behind `vertex` must stay valid. */
 DRAPE_API drape_status drape_sim_set_forces(drape_sim *sim, const drape_forces *forces);
-/* Adds a force of your own, before the first step or between steps. The matrix gets a new pattern where the force has
- * elements, and a multistep method restarts. On failure nothing has changed. Checkpoints fit simulations to which
+/* Adds a force of your own, before the first step or between steps. If the force has elements, the matrix gets a new
+ * pattern, and a multistep method restarts. On failure nothing has changed. Checkpoints fit simulations to which
  * forces of the same names and elements were added in the same order; what `user` points to is not in them. */
 DRAPE_API drape_status drape_sim_add_force(drape_sim *sim, const drape_force *force);
 /* How many forces act, and their names: the cloth's model, "gravity", "air_drag", "load", "wind", then
  * "soft_pins" where the scene has such pins, then your own; NULL past the end. */
 DRAPE_API int32_t drape_sim_force_count(const drape_sim *sim);
 DRAPE_API const char *drape_sim_force_name(const drape_sim *sim, int32_t index);
-/* The list itself, to evaluate forces and matrices at states of your own; lives as long as the simulation. Add forces
+/* The list itself, to evaluate forces and matrices at states of your own. It belongs to the simulation. Add forces
  * with drape_sim_add_force: a simulation whose list grew in another way refuses to step. */
 DRAPE_API drape_assembler *drape_sim_assembler(drape_sim *sim);
-/* Energy of one of them at the present state, J; NaN: it has none (drape_assembler_energy). */
+/* Energy of one of them at the current state, J; NaN if it has none (drape_assembler_energy). */
 DRAPE_API drape_status drape_sim_force_energy(drape_sim *sim, int32_t index, double *out);
 
-/* Energies of the present state, and where they came from, as in a certificate. `force` lives until the next call of
- * this function or the next step. */
+/* Energies of the current state, and where they came from, as in a certificate. `force` is valid until the next call
+ * of this function or the next step. */
 DRAPE_API drape_status drape_sim_energy(drape_sim *sim, drape_certificate_energy *out);
-/* Whether steps from now on check the balance of energy against the equations of motion, which gives `unbalanced`;
- * off at first. Takes one more evaluation of the forces in each step, and changes nothing of the motion. Steps of
- * several stages are not checked: those of explicit methods, the first of a multistep method, those that a control
- * has divided or repeated, and integrators with newton.kind DRAPE_ODE_LINEARISED. */
+/* Switches on or off that later steps check the balance of energy against the equations of motion, which gives
+ * `unbalanced`; off by default. It takes one more evaluation of the forces per step, and does not change the motion.
+ * Steps of several stages are not checked: those of explicit methods, the first of a multistep method, those that a
+ * control has divided or repeated, and integrators with newton.kind DRAPE_ODE_LINEARISED. */
 DRAPE_API drape_status drape_sim_check_energy(drape_sim *sim, bool on);
 
 /* The linear system of the last step, as a system file (drape/sparse.h): the last one that was solved. The unknown is
@@ -529,21 +543,22 @@ DRAPE_API drape_status drape_sim_check_energy(drape_sim *sim, bool on);
 DRAPE_API drape_status drape_sim_export_system(drape_sim *sim, const char *path);
 
 /* The same system as drape_sim_export_system writes, in memory and with the couplings of contact: A, b, constraints,
- * positions and couplings, for another solver to solve. All of it belongs to the simulation and lives until its next
- * step. DRAPE_ERROR_ARGUMENT where there is none: before the first step, and with explicit integrators. */
+ * positions and couplings, for another solver to solve. All of it belongs to the simulation and is valid until its
+ * next step. DRAPE_ERROR_ARGUMENT if there is none: before the first step, and with explicit integrators. */
 DRAPE_API drape_status drape_sim_system(drape_sim *sim, drape_problem *out);
 
 /* ---- Checkpoints: docs/checkpoints.md ---- */
 
-/* Writes the whole state into a file, which is complete or as it was before. The solver forgets what it learnt
- * (drape_solver_forget), also where writing fails, so that this simulation and one that restores the file continue
- * with the same bits, whatever their threads. The file takes 192 bytes, plus 72 per vertex and 24 per pinned vertex.
- * Contact adds 16 bytes and 80 per vertex; if it may yield (drape_pinch), 32 and 112. Integrators other than
- * "linearised-euler" add drape_ode_save_size and 16. As much memory is needed while it is written. */
+/* Writes the whole state to a file. On failure a file of this name stays as it was. The solver forgets what it has
+ * learnt (drape_solver_forget), even if writing fails. So this simulation and one that restores the file continue
+ * with the same bits, whatever the number of their threads. The file takes 208 bytes, plus 72 per vertex and 24 per
+ * pinned vertex. Contact adds 32 bytes, 56 per vertex and 64 per pair with friction; with DRAPE_PINCH_YIELD it adds
+ * another 16 bytes and 32 per vertex. Integrators other than "linearised-euler" add drape_ode_save_size and 16 bytes.
+ * As much memory is needed while it is written. */
 DRAPE_API drape_status drape_sim_save(drape_sim *sim, const char *path);
-/* Takes over the state of a simulation of the same scene (all but names, outputs and the number of frames must be the
- * same). DRAPE_ERROR_FORMAT: the file is damaged, cut short, of another scene or no checkpoint; the message says
- * which, and nothing has changed then. */
+/* Restores the state of a simulation of the same scene. Only names, outputs and the number of frames may differ.
+ * DRAPE_ERROR_FORMAT: the file is damaged, truncated, of another scene or not a checkpoint. The message says which,
+ * and nothing has changed. */
 DRAPE_API drape_status drape_sim_restore(drape_sim *sim, const char *path);
 
 #ifdef __cplusplus

@@ -41,7 +41,7 @@ class SolveResult(structs.Record):
     true_residual: float
     """|S (b - A x)| / |b^| in the 2-norm, computed afresh."""
     energy_error: float
-    """Estimate of the relative energy norm of the error; -1 where there is none."""
+    """Estimate of the relative energy norm of the error; -1 if there is none."""
     shift: float
     """What "ichol" and "ilu" had to add to the diagonal blocks, relative to them."""
     setup_seconds: float
@@ -87,7 +87,7 @@ class Solver:
     floor: stop also where the norm itself, not relative, is at most this.
     omega: of "ssor", in (0, 2).
     history: most iterations to keep a record of.
-    recall: start from the best combination of so many of the last solutions, 0 to 4.
+    recall: how many of the last solutions are combined into the initial guess, 0 to 4.
     tune: "off", "once" or "many": try by the clock which preconditioner is fastest.
     amg: settings of "amg" as a dictionary: theta, modes, levels, smoother, degree, cycle, unfiltered, reuse,
         lanczos, dominance, relax_kernel, recipe.

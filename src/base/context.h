@@ -1,4 +1,4 @@
-/* context.h: the context from inside: memory, messages, threads. */
+/* context.h: the internals of a context: memory, messages, threads. */
 #ifndef DRAPE_BASE_CONTEXT_H
 #define DRAPE_BASE_CONTEXT_H
 

@@ -114,7 +114,7 @@ static void *alloc_large(size_t bytes) { return aligned_alloc(LINE, bytes); }
 #endif
 
 void *drape_i_libc_alloc(size_t bytes) {
-    size_t whole = (bytes + LINE - 1) / LINE * LINE; /* it wants whole lines */
+    size_t whole = (bytes + LINE - 1) / LINE * LINE; /* it takes whole lines */
     return PAGE > 0 && whole >= (size_t)PAGE ? alloc_large(whole) : aligned_alloc(LINE, whole);
 }
 

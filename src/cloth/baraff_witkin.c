@@ -1,5 +1,5 @@
 /* baraff_witkin.c: the model of Baraff and Witkin (1998) from materials: stretch and shear per triangle, bending per
- * interior edge. The formulas stand in bw_triangle_simd.c and bw_hinge_simd.c, those of fabrics that stiffen in
+ * interior edge. The formulas are in bw_triangle_simd.c and bw_hinge_simd.c, those of fabrics that stiffen in
  * bw_stiffened_simd.c.
  *
  * Bending rigidity B (N m) of the sheet becomes the hinge energy (B/2.4)/2 3 e^2/(A1 + A2) (theta - theta0)^2.

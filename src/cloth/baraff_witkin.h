@@ -1,4 +1,4 @@
-/* baraff_witkin.h: what the kernels of the Baraff-Witkin model read. */
+/* baraff_witkin.h: the data that the kernels of the Baraff-Witkin model read. */
 #ifndef DRAPE_CLOTH_BARAFF_WITKIN_H
 #define DRAPE_CLOTH_BARAFF_WITKIN_H
 

@@ -1,7 +1,8 @@
-/* bw_stiffened_simd.c: what fabrics add to stretch and shear beyond small strains, eight triangles at a time.
+/* bw_stiffened_simd.c: the stiffening of fabrics in stretch and shear beyond small strains, eight triangles at a
+ * time.
  *
- * Threads are crimped: a fabric gives way until they are straight, and resists from there on. Its yarns turn against
- * each other in shear until they jam. So the stiffness d2E/dC2 of a condition C rises from k to K. It rises
+ * Threads are crimped: a fabric gives way until they are straight, and then resists. In shear, its yarns turn against
+ * each other until they jam. So the stiffness d2E/dC2 of a condition C rises from k to K. It rises
  * linearly from a strain of half the knee e to one and a half times e. So s(C) follows two straight lines that meet
  * at e, with the corner rounded. What that adds to the energy of bw_triangle_simd.c is, with r(z) = max(z, 0) and m =
  * (K - k)/e,

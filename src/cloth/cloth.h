@@ -1,4 +1,4 @@
-/* cloth.h: a cloth from inside. It does not change once created. */
+/* cloth.h: the internals of a cloth. It does not change once it is created. */
 #ifndef DRAPE_CLOTH_CLOTH_H
 #define DRAPE_CLOTH_CLOTH_H
 
@@ -29,7 +29,7 @@ struct drape_cloth {
     int32_t term_count;
 };
 
-/* The triangle of drape_cloth_stretch; 0 where there is none. */
+/* The triangle of drape_cloth_stretch; 0 if there is none. */
 int32_t drape_i_cloth_longest(const drape_cloth *cloth, const double *x);
 
 #endif

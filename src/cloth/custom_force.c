@@ -1,7 +1,6 @@
 /* custom_force.c: a drape_force defined by a program, as a row of the list. Its functions are called element by
- * element, and their results are put into the lanes that the assembly takes. What is not finite is noted, not passed
- * on silently.
- */
+ * element, and their results are put into the lanes that the assembly takes. Results that are
+ * not finite are recorded, not passed on silently. */
 #include "cloth/force.h"
 
 #include <limits.h>

@@ -9,14 +9,19 @@
  * Sources:
  *     [K80]    Kawabata, The Standardization and Analysis of Hand Evaluation, 1980: ranges of cottons, means of men's
  *              winter suitings.
- *     [W11]    Wang, O'Brien, Ramamoorthi 2011, Data-driven elastic models for cloth: the measured materials that
- * come with ARCSim. Their stretch is that of small loads; their bending coefficient k is 5 B, their shear coefficient
- * twice ours. [P14]    Penava, Simic Penava, Knezic 2014, Determination of the elastic constants of plain woven
- * fabrics, table 1. [D16]    Regenerated cellulose-based denim fabric for tropical regions, Journal of Textiles 2016,
- * 4614168, table 5: six denims in KES-F. [F22]    Feng, Huang, Xu, Wang 2022, Learning-based bending stiffness
- * parameter estimation by a drape tester: 618 fabrics by weight and cantilever, without their names. "Median of
- * [F22]" is that of the mean of warp and weft over the fabrics of about the same weight. Where they disagree a middle
- * value stands here. What is marked "estimate" nobody measured for us; the damping times all are. */
+ *     [W11]    Wang, O'Brien, Ramamoorthi 2011, Data-driven elastic models for cloth: the measured materials of
+ *              ARCSim. Their stretch is that of small loads; their bending coefficient k is 5 B, their shear
+ *              coefficient twice ours.
+ *     [P14]    Penava, Simic Penava, Knezic 2014, Determination of the elastic constants of plain woven fabrics,
+ *              table 1.
+ *     [D16]    Regenerated cellulose-based denim fabric for tropical regions, Journal of Textiles 2016, 4614168,
+ *              table 5: six denims in KES-F.
+ *     [F22]    Feng, Huang, Xu, Wang 2022, Learning-based bending stiffness parameter estimation by a drape tester:
+ *              618 fabrics by weight and cantilever, without their names.
+ *
+ * "Median of [F22]" is that of the mean of warp and weft over the fabrics of about the same weight. If sources
+ * disagree, the table has a value in the middle. Values marked "estimate" are not measured; all damping times are
+ * estimates. */
 #include "drape/cloth.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-/* force.h: a force of the list from inside, and the list itself.
+/* force.h: a force of the list, and the list itself.
  *
  * Every force, built in or defined by a program, is a drape_i_force. It has an energy and either terms of elements,
- * which the assembly evaluates eight at a time, or a part that belongs to each vertex alone. Nothing else of the
- * library knows which forces there are.
+ * which the assembly evaluates eight at a time, or a part that belongs to each vertex alone. The rest of the
+ * library does not know which forces there are.
  *
  * To add one that ships: a drape_i_force in forces.c, and its place in drape_i_forces_fill. */
 #ifndef DRAPE_CLOTH_FORCE_H

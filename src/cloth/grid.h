@@ -1,5 +1,5 @@
-/* grid.h: meshes of flat pieces: regular grids of right triangles, the diagonals all one way or as on a chessboard,
- * and irregular triangulations out of regular ones. */
+/* grid.h: meshes of flat pieces: regular grids of right triangles, with diagonals in one direction or alternating,
+ * and irregular triangulations made from regular ones. */
 #ifndef DRAPE_CLOTH_GRID_H
 #define DRAPE_CLOTH_GRID_H
 

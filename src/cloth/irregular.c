@@ -1,18 +1,18 @@
 /* irregular.c: turns a regular triangulation into an irregular one of good quality.
  *
- *   melt      every vertex is thrown at random, as far as its triangles stay in shape, some times over: the order of
- *             the grid is lost
- *   smooth    every vertex goes towards the centre of its star, a few times: slivers go, the disorder stays
- *   valence   inner vertices of 3 triangles or of more than 8 are thrown again
+ *   melt      every vertex is moved at random several times, as far as its triangles stay in shape: the order of the
+ *             grid is lost
+ *   smooth    every vertex is moved towards the centre of its star, a few times: slivers go, the disorder stays
+ *   valence   inner vertices of 3 triangles or of more than 8 are moved at random again
  *   repair    around every angle that is still too small, vertices take the best of some random places
  *
  * After each single move the edges around are flipped until they are Delaunay. So vertices can pass each other, and a
  * star is always the best one of its points: a flip never lowers the smallest angle (R. Sibson, "Locally equiangular
- * triangulations", The Computer Journal 21, 1978). Where repair does not reach its goal, all is repeated from the
- * input, with throws half as far. Without any throw what is left is the input, flipped to Delaunay.
+ * triangulations", The Computer Journal 21, 1978). If repair does not reach its goal, all is repeated from the
+ * input, with random moves half as long. Without any move the result is the input, flipped to Delaunay.
  *
  * Half edge 3t + k goes from corner k of triangle t to the next corner. A triangle's quality is the square of the
- * sine of its smallest angle, negative where it is clockwise: no root, no arc.
+ * sine of its smallest angle, negative if it is clockwise, so no root and no arc sine are needed.
  * Cost: about 5 us and 150 bytes of scratch memory per vertex. */
 #include "cloth/grid.h"
 
@@ -53,7 +53,7 @@ typedef struct mesh {
     int32_t *out;         /* one of the half edges that leave a vertex; -1: there is none */
     uint8_t *freedom;     /* one per vertex */
     int32_t *stack;       /* half edges to look at */
-    uint8_t *queued;      /* one a half edge: stands in the stack */
+    uint8_t *queued;      /* one per half edge: it is in the stack */
     uint64_t seed, round; /* of random numbers */
 } mesh;
 

@@ -1,4 +1,4 @@
-/* lanes.h: from arrays of xyz triples to a vd3 with one element a lane. */
+/* lanes.h: from arrays of xyz triples to a vd3 with one element per lane. */
 #ifndef DRAPE_CLOTH_LANES_H
 #define DRAPE_CLOTH_LANES_H
 

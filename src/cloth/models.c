@@ -1,4 +1,4 @@
-/* models.c: the table of force models, and what can be asked of it. */
+/* models.c: the table of force models, and queries of it. */
 #include "cloth/model.h"
 
 #include <stdio.h>

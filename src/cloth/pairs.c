@@ -2,7 +2,7 @@
  *
  * After Karp and Sipser (1981): while a triangle has exactly one free neighbour, it takes that one. Else the first
  * triangle that is not taken takes the neighbour across its longest edge in material space. So grids become cells,
- * and of the triangles of irregular meshes a few in a hundred stay alone. */
+ * and a few percent of the triangles of irregular meshes stay alone. */
 #include "cloth/pairs.h"
 
 typedef struct matching {

@@ -10,7 +10,7 @@
  * that the fit does not see (the idea of virtual elements, Beirao da Veiga et al. 2013). Cloth that does not stretch
  * has second derivatives along its normal, so |x,ij|^2 is the square of a curvature. Then E, which is quadratic in x,
  * is the bending energy (Bergou et al. 2006 do the same to hinges). E is the same for x in any frame, and does not
- * see a linear map. Damping goes by the angles of hinges (baraff_witkin.c).
+ * see a linear map. Damping uses the angles of hinges (baraff_witkin.c).
  *
  * rings.c says which vertices there are around a vertex. At a border the curvature across it is 0, as it is where
  * nothing bends a free edge. So a strip whose first two columns are held is clamped in the middle between them.

@@ -1,16 +1,16 @@
-/* spring_lanes.h: a spring between two vertices, one a lane, whatever its energy phi of the length l.
+/* spring_lanes.h: a spring between two vertices, one per lane, whatever its energy phi of the length l.
  *
  * Let n be the unit vector from x0 to x1, w = v1 - v0 and c the damping along the spring. The tension is T = phi'(l)
  * + c n.w, the force on x1 is -T n and that on x0 is T n. So there is no net force, no torque, and nothing for a
  * rigid motion. (Choi and Ko damp by c w, which brakes a sheet that merely turns.) With K = -df/dx, D = -df/dv both
  * are [B -B; -B B], where
  *     K:  B = phi'' n n' + T/l (I - n n') + c n (w - (n.w) n)'/l        D:  B = c n n'
- * The last part of K is not symmetric and only there with DRAPE_DAMPING_FULL. DRAPE_JACOBIAN_PSD takes T/l where it
- * is positive alone: a spring that pushes would make the system indefinite (Choi and Ko 2002; phi'' is
- * never negative here). Lagged damping takes n of the damping's force and of D from other positions, which are given.
- * T of K is then phi' alone, and K that of the energy. The damping's force is minus the gradient of the dissipation R
- * = c (n.w)^2/2 by v. DRAPE_JACOBIAN_LINEAR has B = k I, k constant, and B = c I in D. It takes f as -k (x1 - x0),
- * Hauth's eq. 50 with the sign that it lacks, which bounds both from above. Cost: some 120 flops per spring. */
+ * The last part of K is not symmetric and only there with DRAPE_DAMPING_FULL. DRAPE_JACOBIAN_PSD takes T/l only where
+ * it is positive: a spring that pushes would make the system indefinite (Choi and Ko 2002; phi'' is never negative
+ * here). Lagged damping takes n of the damping's force and of D from other positions, which are given. T of K is then
+ * phi' alone, and K that of the energy. The damping's force is minus the gradient of the dissipation R = c (n.w)^2/2
+ * by v. DRAPE_JACOBIAN_LINEAR has B = k I, k constant, and B = c I in D. It takes f as -k (x1 - x0), Hauth's eq. 50
+ * with the sign that it lacks, which bounds both from above. Cost: some 120 flops per spring. */
 #ifndef DRAPE_CLOTH_SPRING_LANES_H
 #define DRAPE_CLOTH_SPRING_LANES_H
 

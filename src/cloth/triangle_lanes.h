@@ -1,6 +1,6 @@
-/* triangle_lanes.h: a triangle's membrane, one a lane: from the tensions of its conditions to forces and matrix.
+/* triangle_lanes.h: a triangle's membrane, one per lane: from the tensions of its conditions to forces and matrix.
  *
- * The formulas stand at the head of bw_triangle_simd.c. Here k of a condition is d2E/dC2 over the area, and its
+ * The formulas are at the head of bw_triangle_simd.c. Here k of a condition is d2E/dC2 over the area, and its
  * tension s = dE/dC over the area, whatever E is as a function of C. */
 #ifndef DRAPE_CLOTH_TRIANGLE_LANES_H
 #define DRAPE_CLOTH_TRIANGLE_LANES_H

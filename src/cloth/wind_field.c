@@ -13,8 +13,8 @@
  *                variance is the same in all directions, exactly. |a| = turbulence sqrt(6/N). |k| divides Dryden's
  *                energy spectrum E = (8/pi) y^4/(1 + y^2)^3, whose distribution function is
  *                (16/(3 pi)) (3/8 atan y - (5 y^3 + 3 y)/(8 (1 + y^2)^2)). x is taken relative to air that moves with
- *                U, whose way is the integral of U; f is as for gusts; those of three waves are next to each other,
- * so that each component has the whole spectrum.
+ *                U, whose displacement is the integral of U; f is as for gusts; those of three waves are next to each
+ * other, so that each component has the whole spectrum.
  *
  * Random numbers are whole-number arithmetic (SplitMix64), sine and cosine our own, so bits do not depend on the
  * machine. Cost: some 25 flops per wave and point. */

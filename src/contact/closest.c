@@ -1,4 +1,4 @@
-/* closest.c: closest points. Nothing here needs to be exact: what follows from it is checked by the narrow phase. */
+/* closest.c: closest points. They need not be exact, because the narrow phase checks everything that uses them. */
 #include "contact/closest.h"
 
 #include <math.h>

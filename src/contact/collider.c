@@ -1,12 +1,12 @@
-/* collider.c: colliders as points that move, and their surfaces.
+/* collider.c: colliders as moving points, and their surfaces.
  *
- * A collider that is at p in its own coordinates is at position + R(rotation) p in the world, where R turns by
+ * A point p in a collider's own coordinates is at position + R(rotation) p in the world, where R is given by
  * Rodrigues' formula
  *
  *   R p = cos a p + sin a (u x p) + (1 - cos a) (u.p) u,   a = |rotation|, u = rotation / a,
  *
- * with sine and cosine of our own, so that bits do not depend on the machine. Position and rotation go straight from
- * key to key; at a key they are its numbers exactly. */
+ * with drape's own sine and cosine, so that bits do not depend on the machine. Position and rotation change linearly
+ * from key to key, and at a key they are exactly its numbers. */
 #include "contact/collider.h"
 #include "base/elementary.h"
 #include "contact/pose.h"

@@ -1,8 +1,8 @@
-/* collider.h: the colliders of a scene from inside: points that move, and what is spanned between them.
+/* collider.h: the colliders of a scene inside the library: moving points, and the shapes between them.
  *
- * All colliders together have `points`, numbered one collider after the other. A mesh (box, cylinder, box with a
- * hole) has its vertices; a sphere has one, its centre; a capsule two, the centres of its ends; a plane one, its
- * origin. Spheres and capsules are round: a point or a segment, and a distance around it. */
+ * The points of all colliders are numbered one collider after the other. A mesh (also a box, a cylinder or a box with
+ * a hole) has its vertices as points. A sphere has one point, its centre; a capsule has two, the centres of its ends;
+ * a plane has one, its origin. Spheres and capsules are round: a point or a segment, and a distance around it. */
 #ifndef DRAPE_CONTACT_COLLIDER_H
 #define DRAPE_CONTACT_COLLIDER_H
 

@@ -1,4 +1,4 @@
-/* collider_check.c: what is wrong with a collider, in words. */
+/* collider_check.c: checks a collider, and says in words what is wrong with it. */
 #include "contact/collider.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* collider_shape.c: the forms of colliders in their own coordinates.
+/* collider_shape.c: the shapes of colliders in their own coordinates.
  *
- * Boxes have the fewest triangles there can be. Walls of cylinders are cut into rows. Their caps are cut into rings
- * with half as many corners from ring to ring, so that triangles are not much longer than wide. With a fan of 64
- * triangles around one point, cloth there would meet all of them at once. What is round is inscribed: corners lie on
- * the true surface. */
+ * Boxes have as few triangles as possible. Walls of cylinders are divided into rows. Their caps are divided into
+ * rings, and each ring has half as many corners as the one around it, so triangles are not much longer than wide. In
+ * a fan of 64 triangles around one point, cloth at that point would touch all of them at once. Round shapes are
+ * inscribed: their corners lie on the true surface. */
 #include "base/elementary.h"
 #include "contact/collider.h"
 
@@ -194,7 +194,7 @@ static drape_status make_round_surface(drape_context *ctx, int32_t sides, double
         int32_t ring = add_ring(&m, sides, radius * drape_i_sin(angle), z);
         add_strip(&m, below, n, ring, sides);
         below = ring, n = sides;
-        if (length <= 0 || r != stacks / 2 - 1) stack++; /* else: the equator once more */
+        if (length <= 0 || r != stacks / 2 - 1) stack++; /* else: the equator again */
     }
     add_strip(&m, below, n, add_point(&m, 0, 0, radius + 0.5 * length), 1);
     DRAPE_ASSERT(m.points == out->points && m.triangles == out->triangles);

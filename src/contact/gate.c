@@ -1,5 +1,5 @@
-/* gate.c: the last word on a step. Nothing that the stages before it know counts here, except for one thing: where
- * all pairs were proved apart and no end has changed since, they are not proved again. */
+/* gate.c: decides whether a step is kept. It uses nothing that earlier stages have found, with one exception: if all
+ * pairs were proved apart and no end has changed since, they are not proved again. */
 #include "contact/response_parts.h"
 
 #include "base/timer.h"

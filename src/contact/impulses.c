@@ -2,21 +2,22 @@
  * 7).
  *
  * A hit at time t has closest points at that time, with weights w (1, -b or 1-s, s, -(1-t), -t). It has the direction
- * n of e = sum w_i x_i(t), whose length is about the separation, never zero. With these fixed the gap at the end is
- * linear in the ends:  g = n.sum w_i x_i,  and is asked to be at least `target`. An impulse p between the closest
+ * n of e = sum w_i x_i(t), whose length is about the separation, never zero. With these fixed, the gap at the end is
+ * linear in the ends,  g = n.sum w_i x_i,  and must be at least `target`. An impulse p between the closest
  * points changes ends by w_i p / m_i; velocities are (end - start)/h, so nothing here needs h. Friction then takes
- * from what has moved across n, d_T, at most mu times what p has changed the gap by.
+ * from d_T, the motion across n, at most mu times the change of the gap by p.
  *
- * The paper stops the approach, so that parts keep the gap they had at the start. Here they may go on until they are
- * `distance` apart. Where the gap was less than that, they keep it, plus a little of what is missing.
+ * The paper stops the approach, so that parts keep the gap that they had at the start. Here they may approach until
+ * they are `distance` apart. If the gap was smaller at the start, they keep it, and get a small part of what is
+ * missing.
  *
  * Momentum. The weights sum up to zero, so an impulse keeps the momentum. The angular momentum of the step,
  *     L = sum m_i start_i x (end_i - start_i) / h,
  * changes by a x p, where a = sum w_i start_i: n is the direction at the time of the contact, and p is not parallel
  * to a. So the four vertices also turn as a rigid body, by -I^-1 (a x p), for their tensor of inertia I at the start;
  * then L stays. That is the impulse projected on what keeps L. It changes the gap, so that for an impulse p = lambda
- * n change of g = lambda (sum w_i^2/m_i - b.I^-1 b),   b = a x n. Where a vertex of the pair cannot be moved, the
- * outside takes up both momenta, and there is no such turn. */
+ * n change of g = lambda (sum w_i^2/m_i - b.I^-1 b),   b = a x n. If a vertex of the pair cannot be moved,
+ * whatever holds it takes up both momenta, and there is no such rotation. */
 #include "contact/response_parts.h"
 
 #include "contact/closest.h"
@@ -25,7 +26,7 @@
 
 enum {
     LEAST_PASSES = 2,
-    ENOUGH = 2 /* a pass that does not leave less than one in so many hits is the last: zones do better */
+    ENOUGH = 2 /* a pass that leaves more than one of this number of hits is the last: zones do better */
 };
 
 static const double PUSH = 0.02;     /* of what lacks to the distance, in a pass: more shakes what rests */

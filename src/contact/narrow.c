@@ -271,7 +271,7 @@ static double time_of_pair(const batch *b, int64_t i) {
     return time_of_contact(p->kind, start, end, p->separation ? p->separation[i] : b->separation, b->depth);
 }
 
-/* The kernel takes eight pairs; where fewer are left the last one stands in for the missing. */
+/* The kernel takes eight pairs; if fewer are left, the last one takes the place of the missing ones. */
 static void times_of_eight(const batch *b, int64_t first, int count) {
     const drape_ccd_pairs *p = b->pairs;
     const int32_t *vertex = p->vertex + 4 * first;

@@ -1,7 +1,8 @@
 /* planes.c: half spaces. Every vertex of the cloth is kept above every plane: n.(x - p) >= f at the end of the step.
- * n is the upward normal and p the point of the plane then. Triangles and edges are above where their vertices are.
- * Impulses leave planes out: before and after them what is below is lifted. In impact zones planes are contacts like
- * others, or a pile of cloth on a plane would be pushed into it and lifted in turn. */
+ * n is the upward normal and p the point of the plane at that time. Edges and triangles are above a plane if
+ * their vertices are. Impulses ignore planes; before and after them, vertices below a plane are lifted. In impact
+ * zones, planes are contacts like others. Otherwise a pile of cloth on a plane would be pushed into it and lifted in
+ * turn. */
 #include "contact/response_parts.h"
 
 enum { ROUNDS = 4 }; /* what is lifted off one plane may come below another */

@@ -1,4 +1,4 @@
-/* pose.h: between keys at rising times, and turns by a rotation vector: what colliders and pins that move share. */
+/* pose.h: interpolation between keys at increasing times, and rotation by a vector, for moving colliders and pins. */
 #ifndef DRAPE_CONTACT_POSE_H
 #define DRAPE_CONTACT_POSE_H
 

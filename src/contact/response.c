@@ -1,4 +1,4 @@
-/* response.c: the stages of the response to contacts, and what they share: the search for hits.
+/* response.c: the stages of the response to contacts, and the search for hits that they share.
  *
  *   lift what is below planes; search for pairs
  *   impulses with friction, at most 8 passes          Bridson, Fedkiw, Anderson 2002, section 7    impulses.c
@@ -6,19 +6,19 @@
  *   truncation by separating planes, as long as needed                                             truncation.c
  *   the gate                                                                                       gate.c
  *
- * Each stage begins with the hits of the one before and ends early where there are none. The first two stages do what
- * cloth would do, but do not always get rid of all hits. The third always does, where nothing but movable vertices
- * moves, but only by stopping them. The gate trusts none of them.
+ * Each stage begins with the hits that the previous one left, and ends early if there are none. The first two stages
+ * move cloth as it would really move, but do not always remove all hits. The third always does if only movable
+ * vertices move, but it does so by stopping them. The gate trusts none of them.
  *
- * A pair is a hit when it is not proved apart by its `separation` (narrow.c). That is the floor f and a sixteenth of
- * what f is above the radius of a round collider. With f alone, a pair that the gate has just let through at f could
- * not move at all in the next step. A pair that begins nearer than that is looked at with f alone. Floors rise with
- * the largest coordinate, so a pair may even begin nearer than f: then it has to keep 63/64 of its distance.
+ * A pair is a hit if it is not proved apart by its `separation` (narrow.c). This is the floor f plus a sixteenth of
+ * the amount by which f exceeds the radius of a round collider. With f itself, a pair that the gate has just accepted
+ * at f could not move at all in the next step. A pair that begins nearer than its separation is tested with f. Floors
+ * grow with the largest coordinate, so a pair may even begin nearer than f. Then it must keep 63/64 of its distance.
  *
- * Pairs were searched for with the ends as they were then. They come as near as their distance d and the margin of
- * the search, but only those nearer than the separation matter. So ends may be changed by half of the difference,
- * `room`, without another search. Truncation begins with a search for pairs at any mixture of times (`mixed`), so
- * that a shortened path needs none.
+ * The search for pairs used the ends of that time. It finds all pairs that come within their distance d plus the
+ * margin of the search, but only those nearer than the separation matter. So ends may change by half of the
+ * difference, `room`, without another search. Truncation begins with a search for pairs at any mixture of times
+ * (`mixed`), so that shortening a path needs no new search.
  *
  * Everything but the narrow phase is serial, in the order of the pairs: hits are few, and bits do not depend on
  * threads. */
@@ -55,8 +55,8 @@ drape_status drape_i_response_grow(drape_context *ctx, void **memory, int64_t *r
 static drape_status allocate(drape_i_response *r) {
     int64_t n = r->vertices;
     if (!DRAPE_NEW(r->ctx, r->given, 3 * n) || !DRAPE_NEW(r->ctx, r->searched, 3 * n) ||
-        !DRAPE_NEW_RAW(r->ctx, r->full, 3 * n) || !DRAPE_NEW_RAW(r->ctx, r->part, n) || !DRAPE_NEW(r->ctx, r->changed, n) ||
-        !DRAPE_NEW(r->ctx, r->moved, n))
+        !DRAPE_NEW_RAW(r->ctx, r->full, 3 * n) || !DRAPE_NEW_RAW(r->ctx, r->part, n) ||
+        !DRAPE_NEW(r->ctx, r->changed, n) || !DRAPE_NEW(r->ctx, r->moved, n))
         return DRAPE_ERROR_MEMORY;
     return drape_i_zones_create(r->ctx, r->vertices, &r->zones);
 }

@@ -1,15 +1,15 @@
-/* response.h: makes the end of a step free of contacts: impulses with friction, impact zones, truncation, and the
- * gate that every step has to pass. response.c says how they follow each other.
+/* response.h: removes contacts from the end of a step by impulses with friction, impact zones and truncation. Then
+ * every step must pass the gate. response.c describes the order of these stages.
  *
  *   drape_i_world_set_motion(world, x0, t0, x1, t1);
  *   drape_i_response_run(response, &(drape_i_response_request){.world = world, .inverse_mass = m}, &counts, &kept);
  *   if (kept) ...   // world->end holds positions that were reached without a contact
- *   else ...        // drape_i_response_trouble_of says what stood in the way; try a shorter step
+ *   else ...        // drape_i_response_trouble_of says what was in the way; try a shorter step
  *
  * What is promised. Let f be drape_i_world_floor of a pair, and let all pairs be farther apart than f at the start.
  * If `kept`, every pair stays farther apart than f on straight paths from `start` to `end`, including all rounding.
- * Every vertex of the cloth is at least f above every plane at the end, and all positions are finite. Where nothing
- * but movable vertices moves, `kept` is always true. Only vertices of the cloth are moved, and of those only the ones
+ * Every vertex of the cloth is at least f above every plane at the end, and all positions are finite. If only
+ * movable vertices move, `kept` is always true. Only vertices of the cloth are moved, and of those only the ones
  * whose inverse mass is not zero. */
 #ifndef DRAPE_CONTACT_RESPONSE_H
 #define DRAPE_CONTACT_RESPONSE_H
@@ -19,7 +19,7 @@
 typedef struct drape_i_response
     drape_i_response; /* owns all scratch; allocates only where there is more than before */
 
-/* For a world of so many vertices, cloth and colliders together. */
+/* For a world with this number of vertices, cloth and colliders together. */
 drape_status drape_i_response_create(drape_context *ctx, int32_t vertices, drape_i_response **out);
 void drape_i_response_destroy(drape_i_response *response); /* NULL is fine */
 
@@ -53,8 +53,7 @@ typedef struct drape_i_response_counts {
     double seconds_find, seconds_narrow, seconds_gate, seconds_response;
 } drape_i_response_counts;
 
-/* *kept false: no positions were found that are free of contacts; world->end is then of no use. counts may be NULL.
- */
+/* *kept false: no positions without contacts were found; world->end is then not usable. counts may be NULL. */
 drape_status drape_i_response_run(drape_i_response *response, const drape_i_response_request *request,
                                   drape_i_response_counts *counts, bool *kept);
 

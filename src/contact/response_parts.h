@@ -1,4 +1,4 @@
-/* response_parts.h: what the files of the response share: the scratch, the search for hits, and contacts as linear
+/* response_parts.h: shared by the files of the response: scratch memory, the search for hits, and contacts as linear
  * inequalities. */
 #ifndef DRAPE_CONTACT_RESPONSE_PARTS_H
 #define DRAPE_CONTACT_RESPONSE_PARTS_H
@@ -103,7 +103,7 @@ drape_status drape_i_response_search(drape_i_response *r, bool *again);
 void drape_i_response_move(drape_i_response *r, int32_t vertex, vec3 to);
 /* Ends of coupled vertices go to where they keep their equalities. */
 void drape_i_response_project(drape_i_response *r);
-/* Notes what stands in the way, unless something was noted before. */
+/* Records what is in the way, unless something was recorded before. */
 void drape_i_response_blame_pair(drape_i_response *r, const drape_i_hit *hit);
 
 /* What the response keeps a pair apart by, m; and from where on it leaves it alone, which is never less. */

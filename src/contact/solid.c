@@ -1,7 +1,7 @@
 /* solid.c: signed distances from colliders. Round shapes and planes have formulas. A mesh is searched triangle by
- * triangle, those left out whose boxes are too far away: O(triangles) per question, and few vertices are caught. The
- * side of a mesh on which a point lies comes from the triangle whose normal makes the smallest angle with the line to
- * the nearest point. Of those around a corner or an edge others may face away. */
+ * triangle, except those whose boxes are too far away. This takes O(triangles) per query, which is acceptable because
+ * few vertices are caught. At a corner or an edge of a mesh, several triangles are equally near, and some may face
+ * away. So the triangle whose normal makes the smallest angle with the line to the nearest point decides. */
 #include "contact/solid.h"
 
 #include "contact/closest.h"

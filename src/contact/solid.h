@@ -1,5 +1,5 @@
-/* solid.h: how far inside or outside of a collider points and triangles are: for cloth that is caught between
- * colliders (sim/contact_pinch.c). Nothing of it decides whether a step is kept: that is for the narrow phase. */
+/* solid.h: how far inside or outside of a collider points and triangles are, for cloth that is caught between
+ * colliders (sim/contact_pinch.c). Whether a step is kept does not depend on it; the narrow phase decides that. */
 #ifndef DRAPE_CONTACT_SOLID_H
 #define DRAPE_CONTACT_SOLID_H
 

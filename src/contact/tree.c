@@ -7,15 +7,16 @@
  * leaves 4. Each vertex and each edge belongs to the first leaf that has it, so that a pair of elements appears in
  * one pair of leaves only, and once.
  *
- * Boxes are floats, rounded outward, relative to an origin near the mesh. They are around vertices in the middle of
- * the motion; beside them each node has a box around the halves of its vertices' ways. tree_simd.c compares them.
+ * Boxes are floats, rounded outward, relative to an origin near the mesh. They contain the vertices in the
+ * middle of the motion. In addition, each node has a box around half the displacements of its vertices. tree_simd.c
+ * compares both.
  * An update recomputes the boxes and keeps the order of the triangles until queries meet too many pairs of leaves;
  * then the next update sorts again. Too many is 1.5 times those of the first query of its kind after the order was
  * made. The kinds are with and without DRAPE_CONTACT_TOGETHER. They must also be more than there are leaves, so that
- * sorting costs less than such a query. Where later queries meet fewer, the number to compare with falls slowly.
- * Nothing here looks at a clock.
+ * sorting costs less than such a query. If later queries meet fewer, the number to compare with decreases slowly.
+ * No decision depends on a clock.
  *
- * Queries run over the leaves in pieces that depend on their number alone (base/parallel.h). A piece writes its pairs
+ * Queries run over the leaves in pieces that depend only on their number (base/parallel.h). A piece writes its pairs
  * into a part of the list that is a quarter larger than what it needed before. It keeps counting when that part is
  * full. If a part was too small, all parts are made as large as was counted, and the query is repeated. So no pair is
  * lost, and the order is that of the leaves. Finally the gaps between the parts are closed.

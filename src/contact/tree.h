@@ -1,4 +1,4 @@
-/* tree.h: the tree of boxes of the broad phase from inside; tree.c says how it works. */
+/* tree.h: the internals of the tree of boxes of the broad phase; tree.c says how it works. */
 #ifndef DRAPE_CONTACT_TREE_H
 #define DRAPE_CONTACT_TREE_H
 
@@ -72,7 +72,7 @@ struct drape_contact_tree {
 
     double margin, origin[3], drift[3];
     float margin_up;                /* rounded up */
-    bool updated, forgotten, grown; /* grown: the last query met so many leaves that the tree needs a rebuild */
+    bool updated, forgotten, grown; /* grown: the last query met too many leaves, so the tree needs a rebuild */
     int64_t reference[2]; /* overlaps to compare with, of queries without and with DRAPE_CONTACT_TOGETHER; -1: not
                              counted since the tree was built */
     drape_contact_tree_counts counts;

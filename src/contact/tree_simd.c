@@ -1,6 +1,6 @@
-/* tree_simd.c: boxes of a tree, which of them meet, and a tighter test for pairs whose boxes do.
+/* tree_simd.c: tests which boxes of a tree meet, and a tighter test for pairs whose boxes do.
  *
- * Everything goes in eight lanes of floats whatever the vector width, so neither results nor their order depend on
+ * All computations use eight lanes of floats, whatever the vector width, so neither results nor their order depend on
  * it.
  *
  * Boxes that meet. A vertex is at c + s m at the time (1 + s)/2, -1 <= s <= 1, up to e in each coordinate. A node, a

@@ -1,16 +1,16 @@
-/* truncation.c: what is still a hit after all physics is stopped short of a plane (after arXiv 2604.15513).
+/* truncation.c: stops pairs that are still hits after the other stages in front of a plane (after arXiv 2604.15513).
  *
- * Vertex i goes the part t_i of its way, x_i(end) = x_i + t_i d_i, at first t_i = 1. Every hit gets a unit direction
- * n and two limits l_a > l_b. At the start, all of part a is beyond l_a (n.x >= l_a), and all of part b is before l_b
- * (n.x <= l_b). Then t_i is made so small that the ends stay there too. That is repeated for new hits among pairs
- * that have no plane yet, until there are none.
+ * Vertex i moves by the fraction t_i of its displacement, x_i(end) = x_i + t_i d_i, at first with t_i = 1. Every hit
+ * gets a unit direction n and two limits l_a > l_b. At the start, all of part a is beyond l_a (n.x >= l_a), and all
+ * of part b is before l_b (n.x <= l_b). Then t_i is made so small that the ends stay there, too. This is repeated for
+ * new hits among pairs that have no plane yet, until there are none.
  *
  * Why it ends: each pair gets a plane at most once, so there are no more rounds than pairs.
  *
- * Why it holds: the start and the end of x_i are beyond l_a, so the whole way is, and every shorter one. So a pair
+ * Why it holds: the start and the end of x_i are beyond l_a, so the whole path is, and every shorter one. So a pair
  * with a plane stays separated by it, whatever else is shortened later. Vertices that cannot be shortened (colliders,
- * pins) are taken at both their start and their end when limits are set. Where no plane separates them from the
- * others at the start, there is no room, and the step has to be cut.
+ * pins) are taken at both their start and their end when limits are set. If no plane separates them from the
+ * others at the start, there is no space, and the step must be divided.
  *
  * By how much: let A = min n.x over part a, B = max n.x over part b, s the separation of the pair, and S = A - B - s.
  * The limits share 9/10 of S in proportion to what each part moves beyond A and B, so l_a - l_b = s + S/10. By that
@@ -141,7 +141,7 @@ static void shorten(drape_i_response *r, int32_t vertex, double part) {
         if (q->inverse_mass[q->member[k]] > 0 && part < r->part[q->member[k]]) shorten_one(r, q->member[k], part);
 }
 
-/* False where there is no room. Parts of a cut are of the way as it is now, which may be shortened already. */
+/* False if there is no space. Fractions are of the present path, which may have been shortened already. */
 static bool separate(drape_i_response *r, const drape_i_hit *hit) {
     stuck s = stuck_pair(r, hit);
     cut best = cut_along(&s, direction_at_start(&s)), other = cut_along(&s, direction_of_hit(&s, hit->time));

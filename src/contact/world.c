@@ -1,5 +1,5 @@
-/* world.c: the pairs that come near each other in a step. Triangles meet through trees (tree.c); round colliders go
- * through the triangles and edges of the cloth themselves, in blocks with a box around each. */
+/* world.c: the pairs that come near each other in a step. For triangles they are found by trees (tree.c). Round
+ * colliders are compared with the triangles and edges of the cloth directly, in blocks with a box around each. */
 #include "contact/world.h"
 #include "base/parallel.h"
 #include "contact/tree.h"

@@ -1,5 +1,5 @@
 /* world.h: everything that can touch in a step: the cloth's vertices, then the points of the colliders. They move
- * from `start` to `end` along straight lines. It also has the pairs that come near each other on the way. */
+ * from `start` to `end` along straight lines. It also has the pairs that come near each other during the step. */
 #ifndef DRAPE_CONTACT_WORLD_H
 #define DRAPE_CONTACT_WORLD_H
 
@@ -21,8 +21,7 @@ typedef struct drape_i_world_box {
     double low[3], high[3];
 } drape_i_world_box;
 
-/* The colliders that a vertex of the cloth does not meet, because they pinch it. Doubles: a section of checkpoints.
- */
+/* The colliders that a vertex of the cloth ignores, because they pinch it. Doubles: a section of checkpoints. */
 enum { DRAPE_I_MOST_ASIDE = 4 };
 typedef struct drape_i_aside {
     double collider[DRAPE_I_MOST_ASIDE]; /* its number and 1 more, rising; then zeros */

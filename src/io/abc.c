@@ -268,7 +268,7 @@ static drape_status build(drape_context *ctx, alembic *f, const drape_frame *sha
     return b.status;
 }
 
-/* ---- numbers as they stand in the file ---- */
+/* ---- numbers as they are in the file ---- */
 
 static void turn(const double p[3], double out[3]) {
     out[0] = p[0];

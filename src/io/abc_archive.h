@@ -104,7 +104,7 @@ drape_i_abc_object *drape_i_abc_add_object(drape_context *ctx, drape_i_abc_archi
 drape_i_abc_property *drape_i_abc_add_property(drape_context *ctx, drape_i_abc_archive *a,
                                                drape_i_abc_property *parent, const drape_i_abc_property *what);
 
-/* The property's sample of the present frame, its bytes as they stand in the file. One that is like the one before is
+/* The property's sample of the present frame, its bytes as they are in the file. One that is like the one before is
  * not written again. Those that get none repeat the one before. */
 void drape_i_abc_sample(drape_i_abc_archive *a, drape_i_abc_property *p, const unsigned char *bytes, int64_t size);
 

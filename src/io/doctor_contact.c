@@ -14,7 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-static const char APART[] = "move them apart, or let the simulation separate them: contact: {allow_crossings: true}";
+static const char APART[] = "move them apart, or let the simulation separate them: contact: {allow_crossings: true} "
+                            "(docs/wrong.md#it-sinks-in)";
 
 /* The cloth of a scene as one mesh. */
 typedef struct patient {
@@ -223,7 +224,9 @@ static drape_status look_at_itself(patient *p, int32_t k) {
     const drape_i_collider *c = &p->all->item[k];
     if (c->shape != DRAPE_COLLIDER_MESH) return DRAPE_OK;
     drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "self-crossing-collider",
-                           "repair the mesh; cloth can get caught where it passes through itself", 0};
+                           "repair the mesh; cloth can get caught where it passes through itself "
+                           "(docs/wrong.md#it-sinks-in)",
+                           0};
     const drape_collider *given = &p->scene->colliders[k];
     const drape_crossings_bodies bodies = {
         .cloth = {.vertices = c->points, .triangles = c->triangles, .triangle = given->triangle}};

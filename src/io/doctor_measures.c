@@ -74,7 +74,8 @@ static void look_at_triangle(shape *s, int32_t t) {
 }
 
 static void look_at_triangles(shape *s) {
-    static const char thin[] = "remesh there, or merge vertices that lie close together: the solver slows down";
+    static const char thin[] = "remesh there, or merge vertices that lie close together: such triangles make the "
+                               "solver slow (docs/wrong.md#it-is-too-slow)";
     static const char none[] = "delete it, or merge its vertices (Blender: Mesh > Clean Up > Degenerate Dissolve)";
     s->no_area = (drape_i_defect){DRAPE_SEVERITY_ERROR, "degenerate-triangle", none, 0};
     s->folded = (drape_i_defect){DRAPE_SEVERITY_WARNING, "degenerate-triangle", none, 0};
@@ -185,7 +186,9 @@ static void look_at_numbers(drape_i_doctor *d, const drape_material *m) {
                          {"shear", "N/m", m->shear, 0.5, 1e5},
                          {"bend", "N m", m->bend, 1e-8, 1e-2}};
     drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "odd-material",
-                           "check the unit, such as 150 g/m^2; `drape fabrics` lists measured fabrics", 0};
+                           "check the unit, such as 150 g/m^2; `drape fabrics` lists measured fabrics "
+                           "(docs/wrong.md#it-looks-like-rubber)",
+                           0};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(all[i].value >= all[i].low && all[i].value <= all[i].high))
             drape_i_found(d, &kind, NULL, "%s is %g %s; fabrics have %g to %g", all[i].name, all[i].value,

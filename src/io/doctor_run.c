@@ -167,8 +167,8 @@ static void compare(const drape_scene *s, const held *a, const held *b, double l
 
 static drape_status look_at_pins(drape_i_doctor *d, const drape_scene *s, const drape_piece *p, int32_t first) {
     const double most = 1.1;
-    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "pins-apart", "move the pins less far, or make the cloth larger",
-                           0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "pins-apart",
+                           "move the pins less far, or make the cloth larger (docs/wrong.md#it-explodes)", 0};
     held list[MOST_HELD];
     paths g;
     apart worst = {.length = 1, .distance = most};
@@ -241,8 +241,8 @@ static drape_status look_at_step(drape_i_doctor *d, const drape_scene *s) {
     const double most_loss = 0.9;  /* of a swing's energy; the scenes that ship have 0.6 at most */
     const double most_angle = 1e4; /* step times the fastest frequency; the scenes that ship have 60 to 200 */
     drape_check_summary *sum = d->summary;
-    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "large-step", "use shorter steps (time.step); 2 to 5 ms are usual",
-                           0};
+    drape_i_defect kind = {DRAPE_SEVERITY_WARNING, "large-step",
+                           "use shorter steps (time.step); 2 to 5 ms are usual (docs/wrong.md#it-looks-dead)", 0};
     double period;
     if (is_explicit(s) || s->integration.ode.control == DRAPE_ODE_ERROR) return DRAPE_OK;
     drape_status status = swing_loss(d, s, &period, &sum->swing_loss);

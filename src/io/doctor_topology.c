@@ -1,6 +1,6 @@
 /* doctor_topology.c: how the triangles of a piece hang together.
  *
- * Everything is read off the half edges, sorted so that those of an edge stand side by side (cost: sorting 3 a
+ * Everything is read off the half edges, sorted so that those of an edge are side by side (cost: sorting 3 per
  * triangle). Two forests of the union-find kind grow along them:
  *
  *   windings  triangles, joined across edges of two; each knows whether it is wound as its root is. In every tree the

@@ -34,7 +34,7 @@ float drape_i_get_f32(const unsigned char *bytes, bool big_endian);
 drape_status drape_i_check_floats(drape_context *ctx, const char *path, int64_t frame, int32_t count,
                                   const double *x);
 
-/* Bytes of the well-formed UTF-8 letter at s, 0 where there is none. */
+/* Bytes of the well-formed UTF-8 letter at s, 0 if there is none. */
 size_t drape_i_letter_bytes(const unsigned char *s);
 
 /* ---- text of others inside a page: nothing in it can end a string, an element or a script ---- */
@@ -177,7 +177,7 @@ drape_status drape_i_recording_stamp(drape_context *ctx, drape_i_recording *r, i
 
 /* sheet.pc2 -> sheet_rest.obj, the mesh that a point cache moves; it is empty yet. */
 drape_status drape_i_rest_mesh_create(drape_context *ctx, const char *path, const char *extension, drape_i_file *out);
-/* Writes the vertices as they stand in the first frame. Without normals, which programs would keep while the cache
+/* Writes the vertices as they are in the first frame. Without normals, which programs would keep while the cache
  * moves the mesh. */
 drape_status drape_i_rest_mesh_write(drape_context *ctx, drape_i_file *file, const drape_cloth *cloth,
                                      const drape_piece *pieces, const double *x);

@@ -2,7 +2,7 @@
  *
  * The mesh is that of the first frame; every later frame is a target, what its positions and normals differ from
  * those by. At the time of a frame its target has weight 1 and the others 0, and in between players mix two of them.
- * A node, a mesh and a primitive a piece, all moved by one animation. Metres, +y up, texture coordinates from the top
+ * One node, mesh and primitive per piece, all moved by one animation. Metres, +y up, texture coordinates from the top
  * left corner (v is 1 - v), cloth seen from both sides.
  *
  * Layout: header (magic, version 2, length), JSON chunk, binary chunk; little-endian, chunks padded to 4 bytes.
@@ -48,7 +48,7 @@ typedef struct splitting {
     int32_t *source, *uv_source, *next;
 } splitting;
 
-/* The double of `vertex` (of the piece) with these texture coordinates; made where there is none yet. */
+/* The double of `vertex` (of the piece) with these texture coordinates; made if there is none yet. */
 static int32_t find_double(splitting *s, const drape_piece_range *range, int32_t vertex, int32_t uv) {
     int32_t at = vertex;
     if (s->uv_source[vertex] < 0) s->uv_source[vertex] = uv;

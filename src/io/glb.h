@@ -6,7 +6,7 @@
 #include "io/appearance.h"
 #include "io/format_tools.h"
 
-/* The cloth as glTF wants it: a vertex has one pair of texture coordinates, so those on a seam are doubled. */
+/* The cloth as glTF requires it: a vertex has one pair of texture coordinates, so those on a seam are doubled. */
 typedef struct drape_i_glb_piece {
     const drape_piece_range *range;
     int32_t vertices;
@@ -54,7 +54,7 @@ typedef struct drape_i_glb {
 } drape_i_glb;
 
 /* glTF's axes: (x, y, z) of the cloth, z up, becomes (x, z, -y). Component k of a position or normal in frame f, as
- * it stands in the file. now and base: of the frame and of the first, 3 per vertex of the cloth. */
+ * it is in the file. now and base: of the frame and of the first, 3 per vertex of the cloth. */
 double drape_i_glb_component(int64_t frame, const double *now, const double *base, int64_t vertex, int32_t k);
 
 /* Bytes of the views, 0 for one that is not there. */

@@ -1,7 +1,7 @@
 /* glb_objects.c: meshes beside the cloth in a GLB file, such as colliders.
  *
- * A node and a mesh each, without normals, so that players show their faces flat. What rests stands where it is. What
- * moves as a whole has its vertices around its middle, and its node is moved and turned by the animation. What
+ * A node and a mesh each, without normals, so that players show their faces flat. What rests keeps its positions.
+ * What moves as a whole has its vertices around its middle, and its node is moved and turned by the animation. What
  * changes its form has morph targets, moved by the weights of the cloth. Their accessors and views come after those
  * of the cloth: of each mesh its corners and positions; then translations and rotations, or the targets. */
 #include "io/glb.h"
@@ -65,7 +65,7 @@ drape_i_glb_object_sizes drape_i_glb_objects_size(const drape_i_glb *g, int64_t 
     return s;
 }
 
-/* ---- numbers as they stand in the file ---- */
+/* ---- numbers as they are in the file ---- */
 
 /* (x, y, z), z up, becomes (x, z, -y). */
 static void turn(const double p[3], float out[3]) {

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "frames are copied to and from memory, which wants a little-endian host"
+#error "frames are copied to and from memory, which needs a little-endian host"
 #endif
 
 /* ---- The log ----
@@ -436,7 +436,7 @@ drape_status drape_journal_begin(drape_context *ctx, const char *path, drape_sim
 
 /* ---- Resuming ---- */
 
-/* The log's frames up to the one that the simulation stands at, all of them whole; *count: how many. */
+/* The log's frames up to the one that the simulation is at, all of them whole; *count: how many. */
 static drape_status find_frame(drape_journal *j, int64_t *count) {
     for (int64_t k = 0; k < j->log.count; k++) {
         record_head head = {0};

@@ -142,7 +142,7 @@ int32_t drape_i_mesh_add_face(drape_i_mesh *mesh, drape_i_mesh_face *face, int64
 
 /* ---- groups ----
  *
- * Runs sorted by name stand side by side, and are one group. A vertex gets the group's number as its mark when it is
+ * Runs sorted by name are side by side, and are one group. A vertex gets the group's number as its mark when it is
  * first met there, so each is listed once. */
 
 /* Runs [begin, end) of one name. */

@@ -35,7 +35,7 @@ typedef struct drape_i_mesh {
     drape_i_mesh_group *group;
     int32_t unreferenced;       /* vertices of no triangle */
     int32_t first_unreferenced; /* the lowest of them; -1: there is none */
-    /* Where the mesh is not as it stands in the file: */
+    /* Where the mesh is not as it is in the file: */
     int32_t file_vertices;       /* 0: as many as there are */
     const int32_t *of_file;      /* the vertex that each of the file's became; NULL: itself */
     const int32_t *cut_from;     /* the file's triangle that each one before refining is a part of; NULL: itself */
@@ -118,7 +118,7 @@ bool drape_i_mesh_may_cut(drape_i_mesh_face *face, int64_t file_size);
 #define DRAPE_I_TOO_MUCH_TO_CUT "too many faces with very many corners; divide them, or export triangles"
 
 /* Cuts the face and puts its triangles after the first *triangles of the mesh, where there is room for them, except
- * for those with a vertex twice. Returns the vertex that stands twice in the first of these, or -1. */
+ * for those with a vertex twice. Returns the vertex that is twice in the first of these, or -1. */
 int32_t drape_i_mesh_add_face(drape_i_mesh *mesh, drape_i_mesh_face *face, int64_t *triangles);
 
 /* A group's name that held over the triangles [first, end). */

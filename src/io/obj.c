@@ -20,7 +20,7 @@ typedef struct obj_mesh {
     const double *x;           /* 3 per vertex */
     const double *normal;      /* 3 per vertex, or NULL: none are written */
     const drape_frame *frame;  /* its number, and meshes beside the cloth */
-    bool as_one; /* all pieces in one object, for what counts vertices over all of them; else an object a piece */
+    bool as_one; /* all pieces in one object, for what counts vertices over all of them; else one object per piece */
     const char *library; /* path of the file of materials; NULL: none */
 } obj_mesh;
 

@@ -177,7 +177,7 @@ static drape_status read_numbers(reader *r, int32_t most, double *out, int32_t *
 static drape_status read_vertex(reader *r) {
     double value[MAX_VALUES], *to = r->mesh->position + 3 * r->now.vertices++;
     int32_t count;
-    for (int32_t k = 0; k < 3; k++) to[k] = NAN; /* should this go wrong, and a listener wants to go on */
+    for (int32_t k = 0; k < 3; k++) to[k] = NAN; /* for the case that this fails, and a listener continues */
     drape_status status = read_numbers(r, MAX_VALUES, value, &count);
     if (status) return status;
     if (count < 3 || count == 5)
@@ -200,7 +200,7 @@ static drape_status read_uv(reader *r) {
 /* ---- Faces ---- */
 
 /* A whole number up to the next / or the end of the word; what does not fit becomes INT64_MAX, which is no index.
- * False where there is none. */
+ * False if there is none. */
 static bool take_index(const char **at, const char *end, int64_t *out) {
     bool negative = *at < end && **at == '-';
     if (*at < end && (**at == '-' || **at == '+')) ++*at;

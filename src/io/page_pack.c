@@ -47,7 +47,7 @@ static void write_line(drape_i_pack *p) {
     p->deflate.avail_out = DRAPE_I_PACK_BYTES;
 }
 
-/* Runs deflate until it wants more input, or, with Z_FINISH, is done. */
+/* Runs deflate until it needs more input, or, with Z_FINISH, is done. */
 static void run_deflate(drape_i_pack *p, int flush) {
     int result = Z_OK;
     do {

@@ -4,7 +4,7 @@
  *   drape_i_pack_put(&pack, data, bytes);          any number of times
  *   drape_i_pack_close(&pack);
  *
- * The base64 stands in lines that can each be decoded alone. A failure is kept and returned by close. */
+ * The base64 is in lines that can each be decoded alone. A failure is kept and returned by close. */
 #ifndef DRAPE_IO_PAGE_PACK_H
 #define DRAPE_IO_PAGE_PACK_H
 

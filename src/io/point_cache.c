@@ -7,7 +7,7 @@
  * xyz of every vertex, sample by sample. The number of samples is put in at the end.
  *
  * MDD, the motion format of LightWave, big-endian: int32 frames, int32 vertices, float32 seconds of every frame, then
- * float32 xyz of every vertex, frame by frame. The times stand before the first frame, so all frames wait until their
+ * float32 xyz of every vertex, frame by frame. The times are before the first frame, so all frames wait until their
  * number is known. Nothing but its size tells such a file from another.
  *
  * Caches are read whole and looked at in place. The size of a file follows from its numbers of vertices and frames,
@@ -22,7 +22,7 @@
 
 static const char PC2[] = ".pc2", MDD[] = ".mdd";
 
-/* Where the numbers stand. */
+/* Where the numbers are. */
 enum {
     PC2_VERSION_AT = 12,
     PC2_VERTICES_AT = 16,

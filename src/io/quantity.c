@@ -17,7 +17,7 @@ static const struct unit {
     const char *symbol;
     double scale; /* in SI */
     int8_t power[BASES];
-    bool prefixed; /* k, m, ... may stand before it */
+    bool prefixed; /* k, m, ... may be before it */
 } units[] = {
     {"m", 1, {1, 0, 0}, true},        {"g", 1e-3, {0, 1, 0}, true},     {"s", 1, {0, 0, 1}, true},
     {"N", 1, {1, 1, -2}, true},       {"Hz", 1, {0, 0, -1}, true},      {"Pa", 1, {-1, 1, -2}, true},

@@ -213,7 +213,7 @@ drape_status drape_report_spill(drape_report *r, const char *path) {
     return drape_i_spill_create(r->ctx, r->path, &r->spill);
 }
 
-/* As it stands in the list of steps: a line below the other, with two spaces more before each. */
+/* As it is in the list of steps: a line below the other, with two spaces more before each. */
 static drape_status append_step(drape_report *r, const char *text) {
     const char *before = r->spill.size > 0 ? ",\n  " : "\n  ";
     drape_status status = DRAPE_OK;

@@ -345,11 +345,16 @@ static void pass_on(void *user, int64_t line, const char *code, const char *what
 }
 
 static void refuse_unreferenced(reader_t *r, const drape_i_node *node, const char *path, const drape_i_mesh *m) {
-    if (m->unreferenced > 0 && !r->listener)
-        drape_i_problem_at(
-            &r->problems, node, false,
-            "%s: %d of its vertices belong to no triangle (the first is number %d); delete the loose vertices", path,
-            m->unreferenced, m->first_unreferenced + 1);
+    if (m->unreferenced == 0 || r->listener) return;
+    if (m->unreferenced == 1)
+        drape_i_problem_at(&r->problems, node, false,
+                           "%s: vertex %d belongs to no triangle; delete it, as a loose vertex has no mass", path,
+                           m->first_unreferenced);
+    else
+        drape_i_problem_at(&r->problems, node, false,
+                           "%s: %d vertices belong to no triangle (the first is vertex %d); delete them, as loose "
+                           "vertices have no mass",
+                           path, m->unreferenced, m->first_unreferenced);
 }
 
 /* resolution: 3 mm: every edge is divided into as many parts as make the mean one no longer than that. */

@@ -69,7 +69,7 @@ static void read_hole(reader_t *r, const drape_i_node *node, double hole[2]) {
     drape_i_node_number(r, node->first->next, DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &hole[1]);
 }
 
-/* A cylinder stands upright and a plane is level, whichever axis is up. */
+/* A cylinder is upright and a plane is level, whichever axis is up. */
 static void read_sizes(reader_t *r, const drape_i_node *node, drape_collider *c) {
     drape_i_read_number(r, node, "radius", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &c->radius);
     drape_i_read_number(r, node, "length", DRAPE_I_LENGTH, DRAPE_I_POSITIVE, &c->length);

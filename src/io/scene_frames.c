@@ -96,7 +96,7 @@ static void turn_up(const reader_t *r, int64_t count, double *x) {
 
 static const double FARTHEST_START = 0.01; /* m: from where the frames have a vertex at the start */
 
-/* Frames as they stand in a file, once for all pins that follow them: many pins of a small scene must not take the
+/* Frames as they are in a file, once for all pins that follow them: many pins of a small scene must not take the
  * memory of many files. */
 static const drape_i_frames *read_once(reader_t *r, const drape_i_frame_source *from) {
     drape_i_frame_source plain = *from;

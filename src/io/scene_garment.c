@@ -27,7 +27,7 @@ typedef struct garment_panel {
     bool has_material;
 } garment_panel;
 
-/* An edge of a path, in the pattern (or in space, where there is none), with its triangle in the files. */
+/* An edge of a path, in the pattern (or in space, if there is none), with its triangle in the files. */
 typedef struct segment {
     double a[3], b[3];
     int32_t triangle;

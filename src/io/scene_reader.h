@@ -17,7 +17,7 @@ struct drape_loaded_scene {
     drape_context *ctx;
     drape_scene scene;
     drape_i_arena arena;
-    const drape_i_node **piece_node, **collider_node; /* where each stands, for findings about it */
+    const drape_i_node **piece_node, **collider_node; /* where each is, for findings about it */
     const drape_i_node *stitch_node, *attach_node;    /* the first entry of each list; NULL: there is none */
     const char **file;                                /* that were read */
     int32_t files;
@@ -73,7 +73,7 @@ typedef struct drape_i_scene_reader {
     drape_i_problems problems;
     const drape_scene_options *options;
     const char *path;      /* of the scene file; mesh files are looked for beside it */
-    drape_i_shape *shapes; /* one a piece */
+    drape_i_shape *shapes; /* one per piece */
     int32_t vertices;      /* of all pieces so far */
     bool y_up;
     bool *picked;            /* scratch of scene_pins.c, one per vertex, all false between its uses */

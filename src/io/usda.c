@@ -6,10 +6,10 @@
  * follows one Mesh per mesh beside the cloth, with points and extent. What has a color or an image has
  * primvars:displayColor and a UsdPreviewSurface among the Materials; images are files beside the layer. Metres, z up.
  * Numbers with 9 digits, so that reading them gives the same floats; normals with 5. Besides its samples an attribute
- * has the first frame as default, for readers that know no time; it stands after them since three.js forgets the one
+ * has the first frame as default, for readers that know no time; it is after them since three.js forgets the one
  * that comes first.
  *
- * Samples of one attribute stand together, so the frames are read once for each of them and each piece. */
+ * Samples of one attribute are together, so the frames are read once for each of them and each piece. */
 #include "io/appearance.h"
 #include "io/format_tools.h"
 
@@ -297,7 +297,7 @@ static void write_path(const layer *l, int32_t mesh, const char *rest) {
     fprintf(l->to, "/%s>\n", rest);
 }
 
-/* Names of files stand between at signs, three where the name itself has one. */
+/* Names of files are enclosed in at signs, three where the name itself has one. */
 static void write_asset(const layer *l, int32_t image) {
     char name[4096]; /* more than a file name can have */
     drape_i_image_name(&l->images, image, l->r->path, EXTENSION, name, sizeof name);

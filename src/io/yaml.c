@@ -112,7 +112,7 @@ static const char *source_line(reader *r, int32_t line) {
     return r->line_copy;
 }
 
-/* Where a mark points; an empty value has none, and stands where the last thing before it stood. */
+/* Where a mark points; an empty value has none, and is where the last thing before it stood. */
 static void place(reader *r, const struct fy_mark *mark, int32_t *line, int32_t *column, const char **source) {
     if (mark) r->last_line = mark->line + 1, r->last_column = mark->column + 1;
     *line = r->last_line;
@@ -311,7 +311,7 @@ static void report_syntax(reader *r, struct fy_diag *diag) {
     }
 }
 
-/* The length of the UTF-8 character at text, 0 where there is none: a control character, a stray or missing byte, an
+/* The length of the UTF-8 character at text, 0 if there is none: a control character, a stray or missing byte, an
  * encoding that is too long, a surrogate. */
 static int32_t character_length(const unsigned char *text, int64_t left) {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};

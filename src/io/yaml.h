@@ -11,7 +11,7 @@ typedef struct drape_i_node {
     const char *key;  /* in a map; else NULL */
     const char *text; /* of a scalar; else NULL */
     bool quoted;      /* the scalar stood in quotes, so it is text whatever it looks like */
-    const char *file; /* where it stands: for messages */
+    const char *file; /* where it is: for messages */
     const char *line_text;
     int32_t line, column;         /* from 1; line 0: no line of a file, `file` says it all */
     int32_t key_line, key_column; /* of its key; as above without one */
@@ -41,7 +41,7 @@ typedef struct drape_i_problems {
 void drape_i_problem_at(drape_i_problems *list, const drape_i_node *node, bool at_key, const char *format, ...)
     DRAPE_PRINTF(4, 5);
 
-/* Parses text (size bytes); the tree lives in the arena. Syntax errors go to the problems and give NULL. name stands
+/* Parses text (size bytes); the tree lives in the arena. Syntax errors go to the problems and give NULL. name is
  * in messages. Aliases, anchors and tags are refused, and so is what is no UTF-8 text. */
 drape_i_node *drape_i_yaml_parse(drape_i_problems *problems, const char *name, const char *text, int64_t size);
 

@@ -1,4 +1,5 @@
-/* zlib_memory.c: memory of the context for zlib, which does not say the size again when it frees: it stands in front.
+/* zlib_memory.c: memory of the context for zlib, which does not say the size again when it frees. So the size is
+ * stored in front.
  */
 #include "io/zlib_memory.h"
 #include "base/context.h"

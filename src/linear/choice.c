@@ -52,7 +52,7 @@ static const double LEAST_CHANGE = 10; /* passes that must have been lost before
 static const double MOST_PATIENCE = 64;
 static const double FORGET = 0.5;               /* weight of the last solve in what is remembered of all */
 static const double TOO_MUCH = 2;               /* times what another would have cost */
-static const double NEVER = 1e30;               /* times the iterations that were foreseen */
+static const double NEVER = 1e30;               /* times the estimated iterations */
 enum { ENOUGH = 200, MOST_TRIED = 1000 };       /* iterations that anything may take, and that a trial may */
 enum { FIRST_TRIAL = 16, MOST_UNTRIED = 1024 }; /* solves without a change; doubles with each trial */
 
@@ -99,7 +99,7 @@ typedef struct iteration_estimate {
     double share, fixed; /* iterations */
 } iteration_estimate;
 
-/* What k would take if all were as foreseen: a part that grows with how hard the problem is, and one that grows with
+/* What k would take if all were as estimated: a part that grows with how hard the problem is, and one that grows with
  * the square root of that. */
 static iteration_estimate foreseen(const drape_i_choice *c, int32_t k, double start) {
     const drape_i_variant *v = costs_of(c, k);

@@ -19,7 +19,7 @@ double drape_i_setup_bytes(const drape_i_candidate *is, drape_i_prepared what, d
 
 typedef struct drape_i_choice {
     int32_t count, known; /* candidates that may be chosen, and with those that others only fall back to */
-    int32_t plain; /* the first of those to fall back to, whose iterations those of the others are foreseen from */
+    int32_t plain; /* the first of those to fall back to, from whose iterations those of the others are estimated */
     drape_i_candidate candidate[DRAPE_I_MOST_CANDIDATES]; /* from the table, those that may be chosen first */
 
     double pass; /* bytes */
@@ -27,7 +27,7 @@ typedef struct drape_i_choice {
     double tol;
     double start; /* norm of the residual that the last solve began with, relative */
 
-    double hardness;                          /* of late, 1 where all is as foreseen; 0: nothing seen */
+    double hardness;                          /* of late, 1 where all is as estimated; 0: nothing seen */
     double relation[DRAPE_I_MOST_CANDIDATES]; /* iterations of this one over those expected then; 0: not seen yet */
     double usual[DRAPE_I_MOST_CANDIDATES];    /* iterations of its last solves over their effort; 0: not seen yet */
     double upkeep[DRAPE_I_MOST_CANDIDATES];   /* bytes of setting up a solve, once it is built */
@@ -54,7 +54,7 @@ int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES
 /* The best of those that may be, for one solve and with all its setting up; -1: none may. */
 int32_t drape_i_choose_once(const drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES]);
 
-/* Iterations after which something must be wrong with what was foreseen for k, or it has lost a trial, and others
+/* Iterations after which something must be wrong with the estimate for k, or it has lost a trial, and others
  * should have their turn. */
 int32_t drape_i_patience_for(const drape_i_choice *c, int32_t k, const bool may[DRAPE_I_MOST_CANDIDATES]);
 
@@ -68,8 +68,8 @@ typedef struct drape_i_outcome {
 
 /* How it went with k; of a trial that was ended by its limit, too. */
 void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o);
-/* The same for a solve that was given up because it took far longer than foreseen. The problems are as hard as others
- * have shown them to be, so k is that much worse than it seemed. */
+/* The same for a solve that was given up because it took far longer than estimated. The problems are as hard as
+ * others have shown them to be, so k is that much worse than it seemed. */
 void drape_i_choice_learn_slow(drape_i_choice *choice, int32_t k, const drape_i_outcome *outcome);
 /* k failed: not to be taken again for this pattern unless nothing else is left. */
 void drape_i_choice_dismiss(drape_i_choice *c, int32_t k);

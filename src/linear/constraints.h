@@ -20,7 +20,7 @@ struct drape_constraints {
     int32_t vertices, count;
     drape_i_held *held;              /* count of them, ascending by vertex; room for `vertices` */
     drape_i_held *next;              /* where a new set is prepared; the two change places */
-    int32_t *index;                  /* vertices: where each stands in held, -1: free */
+    int32_t *index;                  /* vertices: where each is in held, -1: free */
     bool moving;                     /* some z is not zero */
     drape_i_groups *groups;          /* of equalities; vertices in one are not in held. NULL: there never were any */
     const drape_i_groups *turned_by; /* this set is that of the unknowns y of these groups; NULL: of x */
@@ -40,7 +40,7 @@ bool drape_i_orthonormalise(double d[3][3], int32_t n);
 void drape_i_filter(const drape_constraints *set, double *v);
 /* The same as the first for the vertices [begin, end) only, in the calling thread. */
 void drape_i_filter_rows(const drape_constraints *set, double *v, int64_t begin, int64_t end);
-/* The first vertex of [begin, end) that is held in all directions; end where there is none. *at: where to go on in
+/* The first vertex of [begin, end) that is held in all directions; end if there is none. *at: where to go on in
  * the list, begun with -1. */
 int64_t drape_i_next_fixed(const drape_constraints *set, int64_t begin, int64_t end, int32_t *at);
 void drape_i_filter_complement(const drape_constraints *set, int32_t vertices, double *v);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { COUPLING_GRAIN = 256, ROW_GRAIN = 128, MOST = 3 * DRAPE_COUPLING_VERTICES };
-static const double ASYMMETRY = 1e-9; /* of blocks, relative to their largest number, that is no rounding */
+static const double ASYMMETRY = 1e-9; /* of blocks, relative to their largest number, that is not rounding */
 
 /* ---- Checking ---- */
 
@@ -42,7 +42,7 @@ static drape_status check_blocks(drape_context *ctx, const drape_coupling *c, in
         size = fmax(size, fabs(c->blocks[i]));
     }
     for (int32_t i = 0; i < n; i++) {
-        if (c->blocks[(n + 1) * i] < -ASYMMETRY * size) /* rounding is no fault */
+        if (c->blocks[(n + 1) * i] < -ASYMMETRY * size) /* rounding is not a fault */
             return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT,
                                 "solve: coupling %d: its blocks have %g on their diagonal, so they are not positive "
                                 "semidefinite",

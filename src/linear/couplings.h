@@ -27,7 +27,7 @@ typedef struct drape_i_couplings {
     int64_t *first;           /* vertices + 1: where the couplings of each begin in `coupled` */
     drape_i_coupled *coupled; /* by vertex, then in the order of the list */
     double *diagonal;         /* 9 numbers per vertex of those: its block of C's diagonal */
-    int32_t *index;           /* per row: where it stands in `vertex`; -1: in no coupling */
+    int32_t *index;           /* per row: where it is in `vertex`; -1: in no coupling */
     double *t;                /* of the product under way: a number per coupling, */
     double *whole;            /*   and 12 per coupling where one has blocks */
     /* Room: */
@@ -35,8 +35,8 @@ typedef struct drape_i_couplings {
     int64_t room_coupled, room_whole;
 } drape_i_couplings;
 
-/* Takes in a list for a matrix of so many rows, after checking it; the caller's arrays must stay until the last
- * product. On failure C is empty. */
+/* Takes in a list for a matrix with this number of rows, after checking it; the caller's arrays must stay until the
+ * last product. On failure C is empty. */
 drape_status drape_i_couplings_set(drape_context *ctx, int32_t rows, const drape_couplings *from,
                                    drape_i_couplings *C);
 void drape_i_couplings_free(drape_context *ctx, drape_i_couplings *C);

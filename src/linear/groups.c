@@ -123,7 +123,7 @@ static drape_status check(drape_context *ctx, const drape_equality *e, int32_t n
     return status ? status : directions_of(ctx, e, number, d);
 }
 
-/* ---- Who is coupled with whom ---- */
+/* ---- Which vertices are coupled ---- */
 
 static void clear(drape_i_groups *G) {
     for (int32_t i = 0; G->count > 0 && i < G->members; i++) G->of[G->member[i]] = -1;
@@ -306,7 +306,7 @@ typedef struct reduction {
     drape_i_group_row *row;
 } reduction;
 
-/* What is left of a row in unknowns that are no pivots, squared. */
+/* What is left of a row in unknowns that are not pivots, squared. */
 static double left_of(const reduction *r, int32_t row) {
     const double *c = r->C + (int64_t)r->n * row;
     double sum = 0;
@@ -430,10 +430,11 @@ static drape_status contradiction(const drape_i_groups *G, const drape_i_group *
     char names[80] = "";
     for (int32_t a = 0, at = 0; a < e->count; a++)
         at += snprintf(names + at, sizeof names - (size_t)at, "%s%d", a ? ", " : "", e->vertex[a]);
-    return drape_i_fail(G->ctx, DRAPE_ERROR_ARGUMENT,
-                        "constraints: equality %d, of vertices %s, contradicts what else holds its group of %d "
-                        "vertices: it is missed by %g. Let one of them go",
-                        row->equality, names, g->size, g->by);
+    return drape_i_fail(
+        G->ctx, DRAPE_ERROR_ARGUMENT,
+        "constraints: equality %d, of vertices %s, contradicts the other constraints of its group of %d "
+        "vertices: it is missed by %g; leave one of them out",
+        row->equality, names, g->size, g->by);
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
@@ -469,7 +470,7 @@ static drape_status make_turned(drape_i_groups *G, const drape_constraints *set)
     return drape_i_constraints_adopt(t, count);
 }
 
-/* Those of groups no longer stand by themselves. */
+/* Those of groups no longer count by themselves. */
 static void leave_held(drape_constraints *set, const drape_i_groups *G) {
     int32_t count = 0;
     for (int32_t i = 0; i < set->count; i++) {

@@ -14,7 +14,7 @@
 #include <math.h>
 
 enum { FEW_ROWS = 8, MANY_ROWS = 64, MANY_FROM = 1024 }; /* few: on small systems a look should cost nothing */
-static const double ASYMMETRY = 1e-8; /* that is no rounding, relative to the largest number of the row */
+static const double ASYMMETRY = 1e-8; /* that is not rounding, relative to the largest number of the row */
 
 /* The row that stands for the k-th of `count` equal parts; in the middle, since the first rows lie at an edge. */
 static int32_t sampled_row(int32_t rows, int32_t count, int32_t k) {

@@ -33,11 +33,12 @@ typedef struct drape_i_solve {
 typedef struct drape_i_method {
     const char *name, *about;
     bool preconditioned; /* takes preconditioners at all */
-    bool prefiltered;    /* it wants them made from the prefiltered matrix, not from A */
+    bool prefiltered;    /* it needs them made from the prefiltered matrix, not from A */
     bool unsymmetric;    /* A need not be symmetric, nor the preconditioner */
     bool wants_norm2;    /* it needs the preconditioner's norm2 */
     int32_t vectors;     /* work vectors, 3 at least: the certificate uses them too */
-    /* x, iterations, reason and residual; leaves r in work[0]. An error status is for what is no answer. */
+    /* x, iterations, reason and residual; leaves r in work[0]. An error status is for failures that are not an
+     * answer. */
     drape_status (*solve)(drape_i_solve *s);
     /* What it keeps from solve to solve while the pattern stays; may be NULL. */
     drape_status (*create)(drape_context *ctx, const drape_bsr3 *A, const drape_solve_settings *settings,

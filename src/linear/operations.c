@@ -16,7 +16,7 @@ enum {
 
 int64_t drape_i_length(const drape_i_solve *s) { return 3 * (int64_t)s->problem->A->rows; }
 
-/* Counts so many passes over a vector. */
+/* Counts this number of passes over a vector. */
 static void count_vectors(drape_i_solve *s, int32_t passes) {
     s->result->bytes_moved += passes * (int64_t)VERTEX * s->problem->A->rows;
 }

@@ -55,7 +55,7 @@ typedef struct drape_i_precond {
     double (*apply)(drape_context *ctx, void *state, const double *r, double *h);
     /* Bytes that an apply reads and writes. */
     int64_t (*traffic)(const void *state);
-    /* r'P r, which only the printed form of MPCG wants; may be NULL */
+    /* r'P r, which only the printed form of MPCG needs; may be NULL */
     double (*norm2)(drape_context *ctx, const void *state, const double *r);
     /* Checks those of the settings that are its own, whether it is used or not; may be NULL */
     drape_status (*check)(drape_context *ctx, const drape_solve_settings *settings);

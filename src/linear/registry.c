@@ -1,4 +1,4 @@
-/* registry.c: the tables of methods and preconditioners. What stands here is in the contract tests by itself. */
+/* registry.c: the tables of methods and preconditioners. What is here is in the contract tests by itself. */
 #include "linear/solver.h"
 
 #include <stdio.h>

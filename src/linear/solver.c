@@ -184,7 +184,7 @@ static drape_status prepare(drape_solver *solver, const drape_bsr3 *A) {
     solver->fixed = -1;
     status = allocate_pattern(solver, A);
     if (!status) return DRAPE_OK;
-    release_pattern(solver); /* who is out of memory gets all of it back */
+    release_pattern(solver); /* when memory runs out, all of it is freed */
     release_rows(solver);
     return status;
 }
@@ -367,7 +367,7 @@ static int32_t next_of(const drape_solver *solver, int32_t slot, drape_reason re
     return certain && reason == DRAPE_INDEFINITE ? -1 : drape_i_choice_fallback(&solver->choice, slot);
 }
 
-/* Where it took far longer than foreseen. */
+/* If it took far longer than estimated. */
 static int32_t faster_than(const drape_solver *solver, const path *j) {
     const drape_i_choice *c = &solver->choice;
     const drape_i_candidate *now = &c->candidate[j->now.slot];
@@ -401,7 +401,7 @@ static bool turn_to_bicgstab(drape_solver *solver, path *j) {
     memset(j->given_up, 0, sizeof j->given_up);
     solver->unsymmetric = true;
     j->now.method = &drape_i_method_bicgstab;
-    j->now.limit = solver->settings.max_iterations; /* what was done so far was in vain */
+    j->now.limit = solver->settings.max_iterations; /* the work so far is lost */
     if (solver->auto_precond) j->now.slot = solver->choice.plain;
     return true;
 }

@@ -1,6 +1,6 @@
-/* solver.h: a solver from inside. A slot holds a preconditioner: the one that was named, or one of those that "auto"
- * chooses from, which are set up when they are first used. What a solver keeps is grouped by what it depends on, and
- * goes when that changes. */
+/* solver.h: the internals of a solver. A slot holds a preconditioner: the one that was named, or one of those that
+ * "auto" chooses from, which are set up when they are first used. What a solver keeps is grouped by what it depends
+ * on, and goes when that changes. */
 #ifndef DRAPE_LINEAR_SOLVER_H
 #define DRAPE_LINEAR_SOLVER_H
 

@@ -37,7 +37,7 @@ static double energy_error2(const drape_i_stopping *s, int32_t iterations) {
 }
 
 /* Replaces the gains in the history by what they say about the error before; tail: the estimate at the end, negative
- * where there is none. */
+ * if there is none. */
 static void finish_history(drape_i_stopping *s, double tail) {
     double solution = s->start_energy + s->total_gain + tail, error = tail + s->gain_behind;
     for (int32_t k = s->count - 1; k >= 0; k--) {
@@ -134,11 +134,11 @@ bool drape_i_step_length(drape_i_solve *s, double delta, double beta, double cur
 
 /* ---- The certificate ---- */
 
-static const double DRIFT = 10;          /* how many times the residual computed afresh may be the iteration's own */
+static const double DRIFT = 10;          /* how many times the residual computed from x may be the iteration's own */
 static const double ROUNDED_OFF = 1e-10; /* and what it may be in any case, relative to b^ */
 static const double ROUNDINGS = 100;     /* or what it may be over the rounding of b - A x */
 static const double LOST = 1e-4;         /* but not that much */
-static const double ASYMMETRY = 1e-8;    /* A_ij - A_ji' that is no rounding, relative to the largest of their row */
+static const double ASYMMETRY = 1e-8;    /* A_ij - A_ji' that is not rounding, relative to the largest of their row */
 
 typedef struct forces {
     const double *b;
@@ -185,7 +185,7 @@ static double rounding_level(const drape_i_solve *s) {
     return DBL_EPSILON * sqrt(sum2);
 }
 
-/* The iteration's own residual is far below the one computed afresh, and rounding does not explain it. */
+/* The iteration's own residual is far below the one computed from x, and rounding does not explain it. */
 static bool drifted(const drape_i_solve *s, double own, double size, double scale) {
     bool direct = s->result->residual < 0; /* has none of its own */
     double enough = direct ? s->settings->tol * scale : DRIFT * own;
@@ -193,7 +193,7 @@ static bool drifted(const drape_i_solve *s, double own, double size, double scal
     return size > LOST * scale || size > ROUNDINGS * rounding_level(s);
 }
 
-/* From A x computed afresh; the method's work vectors are free by now except for the residual it came to, in work[0].
+/* From A x, computed again; the method's work vectors are free by now except for the residual it came to, in work[0].
  */
 void drape_i_certify(drape_i_solve *s, double *force) {
     drape_solve_result *result = s->result;

@@ -183,7 +183,7 @@ typedef struct drape_i_multigrid {
     Mat coarsest;                               /* in PETSc's own form */
 } drape_i_multigrid;
 
-/* What drape's own rule says is due before the solve of this problem; the most that any process wants. */
+/* What drape's own rule says is due before the solve of this problem; the most that any process needs. */
 drape_status drape_i_multigrid_due(drape_i_multigrid *mg, const drape_problem *problem, const drape_i_filter *filter,
                                    drape_precond_work *out);
 /* Interpolations, new ones or new values, from the problem's diagonal block; then P'A P of all levels. */

@@ -56,7 +56,7 @@ void drape_i_ode_add_slope(drape_ode *ode, double share, double c, bool first) {
     drape_i_ode_sum_form(ode->ctx, &sum, ode->length, ode->next_slope);
 }
 
-/* ---- What the interpolant of a step goes by ---- */
+/* ---- The data that the interpolant of a step uses ---- */
 
 static void add(drape_i_ode_span *span, double at, const double *value, const double *slope) {
     span->data[span->count++] = (drape_i_ode_datum){at, false, value};

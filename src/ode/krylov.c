@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double USELESS = 0.9;     /* a residual that is left above this share is no solution */
+static const double USELESS = 0.9;     /* a residual that is left above this share is not a solution */
 static const double BREAKDOWN = 1e-14; /* a new direction this short, relative to the product, is none */
 
 void drape_i_ode_krylov_carve(drape_ode *ode, double *(*carve)(void *carver, int64_t count), void *carver) {

@@ -1,4 +1,4 @@
-/* ode.h: an integrator from inside, and what a method is.
+/* ode.h: the internals of an integrator, and what a method is.
  *
  * To add a method: a file that fills a drape_i_ode_method (or a Butcher table in one_step.c), one line in registry.c.
  *
@@ -56,7 +56,7 @@ extern const drape_ode_tableau drape_i_ode_explicit_euler, drape_i_ode_explicit_
     drape_i_ode_bogacki_shampine, drape_i_ode_dormand_prince;
 extern const double drape_i_ode_dormand_prince_extension[7];
 
-/* DRAPE_ERROR_ARGUMENT with a message where the table is no consistent explicit one. */
+/* DRAPE_ERROR_ARGUMENT with a message if the table is not a consistent explicit one. */
 drape_status drape_i_ode_tableau_check(drape_context *ctx, const drape_ode_tableau *tableau);
 
 /* What Newton's iteration keeps from stage to stage. */
@@ -108,7 +108,7 @@ typedef struct drape_i_ode_control_memory {
     double share;      /* of the tolerances of the error, that the try under way may have */
 } drape_i_ode_control_memory;
 
-/* One number that an interpolating polynomial goes by: the value or the slope at a place. Where both are known at one
+/* One number that an interpolating polynomial takes: the value or the slope at a place. Where both are known at one
  * place the slope comes directly after the value. */
 typedef struct drape_i_ode_datum {
     double at; /* in steps, from the beginning of the step */
@@ -128,7 +128,7 @@ typedef struct drape_i_ode_span {
     const double *first, *last;                /* the states at its ends */
     drape_i_ode_datum data[DRAPE_I_ODE_MOST_DATA];
     int32_t count;
-    bool line;       /* slopes are those of x alone: v goes by its values */
+    bool line;       /* slopes are those of x alone: v uses its values */
     bool asks_slope; /* the slope at the end, the last of data, may not be known yet */
 } drape_i_ode_span;
 

@@ -147,7 +147,7 @@ drape_status drape_i_ode_explicit_step(drape_ode *ode, double h, drape_ode_reaso
     advance(ode, h, T->b, ode->next);
     if (T->embedded && ode->wants_error) estimate(ode, h);
     ode->next_slope_known = ends_at_next(T);
-    if (ode->next_slope_known) { /* the vectors change roles; what next_slope held is of no use */
+    if (ode->next_slope_known) { /* the vectors change roles; what next_slope held is not needed any more */
         double *last = ode->stage[T->stages - 1];
         ode->stage[T->stages - 1] = ode->next_slope;
         ode->next_slope = last;

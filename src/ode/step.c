@@ -7,7 +7,7 @@
 #include <math.h>
 
 static const double DIGITS_ALLOW = 0.9995; /* a step that is named in four digits can be taken */
-static const double HARDLY_MORE = 1e-9;    /* a share of a step that is no step of its own */
+static const double HARDLY_MORE = 1e-9;    /* a share of a step that is not a step of its own */
 static const double AFTER_FAILURE = 0.25, GROW = 1.25, SHRINK = 0.5;
 
 static bool is_finite(drape_ode *ode, const double *Y) {
@@ -85,7 +85,7 @@ static void show_past(drape_ode *ode, double t, drape_ode_projection *state) {
     }
 }
 
-/* Lets the system change next; *restart: by more than a multistep method goes on from. */
+/* Lets the system change next; *restart: by more than a multistep method can continue from. */
 static drape_status project(drape_ode *ode, double h, double t, bool *restart, drape_ode_reason *reason) {
     const drape_ode_system *system = &ode->system;
     drape_ode_projection state = {.t = t, .h = h, .x = ode->next, .v = drape_i_ode_velocity(ode, ode->next)};

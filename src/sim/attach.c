@@ -6,9 +6,10 @@
  *
  *     p(t) = sum w_i x_i(t) + o_1 e1(t) + o_2 (n x e1)(t) + o_3 n(t).
  *
- * So it follows surfaces that move, turn and deform. It is a pin whose motion is p(t) - p(0), with a spring in place
- * of the constraint where the weight is below 1. Surfaces are those of files and pictures: round shapes are inscribed
- * meshes. All vertices of a surface are placed at once and kept for the times that are asked for again and again. */
+ * So it follows surfaces that move, turn and deform. It is a pin whose motion is p(t) - p(0), with a spring instead
+ * of the constraint if the weight is below 1. Surfaces are those of files and pictures, where round shapes are
+ * inscribed meshes. All vertices of a surface are computed at once, and kept for repeated queries of the
+ * same times. */
 #include "sim/attach.h"
 
 #include "contact/closest.h"

@@ -1,4 +1,4 @@
-/* attach.h: cloth that is held to colliders, from inside; attach.c. */
+/* attach.h: cloth that is held to colliders. attach.c describes how. */
 #ifndef DRAPE_SIM_ATTACH_H
 #define DRAPE_SIM_ATTACH_H
 

@@ -1,13 +1,13 @@
-/* check.c: whether the state that a step led to can be believed. A step whose state cannot be is not kept:
+/* check.c: whether the state after a step is credible. A step is not kept if there is
  *
  *   a linearised step whose linear system could not be solved (one that ran out of iterations is kept, and counted)
  *   a number that is not finite
  *   a thread longer than drape_integration.max_stretch times its length at rest, and longer than before the step
- *   a kinetic energy of more than MOST times all that forces, pins and the state at the start have given, plus what
- *   lifts the cloth by its own length
+ *   a kinetic energy of more than MOST times the energy that forces, pins and the initial state have given, plus the
+ *   energy that lifts the cloth by its own length
  *
- * The message says what happened, when, where, and what to try: the cause that the scene gives most reason to
- * suspect. */
+ * The message says what happened, when and where. It also says what to try, by the most likely cause in
+ * this scene. */
 #include "base/parallel.h"
 #include "cloth/cloth.h"
 #include "sim/contact.h"

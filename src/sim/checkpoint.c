@@ -1,19 +1,18 @@
-/* checkpoint.c: the state of a simulation in a file, from which another one goes on with the same bits.
+/* checkpoint.c: the state of a simulation in a file, from which another one continues with the same bits.
  *
  * Little-endian, without gaps:
  *
- *   header                            what follows is of which scene, and how much
+ *   header                            of which scene the rest is, and how large
  *   for each section:
  *     char   name[8]                  filled up with zeros
  *     int64  bytes
  *     double values[bytes / 8]        section "ode": what drape_ode_save gives
  *   uint64 checksum                   of everything before it (base/file.h)
  *
- * What solvers remember of earlier solves, and the eigenvalue that limits explicit steps, are not in it. Instead they
- * are dropped on both sides, here by saving and there by restoring, so that both go on from the same: nothing.
+ * It does not contain what solvers have learnt from earlier solves, nor the eigenvalue that limits explicit steps.
+ * These are dropped both by saving and by restoring, so that both simulations continue without them.
  *
- * A reader knows the size before it reads, because it has the scene: memory does not depend on what the file claims.
- */
+ * A reader knows the size from the scene before it reads, so memory does not depend on what the file claims. */
 #include "base/file.h"
 #include "sim/contact.h"
 
@@ -21,7 +20,7 @@
 #include <string.h>
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "checkpoints are copied to and from memory, which wants a little-endian host"
+#error "checkpoints are copied to and from memory, which needs a little-endian host"
 #endif
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};
@@ -33,7 +32,7 @@ typedef struct header {
     int64_t size;   /* of the file */
     uint64_t scene; /* drape_i_scene_hash */
     int64_t steps, sections;
-    uint64_t checksum; /* of what stands before it */
+    uint64_t checksum; /* of what comes before it */
 } header;
 _Static_assert(sizeof(header) == 56, "the header has no gaps");
 
@@ -169,7 +168,7 @@ static drape_status damaged(const source *from, const char *what) {
     return drape_i_fail(from->ctx, DRAPE_ERROR_FORMAT, "%s: the checkpoint is damaged: %s", from->name, what);
 }
 
-/* What can be told before the header's checksum is of use. */
+/* Checks that are possible before the header's checksum is known to be right. */
 static drape_status check_kind(const source *from, const header *head) {
     drape_context *ctx = from->ctx;
     if (memcmp(head->magic, MAGIC, sizeof MAGIC) != 0)
@@ -258,7 +257,8 @@ static drape_status take_integrator(const source *from, const section *list, int
     return DRAPE_OK;
 }
 
-/* Whether the integrator stands where the simulation does. Checkpoints of drape are so; others may be anything. */
+/* Whether integrator and simulation are at the same time. They are in checkpoints of drape, but a file may contain
+ * anything. */
 static bool stands_here(const drape_sim *sim) {
     const drape_ode *ode = sim->integrator->ode;
     size_t bytes = (size_t)drape_i_sim_numbers(sim) * sizeof *sim->x;

@@ -2,18 +2,18 @@
  * (sim.h) become the functions of drape_ode_system; there is also M where it is consistent.
  *
  * Newton's matrix is A = M + c D + c^2 K with the cloth's K = -df/dx and D = -df/dv. Solved for positions, it is
- * divided by c^2, and the right-hand side by c. Pins: constrain() puts the velocities that they prescribe into the
- * guess of a stage, and corrections are solved for with z = 0, so that the line search compares like with like. What
- * pins carry is filtered out of residuals, and kept for drape_sim_constraint_forces.
+ * divided by c^2, and the right-hand side by c. For pins, constrain() puts the prescribed velocities into the
+ * guess of a stage, and corrections are solved for with z = 0. So the line search compares like with like.
+ * The forces of pins are filtered out of residuals, and kept for drape_sim_constraint_forces.
  *
  * A linearised step (DRAPE_ODE_LINEARISED) has one system. Like step.c and Ascher and Boxerman (2003), it is solved
  * for the whole change u since the state before. With u_0 the change up to where the residual r was taken,
  *
  *     A u = r + A u_0,   (I-S) u = (I-S) u_0,   guess u_0;   the correction is u - u_0.
  *
- * Only so does it matter which form of MPCG solves it: with z = 0 and no guess both are the same.
+ * Otherwise it would not matter which form of MPCG solves it: with z = 0 and no guess both are the same.
  *
- * With DRAPE_JACOBIAN_LINEAR and no wind on triangles A depends on c alone, and is made once for each c. */
+ * With DRAPE_JACOBIAN_LINEAR and no wind on triangles, A depends only on c, and is computed once for each c. */
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "linear/groups.h"
@@ -34,7 +34,7 @@ static const double SAME_C = 1e-9; /* relative */
 enum { SEVERAL = 4 };
 static const double SLOW = 0.5, TIGHT = 0.02;
 
-/* A correction whose linear residual is no more than this goes down all the same: better than none. */
+/* A correction whose linear residual is no more than this is used anyway, which is better than none. */
 static const double GOOD_FOR_SOMETHING = 0.5;
 
 /* ---- The mass matrix of linear finite elements ----
@@ -308,7 +308,7 @@ static drape_status pose_whole_change(drape_sim *sim, const drape_ode_request *r
     return status ? status : drape_i_stitches_follow(sim, u);
 }
 
-/* Contacts that pull are let go, and what they carried becomes a part of the residual. */
+/* Contacts that pull are released, and their forces become a part of the residual. */
 static drape_status solve_released(drape_sim *sim, const drape_ode_request *request, drape_problem *posed,
                                    double *d) {
     drape_i_integrator *it = sim->integrator;

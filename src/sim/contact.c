@@ -1,4 +1,4 @@
-/* contact.c: creating what contact needs, what may not touch at the start, and checkpoints. */
+/* contact.c: sets up contact, checks that nothing touches at the start, and saves its state in checkpoints. */
 #include "sim/contact.h"
 #include "sim/stitches.h"
 

@@ -1,12 +1,12 @@
-/* contact.h: contact in a step, from inside.
+/* contact.h: the parts of contact in a step.
  *
- *   begin      contact_pinch.c: what was pinched and is free again, and where goes what is not
+ *   begin      contact_pinch.c: which pinched vertices are free again, and where the others move
  *              contact_touch.c: which vertices of the cloth touch an object, and whether they stick to it
  *   constrain  their normals, or all directions, join the pins in S and z
- *   assemble   friction of those that rub; springs where edges and faces come too near (contact_springs.c)
- *   solve      what would be pulled is let go
- *   respond    contact_respond.c: what still meets on the way of the step is kept apart
- *   finish     what the solve says of the forces decides who sticks in the next step */
+ *   assemble   friction of vertices that rub; springs where edges and faces come too near (contact_springs.c)
+ *   solve      contacts that would pull are released
+ *   respond    contact_respond.c: pairs that would still meet during the step are kept apart
+ *   finish     the forces of the solve decide which vertices stick in the next step */
 #ifndef DRAPE_SIM_CONTACT_H
 #define DRAPE_SIM_CONTACT_H
 
@@ -122,7 +122,7 @@ typedef struct drape_i_contact {
     uint8_t *near; /* scratch: which pairs get a spring */
     int64_t near_room;
     bool matrix_known;    /* sim->A is that of the step before, */
-    int32_t matrix_parts; /* which was done in so many */
+    int32_t matrix_parts; /* which was divided into this number */
 
     drape_certificate_contact did; /* in the step under way */
     int32_t cuts;                  /* of it */
@@ -141,7 +141,7 @@ void drape_i_find_parts(int32_t vertices, int64_t triangles, const int32_t *tria
 
 /* What is found next depends on nothing but the state: for checkpoints. */
 void drape_i_contact_forget(drape_i_contact *contact);
-/* Whether the bytes of a checkpoint may be the standings of so many vertices, or so many pairs with friction. */
+/* Whether bytes of a checkpoint can be the standings of this number of vertices, or pairs with friction. */
 bool drape_i_contact_are_standings(const char *bytes, int32_t vertices);
 bool drape_i_contact_are_rubs(const drape_i_contact *contact, const char *bytes, int64_t count);
 
@@ -161,7 +161,7 @@ bool drape_i_contact_acted(const drape_i_contact *contact);
 
 /* Before every step of the scene. */
 void drape_i_contact_start(drape_sim *sim);
-/* The state at the beginning of the part under way stands again, if it failed for want of room; whether it did. */
+/* Restores the state at the beginning of the present part, if it failed for lack of space; returns whether it did. */
 bool drape_i_contact_take_back(drape_sim *sim);
 
 /* ---- contact_motion.c ---- */
@@ -278,7 +278,7 @@ double drape_i_contact_friction_potential(const drape_sim *sim, const drape_i_co
 /* N, at x and t. Returns it over the limit: 1 where it slides. */
 double drape_i_contact_friction(const drape_sim *sim, const drape_i_contact_spring *spring, double t, const double *x,
                                 double force[3]);
-/* Room to remember so many pairs. */
+/* Makes space to remember this number of pairs. */
 drape_status drape_i_contact_grow_rubs(drape_i_contact *contact, int32_t count);
 /* After a step that was kept: remembers the friction of pairs. Before a step: makes them easy to find. */
 void drape_i_contact_remember(drape_sim *sim);

@@ -1,19 +1,19 @@
-/* contact_friction.c: friction in the solve, with a memory.
+/* contact_friction.c: friction in the solve, with a state.
  *
- * Friction is a spring across the normal that holds until Coulomb's limit, and is dragged along beyond it. With s the
- * distance that the parts have slid on each other since the spring was relaxed,
+ * Friction is a spring across the normal that holds up to Coulomb's limit, and is dragged along beyond it. Let s be
+ * the distance that the parts have slid on each other since the spring was relaxed. Then
  *
  *   f = -k s           where k |s| <= mu load,
  *   f = -mu load s/|s| else,
  *
  * so its potential within a step, k |s|^2/2 and then mu load (|s| - mu load/(2k)), is convex and smooth. After the
- * step what was beyond the limit is forgotten, so that k |s| = mu load again. The load of a vertex is that of the
+ * step the part of s beyond the limit is dropped, so that k |s| = mu load again. The load of a vertex is that of the
  * step before. That of a pair is what its spring will carry at the end of this one, as it moves now.
  *
  * So parts that do not slide do not creep, however often their loads change. Friction that depends on velocities
- * cannot do that. Friction that either holds or slides in a step, with nothing in between, fails too. It tears
- * vertices loose by the hundred where stiff cloth passes their load on to their neighbours, and catches them again in
- * the next step. A sheet on a slope at 0.95 of the angle of friction went downhill by 5 mm/s.
+ * does not achieve this. Neither does friction that either holds or slides in a step, with nothing in between. With
+ * it, stiff cloth passes the load of a sliding vertex on to its neighbours. Hundreds of vertices come loose together
+ * and are held again in the next step. A sheet on a slope at 0.95 of the friction angle moved downhill by 5 mm/s.
  *
  * k = m/h^2 stops a vertex on its own within a step; and friction reaches its limit within MOST_STRETCH. */
 #include "contact/closest.h"

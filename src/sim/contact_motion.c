@@ -1,14 +1,15 @@
 /* contact_motion.c: motions that no step can follow, found before the first one.
  *
- * A collider may move in a step by at most its own size, or the longest edge of the cloth where that is more. It may
- * turn by at most a quarter of a turn. Its points go straight in a step or a part of it. So a body that turns farther
- * is squeezed on the way, and one that moves farther carries the cloth away in a single jump. Looked at are the steps
- * at the beginning and in the middle of every part of its motion; between keys or frames it is even.
+ * In a step, a collider may move by at most its own size, or the longest edge of the cloth if that is larger. It may
+ * rotate by at most a quarter turn. Its points move straight in a step or a part of it. So a body that rotates
+ * farther would be squeezed in between, and one that moves farther would carry the cloth away in a single jump. Steps
+ * are checked at the beginning and in the middle of every part of the motion, since it is uniform between keys or
+ * frames.
  *
- * A pin may not lead its vertices into a collider, nor may a collider run into them: such a pair has no room whatever
- * the cloth does. The vertices that one pin alone holds from the start in all directions, and the edges and triangles
- * between them, become a small world of their own. Its gate judges every step, and where it refuses one the halves,
- * down to 1/64, as in a simulation. So nothing is refused here that a simulation could do. */
+ * A pin may not move its vertices into a collider, nor may a collider run into them, because the cloth cannot make
+ * space for such a pair. The vertices that one pin alone holds from the start in all directions, and the edges and
+ * triangles between them, become a small world of their own. Its gate judges every step, and if it refuses one, its
+ * halves, down to 1/64, as in a simulation. So nothing is refused here that a simulation could do. */
 #include "base/vec3.h"
 #include "sim/contact.h"
 
@@ -19,7 +20,7 @@ enum { MOST_CUTS = 6, MOST_PARTS = 1 << MOST_CUTS }; /* to 1/64 of a step */
 
 static const double QUARTER_TURN = 1.57079632679489661923;
 static const double SLACK = 1e-9; /* relative: what rounding may add */
-/* A jump of an animation: faster than any body, and so many times as fast as in the frames before and after. */
+/* A jump of an animation: faster than any body, and this many times as fast as in the frames before and after. */
 static const double JUMP_SPEED = 5, JUMP = 5; /* m/s, - */
 enum { FEWEST_FRAMES = 8 };                   /* of an animation: fewer are poses, with times between them */
 

@@ -1,24 +1,24 @@
-/* contact_pinch.c: cloth that colliders leave no room for.
+/* contact_pinch.c: cloth for which colliders leave no space.
  *
  * Bodies pass through themselves at knees and armpits, and no cloth can follow both surfaces there (Baraff, Witkin
  * and Kass 2003, section 3). A vertex is caught where the normals n of two colliders oppose each other and its gaps g
  * to them are too small. That is, the gaps at the end of the step add up to less than the distances d that it should
- * have. Held on both, it would be squeezed out like a pip. In place of that it is led along m, the difference of both
- * normals, to where the surfaces want it in the mean:
+ * have. Held on both, it would be squeezed out sideways. Instead, it is moved along m, the difference of both
+ * normals, to the mean of the positions that the two surfaces prescribe:
  *
  *   m.x(t) = m.x0 + (t - t0) u,   h u = m . mean of [ what the surface moves it + h/T (d - g) n ]
  *
- * Across m it goes where the fabric goes: led in all directions,
- * cloth between thighs that pass each other was torn to four times its length.
+ * Across m it follows the fabric. When it was led in all directions,
+ * cloth between thighs that pass each other was stretched to four times its length.
  *
  * Where caught vertices have less than half of the space that they need, and where a step finds none at all, they set
  * these colliders aside. No part of the cloth with such a vertex is kept apart from those. While a vertex is inside
  * of a collider that it has set aside it is led in the same way. Where it is not caught, it is led out of that
- * collider, by h/T (d - g) + h v. A collider is taken up again when no triangle around the vertex is nearer to it
- * than twice the floor, or inside, and the vertex is not caught. So a part of the cloth meets the collider again from
- * a state in which it is outside, where it came from. Only colliders that have an inside are set aside.
+ * collider, by h/T (d - g) + h v. A collider counts again when no triangle around the vertex is nearer to it
+ * than twice the floor, or inside, and the vertex is not caught. So the cloth is outside of the collider, where it
+ * came from, when the collider counts again. Only colliders with an inside are set aside.
  *
- * All of it follows from the state at the beginning of the step and from `aside`, which is in checkpoints. */
+ * All of this follows from the state at the beginning of the step and from `aside`, which is in checkpoints. */
 #include "sim/contact.h"
 #include "sim/stitches.h"
 
@@ -146,7 +146,7 @@ void drape_i_pinch_take_back(drape_sim *sim) {
     recount(sim);
 }
 
-/* ---- Who is caught ---- */
+/* ---- Which vertices are caught ---- */
 
 /* m: how far from the surface cloth should be, and has to be. */
 static double distance_of(const drape_i_world *w, int32_t vertex, int32_t collider) {

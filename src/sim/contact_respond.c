@@ -1,12 +1,12 @@
 /* contact_respond.c: the response after the solve.
  *
- * The linear solve holds what it knows of. What still meets on the straight way from the state before to the one
- * after is kept apart by the response (src/contact/response.c), which moves vertices. If the response fails, so does
- * the step, which is repeated in two halves.
+ * The linear solve holds the contacts that are known before it. Pairs that would still meet on the straight path of
+ * the step are kept apart by the response (src/contact/response.c), which moves vertices. If the response fails, the
+ * step fails, too, and is repeated in two halves.
  *
- * Where a vertex was moved, or has only begun to be held, its velocity has jumped. A multistep method that knows the
- * states before the jump would let it bounce off: BDF2 goes on with (4 v_1 - v_0)/3. So for these vertices, in the
- * directions of the jump, the past is replaced by a straight motion at the new velocity. */
+ * If a vertex was moved, or has just begun to be held, its velocity has jumped. A multistep method that uses the
+ * states before the jump would make it bounce off: BDF2 continues with (4 v_1 - v_0)/3. So for these vertices, in the
+ * directions of the jump, earlier states are replaced by a straight motion at the new velocity. */
 #include "sim/contact.h"
 #include "sim/stitches.h"
 

@@ -1,7 +1,7 @@
 /* contact_springs.c: edges and faces of the cloth near objects and other cloth, as damped springs beside the matrix.
  *
  * Let e = sum w_i x_i be the vector between the closest points at the start of the step, n = e/|e|, and g(x) = n.e -
- * D the gap. A spring pushes with k (G - g) where g < G, and brakes with c along n. Both n and w stay for the step,
+ * D the gap. A spring pushes with k (G - g) if g < G, and damps with c along n. n and w are constant in a step,
  * so the force has a potential, k (G - g)^2/2 + (step) c (n.e')^2/2. K = k w w' n n' is positive semidefinite.
  *
  *   kappa = max(0.1 (stiffness of the vertices in A along n), 0.75 m v_n^2 / G^2),   c critical
@@ -9,15 +9,16 @@
  *   k = (2 kappa/G) (G - g_p)        secant law, between cloth and cloth that have a thickness; g_p = g at the end of
  *                                    the step as the pair moves now, but at most what it is, and at least 0
  *
- * That is too soft where much cloth hangs from one edge over a rim, or a fold is pressed flat. There the response had
- * to hold the cloth in every step, and shook it. So below g = 0, with s = -g/(what is left to the surface there), a
+ * This is too soft if much cloth hangs from one edge over a rim, or a fold is pressed flat. The response then had to
+ * hold the cloth in every step, and shook it. So below g = 0, with s = -g/(what is left to the surface there), a
  * spring pushes 1 + STIFFENING s times as strongly, of which a step takes the tangent at its start.
  *
  * kappa is below A's own rows, so the system is no worse conditioned; and it stops an approach at v_n within G. The
  * secant law is that of the barrier 2 kappa/(3 G) (G - g)^3, whose force is k (G - g) at g_p. It begins softly, and
- * is twice as stiff as the linear one where the gap is used up. In both, k stays for the step, and Newton's method
- * sees linear springs. With a kappa as stiff as A and little damping, cloth that lies over an edge trembles. Two
- * seconds after a sheet fell on a box its kinetic energy was 7e-5 J; with these it is 2e-5 J, most of it swinging.
+ * is twice as stiff as the linear one when the gap is closed. In both laws, k is constant in a step, and Newton's
+ * method sees linear springs. With a kappa as stiff as A and little damping, cloth that lies over an edge trembles.
+ * Two seconds after a sheet fell on a box its kinetic energy was 7e-5 J; with these it is 2e-5 J, most of it
+ * swinging.
  *
  * Vertices are held at the whole distance d from an object (contact_touch.c). Springs act only where an edge or a
  * face comes nearer than that, so that they do not fight with what is held beside them. */
@@ -44,7 +45,7 @@ static const double UPRIGHT = 0.99;                   /* a cosine */
 static const double ON_BORDER = 1e-6;                 /* weight of a corner that does not count */
 static const double PARALLEL = 0.0025, ACROSS = 0.04; /* squared sines of angles between edges */
 static const double SOFT = 0.1, DAMPING = 1;          /* share of the stiffness in A; ratio */
-static const double PULL = 1e-3;                      /* of the weight: a spring is let go that pulls more */
+static const double PULL = 1e-3;                      /* of the weight: a spring that pulls more is released */
 
 /* ---- Finding them ---- */
 
@@ -438,7 +439,7 @@ static double pressed(const drape_i_contact *c, const drape_i_contact_spring *s,
 }
 
 /* A spring that pulls does not act. The linearised step cannot know beforehand which springs will push at its end. It
- * takes all, and lets go of those that would pull and are stiff enough to throw the cloth about. A tablecloth that
+ * takes all, and releases those that would pull and are stiff enough to throw the cloth about. A tablecloth that
  * was pulled off its table in steps of 10 ms was held down by 25 N, and torn. */
 static bool pushes(const drape_sim *sim, const drape_i_contact_spring *s, double push) {
     return sim->integrator ? push > 0 : !s->released;

@@ -5,18 +5,18 @@
  *
  *   n.x(t) = n.p(t) + d,   in S and z
  *
- * as long as S pushes: where the solve finds that it pulls, the vertex is let go, and the system is solved again.
- * Pulls of a single step are left if they are together no more than TOLERATED of all that is carried. Where stiff
- * cloth slides there are some in every step, at other vertices each time, and they would cost a second solve. Where
- * it is too near at the start, half of what is missing is made up in a step.
+ * as long as S pushes. If the solve finds that it pulls, the vertex is released, and the system is solved again.
+ * Pulls in a single step are left if together they are no more than TOLERATED of all contact forces. When stiff cloth
+ * slides, there are some in every step, at other vertices each time, and they would cost a second solve. If a vertex
+ * is too near at the start, half of the missing distance is made up in a step.
  *
- * Who touches is at first who did so in the step before, and who would come too near without. What is let go is free
- * until it comes too near again.
+ * Vertices touch at first if they did so in the step before, or would come too near without contact. A vertex that is
+ * released stays free until it comes too near again.
  *
  * Friction: a vertex sticks (all directions are held, x(t) is carried along by the object) while what S carries lies
  * in the cone |T f| <= mu n.f. Otherwise it is held along n and rubs (contact_friction.c), at first with the friction
- * that it had when it was torn loose. When it has rubbed without sliding for some steps it sticks again. A vertex
- * that arrives sticks where the impulse that stops it along n allows for one that stops it altogether. */
+ * that it had when it came loose. When it has rubbed without sliding for some steps, it sticks again. A vertex that
+ * arrives sticks if the impulse that stops it along n allows enough friction to stop it completely. */
 #include "sim/contact.h"
 #include "sim/hold.h"
 #include "sim/stitches.h"
@@ -30,7 +30,7 @@
 static const double MADE_UP = 0.5;      /* share of a missing distance, in a step */
 static const double SAME_NORMAL = 0.99; /* cosine between normals that are one */
 static const double TOUCHING = 1e-9;    /* m: a gap that is none */
-static const double PULL = 1e-3;        /* of its weight: a vertex is let go that is pulled by more */
+static const double PULL = 1e-3;        /* of its weight: a vertex that is pulled by more is released */
 static const double TOLERATED = 0.03;   /* of what all touches carry: what may be pulled in a single step */
 
 /* Sines of the angle by which edges wrap round the object, behind the tangent plane: where friction begins to fall,
@@ -182,7 +182,7 @@ static drape_status touch_triangle(drape_sim *sim, const int32_t pair[4], int32_
     return consider(sim, &touch, drape_i_dot3(touch.n, e) - d);
 }
 
-/* From the pairs of the broad phase; those of one round collider stand together. */
+/* From the pairs of the broad phase; those of one round collider follow each other. */
 static drape_status touch_pairs(drape_sim *sim) {
     drape_i_contact *c = sim->contact;
     const drape_i_pairs *pairs = &c->world->pairs[DRAPE_CCD_VERTEX_FACE];

@@ -1,25 +1,26 @@
-/* energy.c: how much energy there is, and where it comes from and goes to.
+/* energy.c: the energies of a state, and where energy comes from and goes to.
  *
  * Over a step of h, from x0, v0 to x1, v1, with the means x = (x0 + x1)/2 and v = (v0 + v1)/2, and the velocity of
- * the way u = (x1 - x0)/h:
+ * the path, u = (x1 - x0)/h:
  *
  *   fabric      h times the power that the model's damping takes at (x, u)
  *   wind        h times the power that wind and air_drag give at (x, u)
  *   pins        v.g, g what the pins carry, N s, and what the ends of soft ones give (soft_pins.c)
  *
  * v M (v1 - v0) is the change of the kinetic energy exactly, and the midpoint rule gives the work of the other forces
- * to second order. Work is done along the way: where the step does not resolve a vibration, v is not u, and damping
+ * to second order. Work is done along the path. If the step does not resolve a vibration, v is not u, and damping
  * at v would be several times what the fabric takes. The three are summed up step by step. What the integrator takes
  * follows from them and from the energies now and at the start: no energy is needed in steps that nobody looks at.
  *
- * What is left over must be the integrator's, and not a force's that was forgotten. The equation of motion shows
- * which it is. For a step with one implicit stage it is h/c M (v_s - psi) = h f + g. The stage is at x_s, v_s (the
- * end of the step; its middle, for the midpoint rule), and f are the forces there. For the linearised step the
- * equation is A dv = b + g. The work of the difference of both sides,
+ * The rest of the balance must come from the integrator, and not from a force that was forgotten. The equation of
+ * motion shows which it is. For a step with one implicit stage it is h/c M (v_s - psi) = h f + g. The stage is at
+ * x_s, v_s (the end of the step; its middle, for the midpoint rule), and f are the forces there. For the linearised
+ * step the equation is A dv = b + g. The work of the difference of both sides,
  *
  *   unbalanced  v.(h/c M (v_s - psi) - h f - g), or v.(A dv - b - g),
  *
- * is what the solver left. It takes another evaluation of the forces, so it is found only where it is wanted. */
+ * is the residual that the solver left. It takes another evaluation of the forces, so it is computed only
+ * on request. */
 #include "base/parallel.h"
 #include "sim/contact.h"
 #include "sim/stitches.h"

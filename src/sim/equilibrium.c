@@ -2,16 +2,16 @@
  *
  * This is Newton's method with an artificial mass: (M/c^2 + K) dx = S f, K clamped to be positive semidefinite. It is
  * implicit Euler from rest with growing steps (pseudo-transient continuation, Kelley and Keyes 1998). With small c
- * the cloth falls as it would, which leads it over what Newton's method alone does not get over. Each correction that
- * is not shortened makes c larger, so in the end it is Newton's method. Where corrections then shrink slowly, the
- * exact K is tried, as in steps (cloth_system.c).
+ * the cloth falls as it really would, which leads it past states where Newton's method would get stuck. Each
+ * correction that is not shortened makes c larger, so in the end it is Newton's method. If corrections then shrink
+ * slowly, the exact K is tried, as in steps (cloth_system.c).
  *
  * A correction is shortened until the forces along it do not point back by more than half of what they pointed ahead
  * at its beginning. The product -f.dx is the slope of the energy. Where all forces have an energy, it must have gone
  * down, too; wind has none.
  *
- * Vectors of the step serve again: x_old and v_old keep the state, mean_v is zero, mean_x is the positions that are
- * tried, b the force, dv the correction. Nothing is allocated. */
+ * Vectors of the step are reused: x_old and v_old keep the state, mean_v is zero, mean_x is the trial positions, b
+ * the force, dv the correction. Nothing is allocated. */
 #include "base/parallel.h"
 #include "base/vector.h"
 #include "linear/constraints.h"
@@ -80,7 +80,7 @@ typedef struct search_state {
     double slack;     /* J: what is rounding in it */
     double c;         /* s */
     double exactness; /* of K */
-    int32_t banned;   /* for so many corrections the exact K is not tried */
+    int32_t banned;   /* the exact K is not tried for this number of corrections */
     double residual;  /* N */
     double share;     /* of the last correction that was made */
     int32_t linear_iterations;

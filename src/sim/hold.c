@@ -1,11 +1,11 @@
-/* hold.c: vertices that a program holds and lets go while a simulation runs, as a pointer or a hand does.
+/* hold.c: vertices that a program holds and releases while a simulation runs, as a pointer or a hand does.
  *
- * In a step from t0 to t0 + h a held vertex goes straight from where it is, x0, towards its target c:
+ * In a step from t0 to t0 + h a held vertex moves straight from its position x0 towards its target c:
  *
  *   x(t) = x0 + min(1, speed h / |c - x0|) (c - x0) (t - t0) / h,
  *
- * in all directions, so that S is 0 there and z leads to x(t). The path restarts with each step: a step that
- * failed and a state that was set leave nothing to be caught up with. */
+ * in all directions, so that S is 0 there and z leads to x(t). The path restarts with each step, so nothing has to be
+ * made up after a failed step or a change of the state. */
 #include "sim/hold.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* hold.h: what drape_sim_hold holds, from inside; hold.c. */
+/* hold.h: the vertices of drape_sim_hold (hold.c). */
 #ifndef DRAPE_SIM_HOLD_H
 #define DRAPE_SIM_HOLD_H
 

@@ -1,11 +1,11 @@
 /* pins.c: from pins and their scripted motion to the solver's constraints.
  *
- * A held vertex shall be at anchor + d(t) in the held directions. The step moves it by h (v + dv), so the velocity
- * change that is prescribed is z = (anchor + d(t + h) - x) / h - v. The pin lands there exactly, and errors of
- * rounding do not add up over the steps. Stages of other integrators move it from x by c v, and have the whole of v
- * prescribed. The anchor is where the vertex started, or, for a pin that takes hold later, where it was then less d
- * at that time. Where d depends on the anchor, as in turns, one that takes hold later has its anchor turned back
- * (pin_motion.c). A vertex may be in several pins: the builder of the constraints merges what they ask for. */
+ * A held vertex must be at anchor + d(t) in the held directions. The step moves it by h (v + dv), so the prescribed
+ * change of the velocity is z = (anchor + d(t + h) - x) / h - v. The vertex gets there exactly, and rounding errors
+ * do not add up over the steps. Stages of other integrators move it from x by c v, and prescribe all of v. The anchor
+ * is where the vertex started, or, for a pin that takes hold later, where it was then less d at that time. Where d
+ * depends on the anchor, as in turns, one that takes hold later has its anchor turned back (pin_motion.c). A vertex
+ * may be in several pins; the builder of the constraints merges them. */
 #include "sim/contact.h"
 #include "sim/hold.h"
 #include "sim/stitches.h"

@@ -1,5 +1,5 @@
-/* scene_hash.c: a number that tells one scene from another: of everything that the course of a simulation depends on,
- * and of nothing else (names, outputs, the number of frames). Field by field, because padding may hold anything. */
+/* scene_hash.c: a hash of everything in a scene that the simulation depends on, and of nothing else (such as names,
+ * outputs, the number of frames). It goes field by field, because padding may contain anything. */
 #include "base/file.h"
 #include "sim/sim.h"
 

@@ -1,14 +1,14 @@
-/* sim.h: a simulation from inside, and the parts of a step.
+/* sim.h: the internals of a simulation, and the parts of a step.
  *
- * A step of any kind goes through the same parts, each of which is one function:
+ * Every kind of step consists of the same parts, each of which is one function:
  *
- *   begin      step.c: keeps the state, finds out which pins hold
- *   constrain  drape_i_sim_constrain: what is held, and what is prescribed of it
+ *   begin      step.c: keeps the state, decides which pins hold
+ *   constrain  drape_i_sim_constrain: held directions and prescribed values
  *   assemble   drape_i_sim_assemble: forces and matrices
  *   solve      drape_i_sim_solve: the linear system
  *   advance    step.c: the new state
- *   respond    drape_i_sim_respond: what changes the state after the solve
- *   check      check.c: a step that led nowhere is taken back
+ *   respond    drape_i_sim_respond: changes the state after the solve
+ *   check      check.c: undoes a step whose state is not credible
  *   certify    step.c
  *
  * The linearised step calls them in this order (step.c). Integrators of drape/ode.h call constrain, assemble, solve
@@ -186,16 +186,16 @@ void drape_i_sim_forget(drape_sim *sim);
 DRAPE_INLINE bool drape_i_pin_is_held(const drape_sim *sim, int32_t pin) {
     return sim->holding[pin] && !(sim->pins[pin].stiffness > 0);
 }
-/* Where a pin wants its vertex number i of all pinned ones; `first` is the pin's first of these. */
+/* The position that a pin prescribes for vertex i of all pinned ones; `first` is the pin's first of these. */
 void drape_i_pin_target(const drape_sim *sim, int32_t pin, int32_t first, int32_t i, double t, double target[3]);
 
 /* pin_motion.c */
 
-/* By how much a pin's motion that is no callback has moved at t its vertex number `index`, which was at p at 0, m. */
+/* The displacement at t (m) of vertex `index` of a pin, which was at p at time 0; not for callbacks. */
 void drape_i_motion_at(const drape_pin *pin, int32_t index, double t, const double p[3], double d[3]);
 /* The p that the motion leads to x at t. False, and nothing is done, where d does not depend on p. */
 bool drape_i_motion_back(const drape_motion *motion, double t, const double x[3], double p[3]);
-/* Everything that can be wrong with that of pin p, which has so many vertices. */
+/* Checks the motion of pin p, which has this number of vertices. */
 drape_status drape_i_motion_check(drape_context *ctx, int32_t p, int32_t vertices, const drape_motion *motion);
 /* That of a pin, with arrays of its own. Also where it fails, `to` must be freed. */
 drape_status drape_i_motion_copy(drape_context *ctx, const drape_pin *pin, drape_motion *to);
@@ -267,7 +267,8 @@ drape_status drape_i_sim_check_energy(drape_sim *sim);
 void drape_i_balance_begin(drape_sim *sim);
 /* After a step that is good, with the state before it in x_old and v_old; before sim->steps counts it. */
 void drape_i_balance_step(drape_sim *sim);
-/* What is changed from outside between two steps is no part of the balance: the energy before; and after it. */
+/* Changes from outside between two steps are not part of the balance: call the first before a change, the second
+ * after it. */
 double drape_i_balance_before_change(drape_sim *sim);
 void drape_i_balance_after_change(drape_sim *sim, double before);
 double drape_i_sim_kinetic(drape_sim *sim); /* J */
@@ -294,7 +295,7 @@ void drape_i_integrator_destroy(drape_sim *sim);
 void drape_i_integrator_forget(drape_i_integrator *it);
 /* Restarts from the state of the simulation. */
 drape_status drape_i_integrator_start(drape_sim *sim);
-/* After a step that failed: goes on from the state of the simulation. */
+/* After a step that failed: continues from the state of the simulation. */
 void drape_i_integrator_take_back(drape_sim *sim, drape_status status);
 /* From the state of the simulation to that one step of the scene later. */
 drape_status drape_i_integrate(drape_sim *sim, bool other_pins);

@@ -1,6 +1,7 @@
-/* soft_pins.c: pins that draw their vertices by springs instead of holding them.
+/* soft_pins.c: pins that pull their vertices by springs instead of holding them.
  *
- * With k the stiffness, P the projection onto the held directions and c(t) where the motion wants the vertex:
+ * Let k be the stiffness, P the projection onto the held directions, and c(t) the position that the motion
+ * prescribes:
  *
  *   energy k/2 |P (x - c)|^2,   force -k P (x - c),   K = k P, positive semidefinite.
  *

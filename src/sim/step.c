@@ -1,6 +1,6 @@
 /* step.c: the step of a scene.
  *
- * The one that is written out here is the linearised step of backward Euler (Baraff and Witkin 1998, eq. 16):
+ * This file contains the linearised step of backward Euler (Baraff and Witkin 1998, eq. 16):
  *
  *     (M + h D + h^2 K) dv = h (f - h K v),   K = -df/dx, D = -df/dv,
  *     v <- v + dv,   x <- x + h v.
@@ -167,7 +167,7 @@ static drape_status solve_linearised(drape_sim *sim, bool released) {
     return DRAPE_OK;
 }
 
-/* Contacts push. What would be pulled is let go; how much. */
+/* Contacts only push. Releases those that would pull, and returns how many. */
 static int32_t release(drape_sim *sim) {
     int32_t springs = drape_i_contact_release_springs(sim);
     int32_t touches = drape_i_contact_release(sim, sim->constraint_force, 1, NULL);
@@ -218,7 +218,7 @@ drape_status drape_i_sim_respond(drape_sim *sim, double t, double h, const doubl
 
 /* ---- check: check.c ---- */
 
-/* The state of before the step stands. Once there is memory, the step takes the same way as one that never failed. */
+/* The state before the step remains. Once there is memory, the step gives the bits of one that never failed. */
 static drape_status take_back(drape_sim *sim, drape_status status) {
     if (sim->dv_old && status == DRAPE_ERROR_MEMORY) memcpy(sim->dv, sim->dv_old, bytes_of(sim));
     memcpy(sim->x, sim->x_old, bytes_of(sim));

@@ -225,7 +225,7 @@ double drape_i_stitches_work(const drape_sim *sim, double t0, double t1) {
     return work;
 }
 
-/* ---- Who is coupled with whom ---- */
+/* ---- Which vertices are coupled ---- */
 
 static int32_t root_of(int32_t *of, int32_t v) {
     while (of[v] != v) {

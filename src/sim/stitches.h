@@ -1,14 +1,14 @@
-/* stitches.h: points of the cloth that are held together, from inside; stitches.c.
+/* stitches.h: points of the cloth that are held together.
  *
  * The offset of a stitch is D x = sum of w[a] x_a over the vertices of both points, those of b with the sign turned.
- * It shall be g(t) = r(t) g(0) in the held directions, r falling smoothly from 1 to 0 within `close`. An exact one is
+ * In the held directions it must be g(t) = r(t) g(0), r falling smoothly from 1 to 0 within `close`. An exact one is
  * an equality of the linear solves,
  *
  *     D u = factor ((g(t) - D x) / c - D v),
  *
- * aimed at where it must be at the end of the step, so that errors do not add up. Where contact has kept a stitch
- * open, half of that is made up in each step: all at once would throw the cloth into what is in the way. A soft one
- * is a spring,
+ * whose target is the offset at the end of the step, so that errors do not add up. If contact has kept a stitch open,
+ * each step closes half of the rest; closing it at once would throw the cloth into what is in the way. A soft one is
+ * a spring,
  *
  *     energy k/2 |P (D x - g)|^2,   force on vertex a: -k w[a] P (D x - g),   K_ab = k w[a] w[b] P. */
 #ifndef DRAPE_SIM_STITCHES_H
@@ -29,14 +29,14 @@ typedef struct drape_i_stitch {
     double lag[3]; /* m: D x - g at the beginning of the step, where contact kept it open */
 } drape_i_stitch;
 
-/* Soft stitches with so many vertices each: a force. */
+/* Soft stitches with this number of vertices each: a force. */
 typedef struct drape_i_springs {
     drape_sim *sim;
     int32_t count, *node, *stitch; /* their vertices; which stitch each is */
 } drape_i_springs;
 
 typedef struct drape_i_stitches {
-    int32_t count, exact; /* exact ones stand first */
+    int32_t count, exact; /* exact ones come first */
     drape_i_stitch *item;
     drape_i_springs springs[DRAPE_EQUALITY_VERTICES + 1]; /* by the number of vertices */
 

@@ -126,8 +126,7 @@ static drape_status sort_by_window(const drape_i_assembly *as, const set_plan *s
     return DRAPE_OK;
 }
 
-/* Counts (list NULL) or files each element, in their order, under every part that owns one of its nodes, once a part.
- */
+/* Counts (list NULL) or lists each element, in their order, once in every part that owns one of its nodes. */
 static void file_elements(const drape_i_assembly *as, const set_plan *set, const int32_t *order, int64_t *next,
                           int32_t *list) {
     int32_t k = set->elements.nodes_per_element;

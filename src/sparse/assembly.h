@@ -32,7 +32,7 @@ typedef struct drape_i_batch {
     double DRAPE_ALIGNED blocks[DRAPE_I_ELEMENT_PAIRS * 9][DRAPE_I_LANES];
     double DRAPE_ALIGNED vectors[DRAPE_I_ELEMENT_VECTORS][DRAPE_I_ELEMENT_NODES * 3][DRAPE_I_LANES];
     double DRAPE_ALIGNED lower[DRAPE_I_ELEMENT_PAIRS * 9][DRAPE_I_LANES];
-    double DRAPE_ALIGNED scalar[DRAPE_I_LANES]; /* read where the job wants one per element */
+    double DRAPE_ALIGNED scalar[DRAPE_I_LANES]; /* read if the job has one per element */
 } drape_i_batch;
 
 /* Computes eight elements into the batch; towards the end of a list the last number repeats, and those lanes are not

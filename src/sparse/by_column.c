@@ -1,4 +1,4 @@
-/* by_column.c: see by_column.h. Each part of the rows counts by itself; a column's entries then stand part by part,
+/* by_column.c: see by_column.h. Each part of the rows counts by itself; a column's entries then are part by part,
  * so that the order is that of one pass over all rows. */
 #include "sparse/by_column.h"
 

@@ -1,4 +1,4 @@
-/* matrix.h: a matrix from inside. */
+/* matrix.h: the internals of a matrix. */
 #ifndef DRAPE_SPARSE_MATRIX_H
 #define DRAPE_SPARSE_MATRIX_H
 

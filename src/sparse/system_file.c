@@ -22,7 +22,7 @@
 #include <string.h>
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "system files are copied to and from memory, which wants a little-endian host"
+#error "system files are copied to and from memory, which needs a little-endian host"
 #endif
 _Static_assert(sizeof(double) == 8, "system files hold 8-byte doubles");
 

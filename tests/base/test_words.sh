@@ -8,7 +8,7 @@ source_dir=$1
 # A letter in brackets, so that this file does not contain the words.
 metaphors='[s]eat|[j]ourney|[s]ight|[g]rip|[h]earing|[a]ilment|[s]ettle|[s]ettling|[a]new'
 turns='[w]hoever|behind [e]ach other|[w]ho wants|[W]anted is'
-each='(^|[^a-z])([0-9]+|bytes|numbers?|doubles|flops|iterations|blocks?|cost) an? (vertex|row|block|entry|element|solve|iteration|hinge|pair|spring|frame)([^a-z]|$)'
+each='(^|[^a-z])([0-9]+|one|two|three|once|twice|bytes|numbers?|doubles|flops|iterations|blocks?|object|cost) an? (vertex|row|block|entry|element|solve|iteration|hinge|pair|spring|frame|piece|lane|triangle|half edge|step|part|file)([^a-z]|$)'
 folders=(bench cli cmake completions docs examples include python scenes scripts src tests web README.md CHANGELOG.md CONTRIBUTING.md Makefile)
 
 # lines ROOT PATTERN: FILE:LINE: of text files that match.

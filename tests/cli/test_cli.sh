@@ -426,7 +426,7 @@ exported_system_has_its_size() {
     [ "$(wc -c <s.sys)" -eq $((48 + 176 * n + 76 * nnzb + 4 * (nnzb % 2))) ] || fail "$(wc -c <s.sys) bytes"
 }
 
-# The reader in the documentation is run as it stands there.
+# The reader in the documentation is run as it is there.
 documented_reader_reads_a_system() {
     local python=
     for python in /usr/bin/python3 python3 ''; do

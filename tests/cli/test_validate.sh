@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# drape validate: known problems come out within their bars, the table and the page say the same.
+# drape validate: known problems come out within their limits, the table and the page say the same.
 # shellcheck disable=SC2317 source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
 program=$2
@@ -20,7 +20,7 @@ for row in rows:
     assert abs(difference) <= bar, row
     assert row.group(2).strip() in page, row
 assert {row.group(1).strip() for row in rows} == {'stretch', 'cantilever', 'turned', 'end shear'}
-assert lines[-1] == f'{len(rows)} of {len(rows)} within their bars', lines[-1]
+assert lines[-1] == f'{len(rows)} of {len(rows)} within their limits', lines[-1]
 assert page.count('<svg') == page.count('</svg>') == 3
 EOF
 }

@@ -31,7 +31,7 @@ typedef struct crumpled {
     drape_cloth *cloth;
     drape_assembler *forces;
     drape_matrix *A;
-    int32_t n;     /* numbers in x: three a vertex */
+    int32_t n;     /* numbers in x: three per vertex */
     double *rest;  /* of all pieces */
     double *x, *v; /* the wild state */
 } crumpled;

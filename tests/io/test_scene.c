@@ -862,7 +862,7 @@ static void test_deep_nesting(void **state) {
     free(text);
 }
 
-/* A scene may not write where it likes; who calls the program may. */
+/* A scene may not write anywhere; the user of the program may. */
 static void test_output_elsewhere(void **state) {
     fixture *f = *state;
     static const char *const names[] = {"/tmp/a.html", "../a.html", "x/../../a.html"};

@@ -606,7 +606,7 @@ static float *raw_interpolation(amg_made *m, int32_t level, const tentative *t) 
     return raw;
 }
 
-/* Which block of row i of P stands in column J; -1: none */
+/* Which block of row i of P is in column J; -1: none */
 static int64_t place_in(const drape_i_fblocks *P, int32_t i, int32_t J) {
     for (int64_t k = P->start[i]; k < P->start[i + 1]; k++)
         if (P->col[k] == J) return k - P->start[i];

@@ -4,8 +4,9 @@ Prints one line per problem, `file:line: what`, and exits with 1 where there is 
 
 - Links and pictures in README.md, CONTRIBUTING.md, docs/, docs/notes/ and examples/*/README.md lead to files that exist. So do anchors to
   headings, as GitHub and Python-Markdown make them.
+- Pages and sections that messages of the program name ("docs/wrong.md#it-explodes") exist.
 - Every function that include/drape/*.h declares has a comment beside or above it, or is named in another comment of a header or in docs/.
-  The exception is drape_X_defaults, of which drape/base.h says what they all do.
+  The exception is drape_X_defaults, of which drape/base.h says what they all do. Every struct and enum has a comment above it.
 - Every key of a scene is named, in backquotes, in docs/scenes.md."""
 import glob
 import os
@@ -74,6 +75,24 @@ def check_links(root):
         yield f"only {count} links were found"
 
 
+def check_messages(root):
+    """Pages that the strings of the sources name."""
+    count = 0
+    for path in sorted(glob.glob(os.path.join(root, "src/*/*.c")) + glob.glob(os.path.join(root, "cli/*.c"))):
+        with open(path) as file:
+            for number, line in enumerate(file, 1):
+                for page, anchor in re.findall(r'"[^"]*?\b(docs/[\w/-]+\.md)(?:#([\w-]+))?', line):
+                    count += 1
+                    file_there = os.path.join(root, page)
+                    where = f"{os.path.relpath(path, root)}:{number}"
+                    if not os.path.exists(file_there):
+                        yield f"{where}: there is no {page}"
+                    elif anchor and anchor not in anchors(file_there):
+                        yield f"{where}: {page} has no section #{anchor}"
+    if not count:
+        yield "no message names a page"
+
+
 def reached(root):
     """Pages of docs/ that a reader finds from docs/README.md or docs/notes/README.md."""
     for index, pattern in (("docs/README.md", "docs/*.md"), ("docs/notes/README.md", "docs/notes/*.md")):
@@ -107,6 +126,8 @@ def check_functions(root):
                 documented = True
                 while "*/" not in lines[number]:
                     number += 1
+            elif re.match(r"typedef (struct|enum) drape_\w+", line) and not documented and "/*" not in line:
+                yield f"{os.path.relpath(header, root)}:{number + 1}: {line.split()[2].rstrip(';')} has no comment"
             elif line.startswith("DRAPE_API"):
                 while ";" not in lines[number]:
                     number += 1
@@ -148,7 +169,7 @@ def check_keys(root):
 
 def main():
     root = sys.argv[1]
-    problems = [p for check in (check_links, reached, check_functions, check_keys) for p in check(root)]
+    problems = [p for check in (check_links, check_messages, reached, check_functions, check_keys) for p in check(root)]
     print("\n".join(problems))
     sys.exit(1 if problems else 0)
 

@@ -264,7 +264,7 @@ DRAPE_INLINE void NAME(prolong)(const drape_i_level *fine, const float *e, int32
     }
 }
 
-/* Row by row, as P stands in memory: b is small, and what is added to it comes by again soon. */
+/* Row by row, as P is in memory: b is small, and what is added to it comes by again soon. */
 DRAPE_INLINE void NAME(restrict_to)(const drape_i_level *fine, float *b, int32_t band) {
     const drape_i_fblocks P = fine->P;
     const float *const t = fine->t;
@@ -393,7 +393,7 @@ DRAPE_INLINE void NAME(add_row)(float *to, VC sum) {
 
 #endif
 
-/* Row r of a b, where number (r, k) of a stands at a[r * across + k * down] and b has `inner` rows `step` apart */
+/* Row r of a b, where number (r, k) of a is at a[r * across + k * down] and b has `inner` rows `step` apart */
 DRAPE_INLINE VC NAME(product_row)(int r, int inner, const float *a, int across, int down, const float *b, int step) {
     VC sum = NAME(load_c)(b) * a[r * across];
     for (int k = 1; k < inner; k++) sum += NAME(load_c)(b + step * k) * a[r * across + k * down];

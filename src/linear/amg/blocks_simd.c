@@ -1,4 +1,4 @@
-/* blocks_simd.c: see kernels.h. The bodies stand in blocks_body.h, once per block size. */
+/* blocks_simd.c: see kernels.h. The bodies are in blocks_body.h, once per block size. */
 #include "base/attributes.h"
 #include "base/simd.h"
 #include "linear/amg/kernels.h"

@@ -75,7 +75,7 @@ static int64_t blocks_of(const coarse_terms *t, int64_t e) {
     return start[1] - start[0];
 }
 
-/* h of term c; a row that several vertices reach stands in it once. */
+/* h of term c; a row that several vertices reach is in it once. */
 DRAPE_INLINE void restrict_sized(coarse_terms *t, int64_t c, int32_t r, int32_t n) {
     const drape_i_terms *from = &t->fine->terms;
     const drape_i_fblocks *P = &t->fine->P;
@@ -144,7 +144,7 @@ typedef struct merging {
     const drape_i_upper *plain; /* U of A alone */
     drape_i_level *level;       /* with both */
     int64_t *start;             /* rows + 1 */
-    int32_t *mark;              /* PARTS x rows: of each column, where it stands in the row that is worked on */
+    int32_t *mark;              /* PARTS x rows: of each column, where it is in the row that is worked on */
 } merging;
 
 static void bounds_of(const merging *m, int32_t part, int32_t *begin, int32_t *end) {
@@ -201,8 +201,8 @@ DRAPE_INLINE void add_outer(int32_t n, const float *hi, const float *hj, float *
         for (int32_t b = 0; b < n; b++) to[n * a + b] += hi[a] * hj[b];
 }
 
-/* Row i of I/2 + U + C above the diagonal and half of it on the diagonal, which stands in scale. mark[j]: where
- * column j stands. */
+/* Row i of I/2 + U + C above the diagonal and half of it on the diagonal, which is in scale. mark[j]: where
+ * column j is. */
 DRAPE_INLINE void fill_sized(const merging *m, int32_t i, int32_t *mark, int32_t n) {
     const coarse_terms *t = m->t;
     const drape_i_upper *A = &m->level->A;

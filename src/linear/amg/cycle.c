@@ -119,7 +119,7 @@ static void correct(drape_context *ctx, drape_i_hierarchy *h, int32_t l) {
     drape_i_loop(ctx, v.level->A.rows, ROW_GRAIN, join_chunk, &v);
 }
 
-/* The same by the levels that stand in place of level 1 and those below it: from its unknowns to theirs, and back. */
+/* The same by the levels that take the place of level 1 and those below it: from its unknowns to theirs, and back. */
 static void correct_coupled(drape_context *ctx, drape_i_hierarchy *h) {
     const drape_i_level *plain = &h->level[1], *coupled = &h->coupled->level[0];
     drape_i_scale_vector(ctx, coupled, true, plain->b, coupled->b);

@@ -1,8 +1,8 @@
 /* finest.c: the pattern of the finest level, from the caller's matrix.
  *
- * The caller's order of the rows is kept where neighbours stand near each other in it. Where it says nothing about
- * who is near whom, the rows get a breadth-first order: then sweeps can be shared by threads, and memory is met in
- * order. */
+ * The caller's order of the rows is kept where neighbours are near each other in it. Where it says nothing about
+ * which are near each other, the rows get a breadth-first order: then sweeps can be shared by threads, and memory is
+ * met in order. */
 #include "linear/amg/setup.h"
 
 #include "base/parallel.h"

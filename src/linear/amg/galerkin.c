@@ -4,7 +4,7 @@
  * With A = I + U + U', P'A P = Z + Z' for Z = P'(I/2 + U) P, which takes half of the products. Row i of (I/2 + U) P
  * is made in a small buffer and added at once, block by block, to the coarse rows that row i reaches. Block (J, K) of
  * Z goes to block (J, K) of the coarse matrix or, transposed, to block (K, J), whichever lies above the diagonal.
- * Where each product goes stands in a recipe (recipe.c). */
+ * Where each product goes is in a recipe (recipe.c). */
 #include "linear/amg/setup.h"
 
 #include "base/parallel.h"

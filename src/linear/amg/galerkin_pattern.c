@@ -9,8 +9,8 @@
 
 enum { COARSE_GRAIN = 128 };
 
-/* Columns as bits: no branch depends on who is in, and they come out in order. Between uses all are zero; while in
- * use those that may be set are in the words [low, high]. */
+/* Columns as bits: no branch depends on which are set, and they come out in order. Between uses all are zero; while
+ * in use those that may be set are in the words [low, high]. */
 typedef struct column_set {
     int32_t low, high;
     uint64_t *bits;

@@ -40,7 +40,7 @@ typedef struct drape_i_bands {
     int32_t colour_first[DRAPE_I_BANDS + 1]; /* where a color starts in order */
 } drape_i_bands;
 
-/* U: block k of row i, start[i] <= k < start[i+1], stands in column col[k] > i, its r r numbers row by row. The first
+/* U: block k of row i, start[i] <= k < start[i+1], is in column col[k] > i, its r r numbers row by row. The first
  * inner[i] blocks of a row stay in its band. Rows with blocks in other bands, above or below the diagonal, are
  * borders; theirs below the diagonal are found through lower. */
 typedef struct drape_i_upper {
@@ -60,7 +60,7 @@ typedef struct drape_i_upper {
     int64_t *lower_block; /*   and which blocks those are */
 } drape_i_upper;
 
-/* Block rows: block k of row i, start[i] <= k < start[i+1], stands in column col[k], its r c numbers row by row. */
+/* Block rows: block k of row i, start[i] <= k < start[i+1], is in column col[k], its r c numbers row by row. */
 typedef struct drape_i_fblocks {
     int32_t rows, cols; /* in blocks */
     int32_t r, c;       /* size of a block */
@@ -116,7 +116,7 @@ typedef struct drape_i_terms {
     float *own;             /*   and vectors */
     float *D, *G;           /* 9 numbers per touched row: its block of D, and (I + D)^-1 */
     float *saved;           /* a vector per touched row */
-    int32_t *index;         /* per row: where it stands in touched; -1: in no term */
+    int32_t *index;         /* per row: where it is in touched; -1: in no term */
 
     int32_t rows;
     int64_t room_terms, room_entries, room_touched;
@@ -127,7 +127,7 @@ typedef struct drape_i_level {
     drape_i_upper A;
     int32_t modes;
     int32_t *user;            /* finest level: the caller's number of each row; NULL: the same */
-    int32_t *place;           /* and where each of the caller's rows stands; NULL: the same */
+    int32_t *place;           /* and where each of the caller's rows is; NULL: the same */
     int32_t *source;          /* and where in that row of the caller's matrix each block of A is */
     float *scale;             /* W, r r a row, row by row */
     int64_t numbers;          /* in the next */
@@ -163,7 +163,7 @@ DRAPE_INLINE const double *drape_i_diagonal_block(const drape_bsr3 *A, int32_t r
     return k < last && A->col[k] == row ? A->val + 9 * k : NULL;
 }
 
-/* Where the first block right of the diagonal stands. */
+/* Where the first block right of the diagonal is. */
 DRAPE_INLINE int64_t drape_i_first_upper(const drape_bsr3 *A, int32_t row) {
     int64_t k = A->rowptr[row];
     while (k < A->rowptr[row + 1] && A->col[k] <= row) k++;

@@ -5,7 +5,7 @@
 
 #include "linear/amg/setup.h"
 
-/* The columns of each row i of (I/2 + U) P, ascending, stand in row_col from row_start[i] on, with room for the most
+/* The columns of each row i of (I/2 + U) P, ascending, are in row_col from row_start[i] on, with room for the most
  * that it may have. */
 typedef struct drape_i_product_rows {
     drape_i_level *fine;

@@ -49,7 +49,7 @@ drape_status drape_i_drop_dominant(drape_context *ctx, const drape_i_upper *A, d
 drape_status drape_i_aggregate(drape_context *ctx, drape_i_level *level, const drape_i_graph *graph,
                                const drape_constraints *set, int32_t *aggregates);
 
-/* lanczos.c: estimate of the largest eigenvalue from so many iterations. */
+/* lanczos.c: estimate of the largest eigenvalue from this number of iterations. */
 drape_status drape_i_lanczos(drape_context *ctx, const drape_i_upper *A, int32_t iterations, double *rho);
 
 /* interpolate.c: the patterns of P, of its transpose, and the members of aggregates. */

@@ -69,8 +69,8 @@ typedef struct listing {
     int64_t *next; /* of each row: how many connections it has, then where its next one goes */
 } listing;
 
-/* The connections of the rows of a band, with other bands and with each other. Who is connected cannot be foreseen:
- * counted without a branch. */
+/* The connections of the rows of a band, with other bands and with each other. Which ones are connected is
+ * unpredictable: counted without a branch. */
 static void count_band(void *data, int32_t band) {
     const listing *l = data;
     const drape_i_upper *A = l->A;

@@ -21,7 +21,7 @@ static double softness(const double a[9]) {
 
 static double trace(const double a[9]) { return (a[0] + a[4]) + a[8]; }
 
-/* 0: it is no tie. */
+/* 0: it is not a tie. */
 static double share_of(const drape_bsr3 *A, const drape_coupling *c) {
     double share = c->blocks ? 1 : 0, block[9];
     for (int32_t a = 0; a < c->count && share > 0; a++) {

@@ -20,7 +20,7 @@
 
 typedef struct drape_i_ties {
     int32_t count;  /* 0: none, or too few */
-    double *share;  /* per coupling: how much of it is in the matrix; 0: it is no tie */
+    double *share;  /* per coupling: how much of it is in the matrix; 0: it is not a tie */
     int32_t room;   /* in share */
     uint64_t found; /* hash of the vertices that are tied, without regard to the order of the list */
 

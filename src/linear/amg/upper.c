@@ -56,7 +56,7 @@ static void split_band(void *data, int32_t band) {
 
 static int64_t outer_first(const drape_i_upper *A, int32_t i) { return A->start[i] + A->inner[i]; }
 
-/* lowers[i]: how many blocks of other bands stand in column i; -1: none, and none in the row. */
+/* lowers[i]: how many blocks of other bands are in column i; -1: none, and none in the row. */
 static int64_t count_borders(drape_i_upper *A, int32_t *lowers) {
     int64_t total = 0;
     for (int32_t i = 0; i < A->rows; i++) lowers[i] = -1;

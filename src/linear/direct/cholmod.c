@@ -4,7 +4,7 @@
  * pattern. Every solve refills the numbers and factors them. CHOLMOD chooses whether to do so by supernodes or row by
  * row, whichever is less work.
  *
- * CHOLMOD wants one triangle of a symmetric matrix in compressed columns. The upper triangle of the block rows, read
+ * CHOLMOD takes one triangle of a symmetric matrix in compressed columns. The upper triangle of the block rows, read
  * row by row, is the lower triangle column by column. Scalar row 3i+r of the former is column 3i+r of the latter,
  * with its rows in ascending order. So the pattern is written once, and refilling is one walk over the blocks j >= i.
  *

@@ -474,7 +474,7 @@ static int64_t terms_traffic(const drape_i_terms *t) {
     return t->count > 0 ? 2 * (56 * t->first[t->count] + 8 * (int64_t)t->count + 120 * (int64_t)t->touches) : 0;
 }
 
-/* A W-cycle comes by level l 2^l times. With couplings other levels stand below the finest. */
+/* A W-cycle comes by level l 2^l times. With couplings other levels are below the finest. */
 static int64_t traffic(const void *data) {
     const state *s = data;
     const drape_i_hierarchy *h = &s->now->h, *coupled = h->coupled;

@@ -92,7 +92,7 @@ typedef struct refreshing {
     bool scalar;
 } refreshing;
 
-/* b = the diagonal block of row i of A or A^, its scalar diagonal where that is wanted; 0 where there is none. */
+/* b = the diagonal block of row i of A or A^, its scalar diagonal where that is wanted; 0 if there is none. */
 static void diagonal_block(const refreshing *r, int64_t i, double b[NUMBERS]) {
     double a[9] = {0}, sum[9];
     const double *block = NULL;

@@ -1,6 +1,6 @@
 /* block_diagonal.h: one symmetric 3x3 block per vertex, eight vertices at a time.
  *
- * Blocks stand in groups of eight vertices: G[48 g + 8 k + l] is number k of xx xy xz yy yz zz of vertex 8 g + l. The
+ * Blocks are in groups of eight vertices: G[48 g + 8 k + l] is number k of xx xy xz yy yz zz of vertex 8 g + l. The
  * last group is filled up with zeros. Vertices are summed in eight lanes, vertex i in lane i modulo 8. */
 #ifndef DRAPE_LINEAR_BLOCK_DIAGONAL_H
 #define DRAPE_LINEAR_BLOCK_DIAGONAL_H

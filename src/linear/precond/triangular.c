@@ -157,7 +157,7 @@ static drape_i_sweep sweep_of(const drape_i_triangular *t, const drape_i_half *h
                            .h = h};
 }
 
-/* z stands in h. Nothing comes after the last color but its own chunk, so that it turns round at once, with the
+/* z is in h. Nothing comes after the last color but its own chunk, so that it turns round at once, with the
  * chunk still in the cache. */
 double drape_i_triangular_apply(drape_context *ctx, const drape_i_triangular *t, const double *r, double *h) {
     sweeping s = {.t = t,

@@ -6,9 +6,9 @@
  *
  *     z_i = w G_i (r_i - sum_{j before i} L_ij z_j),   h_i = (2-w) z_i - w G_i sum_{j after i} U_ij h_j,   G = D^-1.
  *
- * Order: rows are cut into chunks of neighbours, chunks are colored so that no two of a color are coupled, and rows
- * stand by (color, chunk, place in the chunk). So the chunks of a color can be swept at the same time. All of that
- * comes from the pattern alone, never from the number of threads, and so do the bits.
+ * Order: rows are cut into chunks of neighbours, chunks are colored so that no two of a color are coupled. Rows
+ * are sorted by (color, chunk, place in the chunk). So the chunks of a color can be swept at the same time. All of
+ * that comes from the pattern alone, never from the number of threads, and so do the bits.
  *
  * With constraints M is that of A^ (precond.h), h = S M^-1 S r. It is enough to put S_i G_i S_i in place of G_i. Then
  * all z_j lie in the range of S_j, where A^_ij is S_i A_ij, and that S_i is part of G_i already. So L and U may be
@@ -30,14 +30,14 @@ enum { DRAPE_I_LEAST_CHUNK = 1024, DRAPE_I_MOST_CHUNKS = 32 };
 
 typedef struct drape_i_sweep_order {
     int32_t rows, chunks, colours;
-    int32_t *row;       /* rows: which stands at this place */
-    int32_t *place;     /* rows: and where this row stands */
+    int32_t *row;       /* rows: which is at this place */
+    int32_t *place;     /* rows: and where this row is */
     int32_t *chunk;     /* chunks + 1: places at which they begin */
     int32_t *colour;    /* colors + 1: chunks at which they begin */
     bool breadth_first; /* rows were reordered, for those of the caller have no neighbours near them */
 } drape_i_sweep_order;
 
-/* The pattern by columns: the rows of column j, ascending, and where in its row each block stands. */
+/* The pattern by columns: the rows of column j, ascending, and where in its row each block is. */
 typedef struct drape_i_columns {
     int32_t count;
     int64_t blocks;
@@ -48,14 +48,14 @@ typedef struct drape_i_columns {
 drape_status drape_i_columns_create(drape_context *ctx, const drape_bsr3 *A, drape_i_columns *out);
 void drape_i_columns_destroy(drape_context *ctx, drape_i_columns *columns);
 
-/* Chunks of at least so many rows. On failure nothing is left to be destroyed. */
+/* Chunks of at least this number of rows. On failure nothing is left to be destroyed. */
 drape_status drape_i_sweep_order_create(drape_context *ctx, const drape_bsr3 *A, const drape_i_columns *columns,
                                         int32_t least_chunk, drape_i_sweep_order *out);
 void drape_i_sweep_order_destroy(drape_context *ctx, drape_i_sweep_order *order);
 
 /* ---- The two halves of the pattern: triangular.c ---- */
 
-/* By places: the blocks of its row that stand in columns before it, or after it; those nearest to it last, since they
+/* By places: the blocks of its row that are in columns before it, or after it; those nearest to it last, since they
  * are the ones that were computed last. */
 typedef struct drape_i_half {
     int64_t *first; /* rows + 1 */
@@ -77,7 +77,7 @@ typedef struct drape_i_triangular {
 drape_status drape_i_triangular_create(drape_context *ctx, const drape_bsr3 *A, int32_t least_chunk,
                                        drape_i_triangular *out);
 void drape_i_triangular_destroy(drape_context *ctx, drape_i_triangular *t);
-/* The blocks of A at place p, to where those of the half stand. */
+/* The blocks of A at place p, to where those of the half are. */
 void drape_i_half_copy(const drape_bsr3 *A, const drape_i_triangular *t, const drape_i_half *half, int64_t p,
                        double *to);
 /* h = M^-1 r; returns r'h. */
@@ -97,14 +97,14 @@ bool drape_i_block_inverse(const double a[9], double out[9]);
 /* Whether the symmetric part of a is positive definite. */
 bool drape_i_block_positive(const double a[9]);
 
-/* Which blocks may stand on the diagonal of M. */
+/* Which blocks may be on the diagonal of M. */
 typedef enum drape_i_pivots {
     DRAPE_I_PIVOTS_SYMMETRIC, /* of the block the symmetric part is taken, which must be positive definite */
     DRAPE_I_PIVOTS_POSITIVE,  /* the symmetric part must be, the block may have another as well */
     DRAPE_I_PIVOTS_REGULAR    /* any that has an inverse */
 } drape_i_pivots;
 
-/* out = the diagonal block of row i of A with its couplings, or of A^ with set. One that may not stand there, or is
+/* out = the diagonal block of row i of A with its couplings, or of A^ with set. One that may not be there, or is
  * missing, is replaced by the identity times the mean of its diagonal's absolute values (1 if that is 0), as in
  * block_diagonal.c. */
 void drape_i_usable_diagonal(const drape_bsr3 *A, const drape_constraints *set, const drape_i_couplings *couplings,

@@ -41,7 +41,7 @@ struct drape_i_factor {
     drape_i_triangular t;
     bool symmetric;
     int64_t *first;  /* of the updates by each block of t.before, and their end */
-    int32_t *mirror; /* symmetric: where L_ik' stands among the blocks after k, or ABSENT */
+    int32_t *mirror; /* symmetric: where L_ik' is among the blocks after k, or ABSENT */
     update *updates;
     int8_t *outcome; /* of each chunk */
     double *v, *w;   /* not symmetric: what the factor is tried on, 3 rows each */
@@ -63,7 +63,7 @@ static void mark_row(const drape_i_factor *f, int32_t p, int32_t *mark, bool set
     for (int64_t e = after->first[p]; e < after->first[p + 1]; e++) mark[after->col[e]] = set ? target++ : ABSENT;
 }
 
-/* The updates of row p by the row at q, which stands before it: those blocks after q that p has too; how many. To
+/* The updates of row p by the row at q, which is before it: those blocks after q that p has too; how many. To
  * may be NULL. */
 static int64_t list_updates(const drape_i_factor *f, int32_t q, const int32_t *mark, update *to) {
     const drape_i_half *after = &f->t.after;
