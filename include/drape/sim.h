@@ -227,7 +227,7 @@ DRAPE_API const char *drape_contact_preset_name(drape_contact_preset preset);
 
 /* How the stiffness of a spring between two parts of the cloth depends on their gap g. The spring pushes where g is
  * below G. kappa comes from the cloth's own stiffness, and from what stops the approach within G. Springs between
- * cloth and colliders, and those of cloth without thickness, are always linear. */
+ * cloth and colliders are always linear. */
 typedef enum drape_contact_law {
     DRAPE_CONTACT_SECANT, /* k = (2 kappa/G) (G - g), with the gap that is predicted for the end of the step: the
                              secant of the cubic barrier 2 kappa/(3 G) (G - g)^3. It begins softly, and is stiffer

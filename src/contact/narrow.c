@@ -14,6 +14,15 @@
  * Where no direction is found the interval is halved, the earlier half first, down to 2^-depth. What is then left is
  * a contact at the beginning of that interval: all that came before is proved apart.
  *
+ * Parts that lie on each other. If the closest points are inside of two edges of length L, or of a triangle, all r_i
+ * lie in a plane at the distance g. Where the plane turns by an angle a in the interval, the best single n has
+ * n.r_i = g - L a/2 for some i. So g - d < L a/2 takes more intervals, in proportion. Pairs of a pile that rest on
+ * each other took thousands of them. Therefore n may turn, too, from m at s to n at t: n(T) = (1 - T) m + T n for
+ * 0 <= T <= 1. Then n(T).r_i(T) is quadratic, with the Bernstein coefficients
+ *     m.r_i(s),   (m.r_i(t) + n.r_i(s))/2,   n.r_i(t).
+ * If all of them are above max(|m|, |n|) d for all i, then n(T).r_i(T) > |n(T)| d. With the best direction at each
+ * end, what is lost is of the order L a^2.
+ *
  * Rounding. u = 2^-53, e = 2^-1075 bounds the error of a product that underflows; sums never underflow inexactly. All
  * operations are plain doubles, rounded to nearest, without FMA. s and 1 - s are multiples of 2^-depth, so exact.
  *
@@ -35,12 +44,16 @@
  * which 1.8 u |n_k| R_k also covers. Adding it to B costs another u of the sum. Hence p > fl(B + w g) implies
  * n.r > |n| d.
  *
+ * The middle coefficient is tested without the half: the sum q of two products is compared with twice the right side.
+ * Its error is at most twice that of a product, plus u |q| with |q| <= 2 sum |n_k| R_k: together 14.1 u sum |n_k|
+ * R_k, which is below the 16 u on the right by enough for what underflows.
+ *
  * Overflow. At the ends |p| <= fl(sum |n_k| R_k), since rounding is monotonic. So B overflows where p does, and
  * infinity > infinity is false; so is every comparison with what is not a number. In between q(s) could overflow
  * where q(0) and q(1) do not: R above 2^500 is therefore never certified.
  *
- * Cost: a test of an interval takes 1 to 5 directions of 40 flops, and as much again to find the next one; a contact
- * takes some 40 intervals. */
+ * Cost: a test of an interval takes 1 to 5 directions of 40 flops, and as much again to find the next one; where
+ * these fail, as much again for a direction that turns. A contact takes some 40 intervals. */
 #include "contact/narrow.h"
 
 #include "base/parallel.h"
@@ -158,11 +171,15 @@ static bool towards(simplex *s, vec3 *n) {
 
 /* ---- Intervals ---- */
 
+/* B, see above. */
+static double rounding_of(const search *s, vec3 n) {
+    return ((fabs(n.x) * s->R.x + fabs(n.y) * s->R.y) + fabs(n.z) * s->R.z) * DRAPE_I_CCD_UNITS + DRAPE_I_CCD_TINY;
+}
+
 /* Whether s->n certifies the interval; else *worst is the vector that it is worst for. */
 static bool certified_by(const search *s, int *worst) {
     const vec3 n = s->n;
-    double right =
-        ((fabs(n.x) * s->R.x + fabs(n.y) * s->R.y) + fabs(n.z) * s->R.z) * DRAPE_I_CCD_UNITS + DRAPE_I_CCD_TINY;
+    double right = rounding_of(s, n);
     if (s->width > 0) right += s->width * sqrt(squared(n) + DRAPE_I_CCD_LEAST_SQUARE);
     double least = INFINITY;
     bool all = true;
@@ -199,6 +216,50 @@ static bool certified(search *s, double begin, double end) {
     return false;
 }
 
+/* ---- Directions that turn ---- */
+
+/* A direction, about as long as 1, that is best for the vectors at one end of the interval. */
+static bool best_at(const search *s, const vec3 *r, vec3 *n) {
+    simplex x = {.count = 0};
+    *n = r[0];
+    for (int i = 1; i < s->half; i++) *n = vec3_add(*n, r[i]);
+    for (int tried = 0; tried < DIRECTIONS; tried++) {
+        int worst = 0;
+        bool known = false;
+        double least = INFINITY;
+        for (int i = 0; i < s->half; i++) {
+            double p = vec3_dot(*n, r[i]);
+            if (p < least) least = p, worst = i;
+        }
+        for (int c = 0; c < x.count; c++) known |= x.index[c] == worst;
+        if (known) break;
+        x.v[x.count] = r[worst], x.index[x.count++] = worst;
+        if (!towards(&x, n)) return false;
+    }
+    double length = sqrt(squared(*n));
+    if (!(length > 0)) return false;
+    *n = vec3_scale(1 / length, *n);
+    return true;
+}
+
+/* Whether one that turns from m to n certifies the interval. */
+static bool certified_by_turn(const search *s, vec3 m, vec3 n) {
+    double right = fmax(rounding_of(s, m), rounding_of(s, n));
+    if (s->width > 0) right += s->width * sqrt(fmax(squared(m), squared(n)) + DRAPE_I_CCD_LEAST_SQUARE);
+    bool all = true;
+    for (int i = 0; i < s->half; i++) {
+        vec3 a = s->r[i], b = s->r[s->half + i];
+        all &= vec3_dot(m, a) > right && vec3_dot(n, b) > right && vec3_dot(m, b) + vec3_dot(n, a) > 2 * right;
+    }
+    return all;
+}
+
+/* After certified(), for the same interval. */
+static bool certified_turning(const search *s) {
+    vec3 m, n;
+    return best_at(s, s->r, &m) && best_at(s, s->r + s->half, &n) && certified_by_turn(s, m, n);
+}
+
 static bool begin_search(search *s, drape_ccd_kind kind, const double *const start[4], const double *const end[4],
                          double separation) {
     s->half = kind == DRAPE_CCD_VERTEX_FACE ? 3 : 4;
@@ -231,7 +292,7 @@ static double time_of_contact(drape_ccd_kind kind, const double *const start[4],
     int32_t level = 0;
     double h = 1; /* 2^-level */
     for (;;) {
-        if (certified(&s, (double)j * h, (double)(j + 1) * h)) {
+        if (certified(&s, (double)j * h, (double)(j + 1) * h) || certified_turning(&s)) {
             for (j++; level > 0 && j % 2 == 0; j /= 2) level--, h *= 2;
             if (level == 0) return DRAPE_CCD_APART;
         } else {

@@ -117,9 +117,14 @@ static void list_lanes(drape_contact_tree *tree) {
             if (bits >> lane & 1) tree->lanes[bits][tree->lane_count[bits]++] = lane;
 }
 
-static bool make_elements(drape_contact_tree *tree, drape_i_elements *e, int64_t most) {
+static bool make_elements(drape_contact_tree *tree, drape_i_elements *e, int32_t corners, int64_t most) {
+    drape_context *ctx = tree->ctx;
+    e->corners = corners;
     e->most = (int32_t)most;
-    return DRAPE_NEW_RAW(tree->ctx, e->block, most) && DRAPE_NEW(tree->ctx, e->begin, (int64_t)tree->leaves + 1);
+    if (!DRAPE_NEW_RAW(ctx, e->box, most) || !DRAPE_NEW_RAW(ctx, e->id, most)) return false;
+    if (corners == 1) e->vertex = e->id;
+    else if (!DRAPE_NEW_RAW(ctx, e->vertex, corners * most)) return false;
+    return DRAPE_NEW(ctx, e->begin, (int64_t)tree->leaves + 1);
 }
 
 static bool make_levels(drape_contact_tree *tree) {
@@ -138,12 +143,12 @@ static bool make_levels(drape_contact_tree *tree) {
 
 static bool make_arrays(drape_contact_tree *tree) {
     drape_context *ctx = tree->ctx;
-    int64_t n = tree->triangles, leaves = tree->leaves;
+    int64_t leaves = tree->leaves;
     /* A leaf's last block of a kind may be filled in part. */
-    return DRAPE_NEW(ctx, tree->vertex, tree->vertices) && make_elements(tree, &tree->faces, leaves) &&
-           make_elements(tree, &tree->points, tree->vertices / WIDTH + leaves) &&
-           make_elements(tree, &tree->lines, tree->edges / WIDTH + leaves) && make_levels(tree) &&
-           DRAPE_NEW(ctx, tree->place, n) && DRAPE_NEW(ctx, tree->owned, (int64_t)tree->vertices + tree->edges);
+    return DRAPE_NEW(ctx, tree->vertex, tree->vertices) && make_elements(tree, &tree->faces, 3, leaves) &&
+           make_elements(tree, &tree->points, 1, tree->vertices / WIDTH + leaves) &&
+           make_elements(tree, &tree->lines, 2, tree->edges / WIDTH + leaves) && make_levels(tree) &&
+           DRAPE_NEW(ctx, tree->owned, (int64_t)tree->vertices + tree->edges);
 }
 
 drape_status drape_contact_tree_create(drape_context *ctx, int32_t vertices, int32_t triangles,
@@ -175,7 +180,9 @@ drape_status drape_contact_tree_create(drape_context *ctx, int32_t vertices, int
 }
 
 static void free_elements(drape_contact_tree *tree, drape_i_elements *e) {
-    DRAPE_FREE(tree->ctx, e->block, e->most);
+    DRAPE_FREE(tree->ctx, e->box, e->most);
+    if (e->vertex != e->id) DRAPE_FREE(tree->ctx, e->vertex, e->corners * (int64_t)e->most);
+    DRAPE_FREE(tree->ctx, e->id, e->most);
     DRAPE_FREE(tree->ctx, e->begin, (int64_t)tree->leaves + 1);
 }
 
@@ -191,7 +198,6 @@ void drape_contact_tree_destroy(drape_contact_tree *tree) {
     free_elements(tree, &tree->points);
     free_elements(tree, &tree->lines);
     for (int32_t l = 0; l < tree->levels; l++) DRAPE_FREE(ctx, tree->level[l], tree->nodes[l]);
-    DRAPE_FREE(ctx, tree->place, n);
     DRAPE_FREE(ctx, tree->owned, (int64_t)tree->vertices + tree->edges);
     DRAPE_FREE(ctx, tree, 1);
 }
@@ -291,6 +297,9 @@ static drape_status name_not_finite(const drape_contact_tree *tree, const drape_
 
 /* ---- The order of the triangles ---- */
 
+/* Places are in the memory of the faces' boxes, those of a leaf where its box will be. */
+static drape_i_place *places_of(drape_contact_tree *tree) { return (drape_i_place *)tree->faces.box; }
+
 enum { MORTON_BITS = 16, DIGIT_BITS = 12, DIGITS = 3 * MORTON_BITS / DIGIT_BITS, RUN = 4096 };
 
 /* Bit i of the lowest 16 goes to bit 3 i. */
@@ -312,7 +321,7 @@ static void make_keys(void *data, int64_t begin, int64_t end) {
     const float most = (1 << MORTON_BITS) - 1;
     for (int64_t i = begin; i < end; i++) {
         const int32_t *t = tree->triangle[i];
-        drape_i_place *p = &tree->place[i];
+        drape_i_place *p = &places_of(tree)[i];
         *p = (drape_i_place){.triangle = (int32_t)i};
         for (int32_t k = 0; k < 3; k++) {
             p->sum[k] = (tree->vertex[t[0]].c[k] + tree->vertex[t[1]].c[k]) + tree->vertex[t[2]].c[k];
@@ -341,12 +350,12 @@ static morton_loop measure(drape_contact_tree *tree) {
     return loop;
 }
 
-/* A stable radix sort by key, from the lowest digit up. It works in the memory of the edges' blocks, which are filled
- * afterwards. */
+/* A stable radix sort by key, from the lowest digit up. It works in the memory of the edges' boxes, too, which are
+ * made afterwards. */
 static void sort_places(drape_contact_tree *tree) {
     int64_t n = tree->triangles;
-    drape_i_place *from = tree->place, *to = (drape_i_place *)tree->lines.block;
-    DRAPE_ASSERT((size_t)n * sizeof *to <= (size_t)tree->lines.most * sizeof *tree->lines.block);
+    drape_i_place *from = places_of(tree), *to = (drape_i_place *)tree->lines.box;
+    DRAPE_ASSERT((size_t)n * sizeof *to <= (size_t)tree->lines.most * sizeof *tree->lines.box);
     for (int32_t d = 0; d < DIGITS; d++) {
         int32_t begin[(1 << DIGIT_BITS) + 1] = {0};
         const int32_t shift = d * DIGIT_BITS;
@@ -358,7 +367,7 @@ static void sort_places(drape_contact_tree *tree) {
         drape_i_place *other = from;
         from = to, to = other;
     }
-    if (from != tree->place) memcpy(tree->place, from, (size_t)n * sizeof *from);
+    if (from != places_of(tree)) memcpy(places_of(tree), from, (size_t)n * sizeof *from);
 }
 
 /* The axis along which the places spread most. */
@@ -429,27 +438,26 @@ static void split_run(void *data, int64_t begin, int64_t end) {
     drape_contact_tree *tree = data;
     for (int64_t run = begin; run < end; run++) {
         int64_t at = run * RUN, left = tree->triangles - at;
-        split(tree->place + at, left < RUN ? (int32_t)left : RUN);
+        split(places_of(tree) + at, left < RUN ? (int32_t)left : RUN);
     }
 }
 
 /* ---- Building ---- */
 
-static void clear_block(drape_i_block *b) {
-    memset(&b->box, 0xff, sizeof b->box); /* not numbers */
-    memset(b->id, 0xff, sizeof b->id);    /* -1 */
-    memset(b->vertex, 0xff, sizeof b->vertex);
+static void clear_block(drape_i_elements *e, int64_t block) {
+    memset(&e->box[block], 0xff, sizeof *e->box); /* not numbers */
+    memset(e->id[block], 0xff, sizeof *e->id);    /* -1 */
+    memset(e->vertex[e->corners * block], 0xff, (size_t)e->corners * sizeof *e->vertex);
 }
 
 /* Puts element `id` into the blocks from e->begin[leaf] on; *filled counts those of this leaf. */
-static void put(drape_i_elements *e, int32_t leaf, int32_t *filled, int32_t id, int32_t corners,
-                const int32_t *vertex) {
+static void put(drape_i_elements *e, int32_t leaf, int32_t *filled, int32_t id, const int32_t *vertex) {
     int32_t lane = *filled % WIDTH;
-    drape_i_block *b = &e->block[e->begin[leaf] + *filled / WIDTH];
-    DRAPE_ASSERT(b < e->block + e->most);
-    if (lane == 0) clear_block(b);
-    b->id[lane] = id;
-    for (int32_t k = 0; k < corners; k++) b->vertex[k][lane] = vertex[k];
+    int64_t block = e->begin[leaf] + *filled / WIDTH;
+    DRAPE_ASSERT(block < e->most);
+    if (lane == 0) clear_block(e, block);
+    e->id[block][lane] = id;
+    for (int32_t k = 0; k < e->corners; k++) e->vertex[e->corners * block + k][lane] = vertex[k];
     ++*filled;
 }
 
@@ -461,17 +469,20 @@ static void end_leaf(drape_i_elements *e, int32_t leaf, int32_t filled) {
 static void fill_leaves(drape_contact_tree *tree) {
     uint8_t *owned_vertex = tree->owned, *owned_edge = tree->owned + tree->vertices;
     memset(tree->owned, 0, (size_t)tree->vertices + (size_t)tree->edges);
-    for (int32_t leaf = 0, next = 0; leaf < tree->leaves; leaf++) {
-        int32_t points = 0, lines = 0, faces = 0;
-        for (; faces < WIDTH && next < tree->triangles; next++) {
-            int32_t t = tree->place[next].triangle;
-            put(&tree->faces, leaf, &faces, t, 3, tree->triangle[t]);
+    for (int32_t leaf = 0; leaf < tree->leaves; leaf++) {
+        int32_t points = 0, lines = 0, faces = 0, triangle[WIDTH];
+        const int32_t first = leaf * WIDTH, left = tree->triangles - first, count = left < WIDTH ? left : WIDTH;
+        for (int32_t i = 0; i < count; i++)
+            triangle[i] = places_of(tree)[first + i].triangle; /* the box comes here */
+        for (int32_t i = 0; i < count; i++) {
+            const int32_t t = triangle[i];
+            put(&tree->faces, leaf, &faces, t, tree->triangle[t]);
             for (int32_t k = 0; k < 3; k++) {
                 int32_t v = tree->triangle[t][k], e = tree->triangle_edge[t][k];
-                if (!owned_vertex[v]) put(&tree->points, leaf, &points, v, 1, &v);
+                if (!owned_vertex[v]) put(&tree->points, leaf, &points, v, &v);
                 owned_vertex[v] = 1;
                 if (e < 0) continue;
-                if (!owned_edge[e]) put(&tree->lines, leaf, &lines, e, 2, tree->edge[e]);
+                if (!owned_edge[e]) put(&tree->lines, leaf, &lines, e, tree->edge[e]);
                 owned_edge[e] = 1;
             }
         }

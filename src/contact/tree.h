@@ -22,14 +22,6 @@ typedef struct drape_i_node8 {
     drape_i_box8 at, way;
 } drape_i_node8;
 
-/* Eight vertices, edges or triangles in lanes: their boxes in the middle of the motion, numbers and 1, 2 or 3
- * vertices. */
-typedef struct drape_i_block {
-    drape_i_box8 box;
-    int32_t id[8];
-    int32_t vertex[3][8];
-} drape_i_block;
-
 /* All that is known of a vertex in motion, relative to the origin. At the time (1 + s)/2, -1 <= s <= 1, it is within
  * e of c + s m in each coordinate, in real numbers; lo <= c - e - margin and hi >= c + e + margin. */
 typedef struct drape_i_vertex_box {
@@ -37,15 +29,18 @@ typedef struct drape_i_vertex_box {
     float e, m[4], lo[4], hi[4]; /* the last of m, lo and hi are zero */
 } drape_i_vertex_box;
 
-_Static_assert(sizeof(drape_i_box8) == 192 && sizeof(drape_i_block) == 320 && sizeof(drape_i_vertex_box) == 64,
+_Static_assert(sizeof(drape_i_box8) == 192 && sizeof(drape_i_vertex_box) == 64,
                "c, e and m are loaded together, and nothing is padded");
 
-/* The elements of one kind, leaf by leaf: those of leaf i are in the blocks begin[i] .. begin[i+1]-1. */
+/* The elements of one kind, leaf by leaf, in blocks of eight lanes: those of leaf i are in the blocks begin[i] ..
+ * begin[i+1]-1. */
 typedef struct drape_i_elements {
-    int32_t count;
-    drape_i_block *block;
-    int32_t *begin; /* leaves + 1 */
-    int32_t most;   /* blocks there is room for */
+    int32_t corners;      /* of an element: 1, 2 or 3 vertices */
+    drape_i_box8 *box;    /* in the middle of the motion */
+    int32_t (*id)[8];     /* -1: none */
+    int32_t (*vertex)[8]; /* those of block b are vertex[corners b] and what follows; of points it is id */
+    int32_t *begin;       /* leaves + 1 */
+    int32_t most;         /* blocks there is room for */
 } drape_i_elements;
 
 /* A triangle while the tree is built: the sum of its corners' c, and its key in Morton order. */
@@ -54,6 +49,8 @@ typedef struct drape_i_place {
     float sum[3];
     int32_t triangle;
 } drape_i_place;
+
+_Static_assert(8 * sizeof(drape_i_place) <= sizeof(drape_i_box8), "a build works in the memory of boxes");
 
 struct drape_contact_tree {
     drape_context *ctx;
@@ -79,9 +76,7 @@ struct drape_contact_tree {
 
     uint8_t lanes[256][8], lane_count[256]; /* of 8 bits: which are set, in ascending order, and how many */
 
-    /* Scratch of a build */
-    drape_i_place *place; /* in the order of the leaves */
-    uint8_t *owned;       /* of vertices, then of edges */
+    uint8_t *owned; /* scratch of a build: of vertices, then of edges */
 };
 
 /* Where a part of a query puts its pairs of one kind; count goes on where room ends. */

@@ -127,27 +127,30 @@ DRAPE_INLINE void put_box(drape_i_box8 *b, int32_t lane, vf4 lo, vf4 hi) {
     for (int32_t k = 0; k < 3; k++) b->lo[k][lane] = lo[k], b->hi[k][lane] = hi[k];
 }
 
-/* The box around `corners` vertices of each element; lanes without one stay as they are. */
-DRAPE_INLINE void fit_block(drape_i_block *b, const drape_i_vertex_box *vertex, int32_t corners) {
-    for (int32_t lane = 0; lane < DRAPE_I_TREE_WIDTH && b->id[lane] >= 0; lane++) {
-        const drape_i_vertex_box *v = vertex + b->vertex[0][lane];
+/* The box around the `corners` vertices of each element of a block; lanes without one stay as they are. */
+DRAPE_INLINE void fit_block(const drape_i_elements *e, int32_t block, const drape_i_vertex_box *vertex,
+                            int32_t corners) {
+    const int32_t *id = e->id[block], (*of)[8] = (const int32_t(*)[8])e->vertex + (int64_t)corners * block;
+    for (int32_t lane = 0; lane < DRAPE_I_TREE_WIDTH && id[lane] >= 0; lane++) {
+        const drape_i_vertex_box *v = vertex + of[0][lane];
         vf4 lo = vf4_load(v->lo), hi = vf4_load(v->hi);
         for (int32_t k = 1; k < corners; k++) {
-            v = vertex + b->vertex[k][lane];
+            v = vertex + of[k][lane];
             lo = vf4_min(vf4_load(v->lo), lo);
             hi = vf4_max(vf4_load(v->hi), hi);
         }
-        put_box(&b->box, lane, lo, hi);
+        put_box(&e->box[block], lane, lo, hi);
     }
 }
 
 /* The box around the m of a leaf's triangles. */
-DRAPE_INLINE void fit_way(drape_i_box8 *to, int32_t at, const drape_i_block *faces,
+DRAPE_INLINE void fit_way(drape_i_box8 *to, int32_t at, const drape_i_elements *faces, int32_t leaf,
                           const drape_i_vertex_box *vertex) {
-    vf4 lo = vf4_load(vertex[faces->vertex[0][0]].m), hi = lo;
-    for (int32_t lane = 0; lane < DRAPE_I_TREE_WIDTH && faces->id[lane] >= 0; lane++)
+    const int32_t(*corner)[8] = (const int32_t(*)[8])faces->vertex + 3 * (int64_t)leaf;
+    vf4 lo = vf4_load(vertex[corner[0][0]].m), hi = lo;
+    for (int32_t lane = 0; lane < DRAPE_I_TREE_WIDTH && faces->id[leaf][lane] >= 0; lane++)
         for (int32_t k = 0; k < 3; k++) {
-            vf4 m = vf4_load(vertex[faces->vertex[k][lane]].m);
+            vf4 m = vf4_load(vertex[corner[k][lane]].m);
             lo = vf4_min(m, lo);
             hi = vf4_max(m, hi);
         }
@@ -167,15 +170,15 @@ DRAPE_INLINE void put_union(drape_i_box8 *to, int32_t lane, const drape_i_box8 *
 }
 
 void DRAPE_NAME(drape_i_tree_refit)(drape_contact_tree *tree, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        fit_block(&tree->faces.block[i], tree->vertex, 3);
+    for (int32_t i = (int32_t)begin; i < end; i++) {
+        fit_block(&tree->faces, i, tree->vertex, 3);
         for (int32_t k = tree->points.begin[i]; k < tree->points.begin[i + 1]; k++)
-            fit_block(&tree->points.block[k], tree->vertex, 1);
+            fit_block(&tree->points, k, tree->vertex, 1);
         for (int32_t k = tree->lines.begin[i]; k < tree->lines.begin[i + 1]; k++)
-            fit_block(&tree->lines.block[k], tree->vertex, 2);
+            fit_block(&tree->lines, k, tree->vertex, 2);
         drape_i_node8 *parent = &tree->level[0][i / DRAPE_I_TREE_WIDTH];
-        put_union(&parent->at, i % DRAPE_I_TREE_WIDTH, &tree->faces.block[i].box);
-        fit_way(&parent->way, i % DRAPE_I_TREE_WIDTH, &tree->faces.block[i], tree->vertex);
+        put_union(&parent->at, i % DRAPE_I_TREE_WIDTH, &tree->faces.box[i]);
+        fit_way(&parent->way, i % DRAPE_I_TREE_WIDTH, &tree->faces, i, tree->vertex);
     }
 }
 
@@ -335,13 +338,12 @@ typedef struct batch {
 DRAPE_INLINE void look_up(const queue *q, drape_contact_kind kind, int32_t at, int32_t i, batch *out) {
     uint32_t a = (uint32_t)q->a[at], b = (uint32_t)q->b[at];
     if (kind == DRAPE_CONTACT_EDGE_EDGE) {
-        const drape_i_block *e = &q->x->lines.block[a / 8], *f = &q->y->lines.block[b / 8];
-        for (int32_t k = 0; k < 2; k++)
-            out->vertex[k][i] = e->vertex[k][a % 8], out->vertex[2 + k][i] = f->vertex[k][b % 8];
+        int32_t(*e)[8] = q->x->lines.vertex + 2 * (size_t)(a / 8), (*f)[8] = q->y->lines.vertex + 2 * (size_t)(b / 8);
+        for (int32_t k = 0; k < 2; k++) out->vertex[k][i] = e[k][a % 8], out->vertex[2 + k][i] = f[k][b % 8];
     } else {
-        const drape_i_block *f = &q->y->faces.block[b / 8];
+        int32_t(*f)[8] = q->y->faces.vertex + 3 * (size_t)(b / 8);
         out->vertex[0][i] = (int32_t)a;
-        for (int32_t k = 0; k < 3; k++) out->vertex[1 + k][i] = f->vertex[k][b % 8];
+        for (int32_t k = 0; k < 3; k++) out->vertex[1 + k][i] = f[k][b % 8];
     }
 }
 
@@ -351,8 +353,8 @@ DRAPE_INLINE void write_pair(const queue *q, drape_contact_kind kind, int32_t at
     uint32_t x = (uint32_t)q->a[at], y = (uint32_t)q->b[at];
     for (int32_t k = 0; k < 4; k++)
         q->sink->vertex[to][k] = b->vertex[k][i] + (k < (edges ? 2 : 1) ? q->x : q->y)->first_vertex;
-    q->sink->element[to][0] = edges ? q->x->lines.block[x / 8].id[x % 8] : (int32_t)x;
-    q->sink->element[to][1] = (edges ? &q->y->lines : &q->y->faces)->block[y / 8].id[y % 8];
+    q->sink->element[to][0] = edges ? q->x->lines.id[x / 8][x % 8] : (int32_t)x;
+    q->sink->element[to][1] = (edges ? &q->y->lines : &q->y->faces)->id[y / 8][y % 8];
 }
 
 /* The pairs of `wanted` that the tighter test finds apart. */
@@ -453,12 +455,13 @@ DRAPE_INLINE void enqueue(search *s, drape_contact_kind kind, int32_t a, int32_t
 
 /* ---- Two leaves ---- */
 
-/* The lanes of b that have vertex v among their first `corners`, as bits. */
-DRAPE_INLINE uint32_t has_vertex(const drape_i_block *b, int32_t corners, int32_t v) {
+/* The lanes of a block that have vertex v among their `corners`, as bits. */
+DRAPE_INLINE uint32_t has_vertex(const drape_i_elements *e, int32_t block, int32_t corners, int32_t v) {
+    const int32_t(*vertex)[8] = (const int32_t(*)[8])e->vertex + (int64_t)corners * block;
     uint32_t bits = 0;
     for (int32_t p = 0; p < 8; p += VF_LANES) {
-        vm yes = vfi_eq(vfi_load(b->vertex[0] + p), vfi_set1(v));
-        for (int32_t k = 1; k < corners; k++) yes |= vfi_eq(vfi_load(b->vertex[k] + p), vfi_set1(v));
+        vm yes = vfi_eq(vfi_load(vertex[0] + p), vfi_set1(v));
+        for (int32_t k = 1; k < corners; k++) yes |= vfi_eq(vfi_load(vertex[k] + p), vfi_set1(v));
         bits |= vm_bits(yes) << p;
     }
     return bits;
@@ -473,23 +476,23 @@ typedef struct meeting {
     bool one_mesh;
 } meeting;
 
-/* Vertex `lane` of p against the faces of leaf k in `among`. */
-DRAPE_INLINE void vertex_faces(search *s, drape_contact_kind kind, const drape_i_block *p, int32_t lane,
-                               const drape_contact_tree *faces, int32_t k, uint32_t among, const float r[3],
-                               bool one_mesh) {
-    const drape_i_block *f = &faces->faces.block[k];
-    box of = get_box(&p->box, lane);
-    among &= meets(&f->box, &of, r);
-    if (one_mesh) among &= ~has_vertex(f, 3, p->id[lane]);
-    enqueue(s, kind, p->id[lane], k, among);
+/* Vertex `lane` of block n against the faces of leaf k in `among`. */
+DRAPE_INLINE void vertex_faces(search *s, drape_contact_kind kind, const drape_i_elements *points, int32_t n,
+                               int32_t lane, const drape_i_elements *faces, int32_t k, uint32_t among,
+                               const float r[3], bool one_mesh) {
+    box of = get_box(&points->box[n], lane);
+    among &= meets(&faces->box[k], &of, r);
+    if (one_mesh) among &= ~has_vertex(faces, k, 3, points->id[n][lane]);
+    enqueue(s, kind, points->id[n][lane], k, among);
 }
 
 /* Edge `lane` of block n of a against the edges of block m of b in `among`. */
 DRAPE_INLINE void edge_edges(search *s, const meeting *w, int32_t n, int32_t lane, int32_t m, uint32_t among) {
-    const drape_i_block *e = &w->a->lines.block[n], *f = &w->b->lines.block[m];
-    box of = get_box(&e->box, lane);
-    among &= meets(&f->box, &of, w->r);
-    if (w->one_mesh) among &= ~(has_vertex(f, 2, e->vertex[0][lane]) | has_vertex(f, 2, e->vertex[1][lane]));
+    const drape_i_elements *e = &w->a->lines, *f = &w->b->lines;
+    const int32_t(*end)[8] = (const int32_t(*)[8])e->vertex + 2 * (int64_t)n;
+    box of = get_box(&e->box[n], lane);
+    among &= meets(&f->box[m], &of, w->r);
+    if (w->one_mesh) among &= ~(has_vertex(f, m, 2, end[0][lane]) | has_vertex(f, m, 2, end[1][lane]));
     enqueue(s, DRAPE_CONTACT_EDGE_EDGE, 8 * n + lane, m, among);
 }
 
@@ -498,9 +501,8 @@ DRAPE_INLINE void vertices_faces(search *s, drape_contact_kind kind, const drape
                                  const box *box_of_faces, const drape_contact_tree *faces, int32_t k, uint32_t among,
                                  const float r[3], bool one_mesh) {
     for (int32_t n = points->points.begin[i]; n < points->points.begin[i + 1]; n++) {
-        const drape_i_block *p = &points->points.block[n];
-        for (uint32_t left = meets(&p->box, box_of_faces, r); left; left &= left - 1)
-            vertex_faces(s, kind, p, DRAPE_LOWEST_BIT(left), faces, k, among, r, one_mesh);
+        for (uint32_t left = meets(&points->points.box[n], box_of_faces, r); left; left &= left - 1)
+            vertex_faces(s, kind, &points->points, n, DRAPE_LOWEST_BIT(left), &faces->faces, k, among, r, one_mesh);
     }
 }
 
@@ -510,10 +512,9 @@ enum { MOST_LINES = 3 * DRAPE_I_TREE_WIDTH / 8 }; /* blocks of edges of a leaf *
 DRAPE_INLINE void edges_edges(search *s, const meeting *w) {
     uint32_t among[MOST_LINES];
     int32_t first = w->b->lines.begin[w->k], last = w->b->lines.begin[w->k + 1];
-    for (int32_t m = first; m < last; m++) among[m - first] = meets(&w->b->lines.block[m].box, w->box_a, w->r);
+    for (int32_t m = first; m < last; m++) among[m - first] = meets(&w->b->lines.box[m], w->box_a, w->r);
     for (int32_t n = w->a->lines.begin[w->i]; n < w->a->lines.begin[w->i + 1]; n++) {
-        const drape_i_block *e = &w->a->lines.block[n];
-        for (uint32_t left = meets(&e->box, w->box_b, w->r); left; left &= left - 1)
+        for (uint32_t left = meets(&w->a->lines.box[n], w->box_b, w->r); left; left &= left - 1)
             for (int32_t m = first; m < last; m++)
                 if (among[m - first]) edge_edges(s, w, n, DRAPE_LOWEST_BIT(left), m, among[m - first]);
     }
@@ -525,8 +526,7 @@ static void two_leaves(search *s, const drape_contact_tree *a, int32_t i, const 
     reach(&leaf_a->way, &leaf_b->way, s->query->together, w.r);
     s->overlaps++;
     /* Vertices and edges of a leaf are those of its triangles: where none of these is near, nothing is. */
-    uint32_t near_a = meets(&b->faces.block[k].box, w.box_a, w.r),
-             near_b = meets(&a->faces.block[i].box, w.box_b, w.r);
+    uint32_t near_a = meets(&b->faces.box[k], w.box_a, w.r), near_b = meets(&a->faces.box[i], w.box_b, w.r);
     if (!near_a || !near_b) return;
     vertices_faces(s, DRAPE_CONTACT_VERTEX_TRIANGLE, a, i, w.box_b, b, k, near_a, w.r, w.one_mesh);
     vertices_faces(s, w.one_mesh ? DRAPE_CONTACT_VERTEX_TRIANGLE : DRAPE_CONTACT_TRIANGLE_VERTEX, b, k, w.box_a, a, i,
@@ -541,8 +541,7 @@ static void one_leaf(search *s, const drape_contact_tree *a, int32_t i, const no
     s->overlaps++;
     vertices_faces(s, DRAPE_CONTACT_VERTEX_TRIANGLE, a, i, w.box_a, a, i, 0xff, w.r, true);
     for (int32_t n = a->lines.begin[i]; n < a->lines.begin[i + 1]; n++) {
-        const drape_i_block *e = &a->lines.block[n];
-        for (int32_t lane = 0; lane < 8 && e->id[lane] >= 0; lane++) {
+        for (int32_t lane = 0; lane < 8 && a->lines.id[n][lane] >= 0; lane++) {
             edge_edges(s, &w, n, lane, n, (0xffu << lane << 1) & 0xff);
             for (int32_t m = n + 1; m < a->lines.begin[i + 1]; m++) edge_edges(s, &w, n, lane, m, 0xff);
         }

@@ -96,8 +96,8 @@ static drape_status grow(drape_constraint_builder *b) {
     entry *entries = NULL;
     drape_constraint *merged = NULL;
     drape_contradiction *contradictions = NULL;
-    if (!DRAPE_NEW(b->ctx, entries, room) || !DRAPE_NEW(b->ctx, merged, room) ||
-        !DRAPE_NEW(b->ctx, contradictions, room)) {
+    if (!DRAPE_NEW_RAW(b->ctx, entries, room) || !DRAPE_NEW_RAW(b->ctx, merged, room) ||
+        !DRAPE_NEW_RAW(b->ctx, contradictions, room)) {
         DRAPE_FREE(b->ctx, entries, room);
         DRAPE_FREE(b->ctx, merged, room);
         return DRAPE_ERROR_MEMORY;

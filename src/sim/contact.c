@@ -124,7 +124,7 @@ static drape_status allocate(drape_sim *sim, const drape_scene *scene) {
         !DRAPE_NEW(sim->ctx, c->ahead, 3 * n) || !DRAPE_NEW_RAW(sim->ctx, c->impulse, 3 * n))
         return DRAPE_ERROR_MEMORY;
     c->touch_room = sim->vertices / 8 + 64; /* more take memory when they come */
-    if (!DRAPE_NEW(sim->ctx, c->touch, c->touch_room)) return DRAPE_ERROR_MEMORY;
+    if (!DRAPE_NEW_RAW(sim->ctx, c->touch, c->touch_room)) return DRAPE_ERROR_MEMORY;
     for (int32_t p = 0, v = 0; p < scene->piece_count; p++)
         for (int32_t i = 0; i < scene->pieces[p].vertices; i++, v++) {
             c->thickness[v] = scene->pieces[p].thickness;

@@ -75,7 +75,7 @@ static drape_status add_touch(drape_i_contact *c, const drape_i_touch *touch) {
     if (c->touches == c->touch_room) {
         int32_t room = c->touch_room + c->touch_room / 2 + 64;
         drape_i_touch *next;
-        if (!DRAPE_NEW(ctx, next, room)) return DRAPE_ERROR_MEMORY;
+        if (!DRAPE_NEW_RAW(ctx, next, room)) return DRAPE_ERROR_MEMORY;
         if (c->touches > 0) memcpy(next, c->touch, (size_t)c->touches * sizeof *next);
         DRAPE_FREE(ctx, c->touch, c->touch_room);
         c->touch = next;

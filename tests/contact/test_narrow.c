@@ -159,6 +159,29 @@ static moving_pair above_triangle(double from, double to) {
     return p;
 }
 
+/* Parts that lie on each other, hardly farther apart than they must be, and turn together by 0.02. No single
+ * direction proves that for a thirtieth of the step. */
+static void test_piles_that_turn_are_apart(void **state) {
+    static const double crossed[12] = {-0.5, 0, 0, 0.5, 0, 0, 0, -0.5, -1e-3, 0, 0.5, -1e-3};
+    static const double lying[12] = {0, 0, 0, -0.5, -0.5, -1e-3, 0.5, -0.5, -1e-3, 0, 0.5, -1e-3};
+    const drape_ccd_settings settings = {.depth = 4, .separation = 0.9e-3};
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        const double *start = kind == DRAPE_CCD_EDGE_EDGE ? crossed : lying;
+        for (int axis = 0; axis < 2; axis++) {
+            double end[12], c = cos(0.02), s = sin(0.02);
+            memcpy(end, start, sizeof end);
+            for (int i = 0; i < 4; i++) {
+                double y = start[3 * i + axis], z = start[3 * i + 2];
+                end[3 * i + axis] = c * y - s * z, end[3 * i + 2] = s * y + c * z;
+            }
+            assert_true(drape_ccd_time((drape_ccd_kind)kind, start, end, &settings) == DRAPE_CCD_APART);
+            for (int i = kind == DRAPE_CCD_EDGE_EDGE ? 2 : 1; i < 4; i++) end[3 * i + 2] += 0.2e-3;
+            assert_true(drape_ccd_time((drape_ccd_kind)kind, start, end, &settings) <= 1);
+        }
+    }
+}
+
 static void test_what_is_not_finite_touches(void **state) {
     (void)state;
     static const double bad[] = {NAN, -NAN, INFINITY, -INFINITY, DBL_MAX, -DBL_MAX, 1e300};
@@ -341,6 +364,7 @@ int main(void) {
         cmocka_unit_test(test_contacts_to_order),
         cmocka_unit_test(test_degenerate_pairs_apart),
         cmocka_unit_test(test_times_are_close),
+        cmocka_unit_test(test_piles_that_turn_are_apart),
         cmocka_unit_test(test_what_is_not_finite_touches),
         cmocka_unit_test(test_the_smallest_numbers),
         cmocka_unit_test(test_batches),

@@ -24,7 +24,8 @@ typedef struct layers {
 } layers;
 
 /* distance: between them, m; closing: how fast the upper one comes down, m/s. */
-static layers *make_layers(drape_context *ctx, drape_contact_law law, double distance, double closing) {
+static layers *make_layers_of(drape_context *ctx, double thickness, drape_contact_law law, double distance,
+                              double closing) {
     layers *l = calloc(1, sizeof *l);
     assert_non_null(l);
     l->lower = test_strip_create(ctx, 9, 9, 0.3, 0.3);
@@ -36,7 +37,7 @@ static layers *make_layers(drape_context *ctx, drape_contact_law law, double dis
     }
     for (int p = 0; p < 2; p++) {
         l->pieces[p] = both[p]->piece;
-        l->pieces[p].thickness = THICKNESS;
+        l->pieces[p].thickness = thickness;
     }
     test_strip_pin(l->lower, 0, 9, 0, 9);
     l->contact = (drape_contact_settings){.self = true, .law = law};
@@ -53,6 +54,10 @@ static layers *make_layers(drape_context *ctx, drape_contact_law law, double dis
     test_set_state(ctx, l->sim, NULL, v);
     ASSERT_OK(ctx, drape_i_contact_look(l->sim, 0, STEP));
     return l;
+}
+
+static layers *make_layers(drape_context *ctx, drape_contact_law law, double distance, double closing) {
+    return make_layers_of(ctx, THICKNESS, law, distance, closing);
 }
 
 static void free_layers(layers *l) {
@@ -133,12 +138,28 @@ static void test_compressed_springs_stiffen(void **state) {
         free_layers(used_up);
         for (double s = 0.1; s < 0.95; s += 0.2) {
             layers *l = make_layers(ctx, LAWS[law], THICKNESS - (1 + s) * REST, 0);
-            ASSERT_NEAR(push_of(l), (1 + s) * (1 + 2 * s) * first, 1e-9 * first);
+            double slope = s < 0.5 ? 2 : 0.5 / ((1 - s) * (1 - s)), f = s < 0.5 ? 1 + 2 * s : 1 + 0.5 / (1 - s);
+            ASSERT_NEAR(push_of(l), (1 + s) * f * first, 1e-9 * first);
             for (int32_t i = 0; i < l->sim->contact->springs; i++) stiffness += l->sim->contact->spring[i].k;
-            ASSERT_NEAR(stiffness, (3 + 4 * s) * first / REST, 1e-9 * first / REST);
+            ASSERT_NEAR(stiffness, (f + (1 + s) * slope) * first / REST, 1e-8 * first / REST);
             stiffness = 0;
             free_layers(l);
         }
+    }
+    drape_context_destroy(ctx);
+}
+
+/* The contact distance is 1 mm here, and stands for the thickness where there is none. */
+static void test_cloth_without_thickness_has_room_for_springs(void **state) {
+    drape_context *ctx = test_context(1);
+    (void)state;
+    for (double gap = 0.1e-3; gap < THICKNESS; gap += 0.2e-3) {
+        layers *thick = make_layers(ctx, DRAPE_CONTACT_SECANT, gap, 0);
+        layers *thin = make_layers_of(ctx, 0, DRAPE_CONTACT_SECANT, gap, 0);
+        assert_true(thick->sim->contact->springs > 50);
+        assert_int_equal(thin->sim->contact->springs, thick->sim->contact->springs);
+        ASSERT_NEAR(push_of(thin), push_of(thick), 1e-9 * push_of(thick));
+        free_layers(thick), free_layers(thin);
     }
     drape_context_destroy(ctx);
 }
@@ -324,6 +345,7 @@ int main(void) {
         cmocka_unit_test(test_stiffness_follows_from_the_gap),
         cmocka_unit_test(test_force_follows_from_the_gap),
         cmocka_unit_test(test_compressed_springs_stiffen),
+        cmocka_unit_test(test_cloth_without_thickness_has_room_for_springs),
         cmocka_unit_test(test_secant_is_taken_at_the_predicted_gap),
         cmocka_unit_test(test_newton_sees_the_derivative),
         cmocka_unit_test(test_folds_are_held_by_both_laws),

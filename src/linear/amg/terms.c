@@ -55,14 +55,15 @@ static drape_status make_room(drape_context *ctx, int32_t rows, int64_t terms, i
     t->room_terms = terms + terms / 2;
     t->room_entries = entries + entries / 2;
     t->room_touched = t->room_entries < rows ? t->room_entries : rows;
-    bool good = DRAPE_NEW(ctx, t->first, t->room_terms + 1) && DRAPE_NEW(ctx, t->product, t->room_terms) &&
-                DRAPE_NEW(ctx, t->row, t->room_entries) && DRAPE_NEW(ctx, t->g, t->room_entries * STRIDE) &&
-                DRAPE_NEW(ctx, t->term, t->room_entries) && DRAPE_NEW(ctx, t->own, t->room_entries * STRIDE) &&
-                DRAPE_NEW(ctx, t->touched, t->room_touched) &&
-                DRAPE_NEW(ctx, t->touched_first, t->room_touched + 1) &&
-                DRAPE_NEW(ctx, t->D, t->room_touched * 9 + DRAPE_I_PADDING) &&
-                DRAPE_NEW(ctx, t->G, t->room_touched * 9 + DRAPE_I_PADDING) &&
-                DRAPE_NEW(ctx, t->saved, t->room_touched * STRIDE) && DRAPE_NEW_RAW(ctx, t->index, rows);
+    bool good = DRAPE_NEW_RAW(ctx, t->first, t->room_terms + 1) && DRAPE_NEW_RAW(ctx, t->product, t->room_terms) &&
+                DRAPE_NEW_RAW(ctx, t->row, t->room_entries) && DRAPE_NEW_RAW(ctx, t->g, t->room_entries * STRIDE) &&
+                DRAPE_NEW_RAW(ctx, t->term, t->room_entries) &&
+                DRAPE_NEW_RAW(ctx, t->own, t->room_entries * STRIDE) &&
+                DRAPE_NEW_RAW(ctx, t->touched, t->room_touched) &&
+                DRAPE_NEW_RAW(ctx, t->touched_first, t->room_touched + 1) &&
+                DRAPE_NEW_RAW(ctx, t->D, t->room_touched * 9 + DRAPE_I_PADDING) &&
+                DRAPE_NEW_RAW(ctx, t->G, t->room_touched * 9 + DRAPE_I_PADDING) &&
+                DRAPE_NEW_RAW(ctx, t->saved, t->room_touched * STRIDE) && DRAPE_NEW_RAW(ctx, t->index, rows);
     if (!good) {
         drape_i_terms_free(ctx, t);
         return DRAPE_ERROR_MEMORY;
@@ -160,6 +161,12 @@ static void sort_by_rows(drape_i_terms *t) {
     t->touched_first[0] = 0;
 }
 
+/* Kernels load whole registers, also of the last block. */
+static void clear_padding(drape_i_terms *t) {
+    memset(t->D + 9 * (int64_t)t->touches, 0, DRAPE_I_PADDING * sizeof *t->D);
+    memset(t->G + 9 * (int64_t)t->touches, 0, DRAPE_I_PADDING * sizeof *t->G);
+}
+
 static double length_of(const float *g) {
     return sqrt(((double)g[0] * g[0] + (double)g[1] * g[1]) + (double)g[2] * g[2]);
 }
@@ -220,6 +227,7 @@ drape_status drape_i_terms_set(drape_context *ctx, const drape_i_amg_input *in, 
     sort_by_rows(t);
     drape_i_loop(ctx, t->count, GRAIN, sum_lengths, t);
     drape_i_loop(ctx, t->touches, GRAIN, make_diagonal, t);
+    clear_padding(t);
     return DRAPE_OK;
 }
 
