@@ -97,11 +97,11 @@ typedef struct drape_petsc_sim drape_petsc_sim;
 
 /* Reads a scene as drape_scene_load does, and divides its vertices over the processes by their rest positions, as
  * drape_petsc_system_read does. Keeps the part of this process: its own vertices and two rings of copies around them.
- * The description of the whole mesh is held only while it is divided: some 70 bytes per vertex. Pins, wind, loads,
- * all models and fabrics; the integrators "linearised-euler", "implicit-euler" and "bdf2", the default. Everything
- * else that the scene asks for is refused by name (DRAPE_ERROR_ARGUMENT): contact, limits of strain, other
- * integrators, solvers and mass matrices. The energies of certificates are zero, and Newton's method searches by
- * slopes, not by a potential. options may be NULL. */
+ * Of regular grids no more than windows are ever held. Meshes and irregular grids are held as a whole until they are
+ * divided: some 70 bytes per vertex (docs/scale-out.md). Pins, wind, loads, all models and fabrics; the integrators
+ * "linearised-euler", "implicit-euler" and "bdf2", the default. Everything else that the scene asks for is refused by
+ * name (DRAPE_ERROR_ARGUMENT): contact, limits of strain, other integrators, solvers and mass matrices. The energies
+ * of certificates are zero, and Newton's method searches by slopes, not by a potential. options may be NULL. */
 DRAPE_API drape_status drape_petsc_sim_load(drape_context *ctx, MPI_Comm comm, const char *name,
                                             const drape_scene_options *options, drape_petsc_sim **out);
 DRAPE_API void drape_petsc_sim_destroy(drape_petsc_sim *sim); /* NULL is fine */
@@ -116,6 +116,8 @@ DRAPE_API double drape_petsc_sim_time(const drape_petsc_sim *sim);      /* s */
 /* m, 3 doubles per vertex of the part; and each one's number in the whole scene. */
 DRAPE_API const double *drape_petsc_sim_positions(const drape_petsc_sim *sim);
 DRAPE_API const int32_t *drape_petsc_sim_numbers(const drape_petsc_sim *sim);
+/* The most bytes that drape held on this process up to the end of reading and dividing the scene. */
+DRAPE_API int64_t drape_petsc_sim_load_bytes(const drape_petsc_sim *sim);
 /* Bytes that this process holds of mesh, state and matrix (drape's own; PETSc's are not in it). */
 DRAPE_API int64_t drape_petsc_sim_bytes(const drape_petsc_sim *sim);
 
