@@ -194,7 +194,8 @@ static int run_frames(running *r) {
 
 /* ---- What there is to say ---- */
 
-static void print_json_result(const running *r, const usage *u, int64_t own, int64_t here, int64_t bytes) {
+static void print_json_result(const running *r, const usage *u, int64_t own, int64_t here, int64_t bytes,
+                              int64_t load_bytes) {
     printf("{\n  \"vertices\": %" PRId64 ",\n  \"processes\": %d,\n  \"steps\": %" PRId64
            ",\n  \"iterations\": %" PRId64 ",\n  \"unconverged\": %" PRId64 ",\n",
            drape_petsc_sim_vertices(r->sim), session_now().size, r->verdict.steps, r->iterations,
@@ -202,8 +203,8 @@ static void print_json_result(const running *r, const usage *u, int64_t own, int
     printf("  \"stretch\": ");
     print_json_number(r->verdict.stretch);
     printf(",\n  \"step_seconds\": %.9g,\n  \"part_own\": %" PRId64 ",\n  \"part_vertices\": %" PRId64
-           ",\n  \"part_bytes\": %" PRId64 ",\n",
-           r->stepping, own, here, bytes);
+           ",\n  \"part_bytes\": %" PRId64 ",\n  \"load_bytes\": %" PRId64 ",\n",
+           r->stepping, own, here, bytes, load_bytes);
     printf("  \"cpu_seconds\": %.9g,\n  \"peak_bytes\": %" PRId64 ",\n  \"peak_bytes_all\": %" PRId64 "\n}\n", u->cpu,
            u->peak, u->peak_all);
 }
@@ -211,11 +212,11 @@ static void print_json_result(const running *r, const usage *u, int64_t own, int
 static void print_summary(const running *r) {
     const drape_petsc_part *part = drape_petsc_sim_part(r->sim);
     int64_t own = most_of(part->own_count), here = most_of(part->vertices);
-    int64_t bytes = most_of(drape_petsc_sim_bytes(r->sim));
+    int64_t bytes = most_of(drape_petsc_sim_bytes(r->sim)), load_bytes = most_of(drape_petsc_sim_load_bytes(r->sim));
     usage u = measure_usage();
     if (!speaks()) return;
     if (r->json) {
-        print_json_result(r, &u, own, here, bytes);
+        print_json_result(r, &u, own, here, bytes, load_bytes);
         return;
     }
     if (r->output) tell("wrote %s\n", r->output);

@@ -43,13 +43,16 @@ static PetscErrorCode on_petsc_error(MPI_Comm comm, int line, const char *functi
     const char *text = NULL;
     (void)comm, (void)line, (void)file, (void)user;
     if (type != PETSC_ERROR_INITIAL) return code;
+    /* PETSc 3.18 itself gives a line in place of the code here, and the function that asked for memory as message. */
+    const bool aligned = function && strcmp(function, "PetscMallocAlign") == 0;
+    const bool memory = code == PETSC_ERR_MEM || aligned;
     wait_for_turn();
     PetscErrorMessage(code, &text, NULL);
     complain_of_process(now.rank, now.size,
-                        code == PETSC_ERR_MEM ? "out of memory"
-                        : text                ? text
-                                              : "PETSc failed",
-                        code == PETSC_ERR_MEM ? function : message);
+                        memory ? "out of memory"
+                        : text ? text
+                               : "PETSc failed",
+                        memory && !aligned ? function : message);
     if (guarded) unlink(guarded);
     MPI_Abort(MPI_COMM_WORLD, FAILED);
     return code;

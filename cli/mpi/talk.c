@@ -19,6 +19,7 @@ parse_result parse_together(const command_line *line, int argc, char **argv) {
             dup2(kept[i], fileno(stream[i]));
             close(kept[i]);
         }
+    setvbuf(stderr, NULL, _IONBF, 0); /* which freopen changes: a message must not wait where the process is ended */
     return result;
 }
 

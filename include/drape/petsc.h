@@ -101,8 +101,9 @@ DRAPE_API drape_status drape_petsc_system_write(const drape_petsc_system *system
 typedef struct drape_petsc_sim drape_petsc_sim;
 
 /* Reads a scene as drape_scene_load does, and divides its vertices over the processes by their rest positions, as
- * drape_petsc_system_read does. Each process keeps its own vertices and two rings of copies around them. The
- * description of the whole mesh, some 70 bytes per vertex, is held only while it is divided. options may be NULL.
+ * drape_petsc_system_read does. Each process keeps its own vertices and two rings of copies around them. Of regular
+ * grids no process ever holds more than windows. Meshes and irregular grids are held as a whole until they are
+ * divided, some 70 bytes per vertex (docs/scale-out.md). options may be NULL.
  *
  * A scene may have pins, wind, loads, and any model and fabric. Its integrator is "linearised-euler",
  * "implicit-euler" or "bdf2", the default. Everything else is refused with DRAPE_ERROR_ARGUMENT and a message that
@@ -124,6 +125,8 @@ DRAPE_API double drape_petsc_sim_time(const drape_petsc_sim *sim);      /* s */
  * next step. */
 DRAPE_API const double *drape_petsc_sim_positions(const drape_petsc_sim *sim);
 DRAPE_API const int32_t *drape_petsc_sim_numbers(const drape_petsc_sim *sim);
+/* The most bytes that drape held on this process up to the end of reading and dividing the scene. */
+DRAPE_API int64_t drape_petsc_sim_load_bytes(const drape_petsc_sim *sim);
 /* Memory that drape holds on this process for mesh, state and matrix, in bytes. PETSc's own memory comes on top. */
 DRAPE_API int64_t drape_petsc_sim_bytes(const drape_petsc_sim *sim);
 

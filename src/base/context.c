@@ -143,6 +143,7 @@ void *drape_i_alloc_raw(drape_context *ctx, int64_t count, size_t size) {
         return NULL;
     }
     ctx->bytes += (int64_t)bytes;
+    if (ctx->bytes > ctx->most_bytes) ctx->most_bytes = ctx->bytes;
     return memory;
 }
 

@@ -22,6 +22,7 @@ struct drape_context {
     struct drape_i_pool *pool; /* NULL with one thread or a host's scheduler */
     int64_t bytes;             /* held through drape_i_alloc */
     char message[DRAPE_I_MESSAGE_SIZE];
+    int64_t most_bytes; /* the most that was held so far */
 };
 
 /* Sets the message and returns status, so that a failure is one line: return drape_i_fail(ctx, ...). Without a

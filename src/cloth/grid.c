@@ -13,21 +13,35 @@ static bool has_vertex(const drape_i_grid *g, int32_t i, int32_t j) {
     return has_cell(g, i, j) || has_cell(g, i - 1, j) || has_cell(g, i, j - 1) || has_cell(g, i - 1, j - 1);
 }
 
-static void fill(drape_i_grid *g) {
-    int32_t v = 0, t = 0;
-    for (int32_t j = 0; j < g->ny; j++)
-        for (int32_t i = 0; i < g->nx; i++) {
-            g->number[i + (int64_t)g->nx * j] = -1;
+static int64_t place_of(const drape_i_grid *g, int32_t i, int32_t j) {
+    const drape_i_window *w = &g->window;
+    return i - w->from[0] + (int64_t)(w->to[0] - w->from[0]) * (j - w->from[1]);
+}
+
+/* The cell and its far corner are in the window. */
+static bool makes_cell(const drape_i_grid *g, int32_t i, int32_t j) {
+    return i + 1 < g->window.to[0] && j + 1 < g->window.to[1] && has_cell(g, i, j);
+}
+
+static void fill_vertices(drape_i_grid *g) {
+    int32_t v = 0;
+    for (int32_t j = g->window.from[1]; j < g->window.to[1]; j++)
+        for (int32_t i = g->window.from[0]; i < g->window.to[0]; i++) {
+            g->number[place_of(g, i, j)] = -1;
             if (!has_vertex(g, i, j)) continue;
             double x = g->width * ((double)i / (g->nx - 1) - 0.5), y = g->height * ((double)j / (g->ny - 1) - 0.5);
             g->rest[3 * (int64_t)v] = g->uv[2 * (int64_t)v] = x;
             g->rest[3 * (int64_t)v + 1] = g->uv[2 * (int64_t)v + 1] = y;
-            g->number[i + (int64_t)g->nx * j] = v++;
+            g->number[place_of(g, i, j)] = v++;
         }
-    for (int32_t j = 0; j + 1 < g->ny; j++)
-        for (int32_t i = 0; i + 1 < g->nx; i++) {
-            if (!has_cell(g, i, j)) continue;
-            const int32_t *low = g->number + i + (int64_t)g->nx * j, *high = low + g->nx;
+}
+
+static void fill_triangles(drape_i_grid *g) {
+    int32_t t = 0;
+    for (int32_t j = g->window.from[1]; j < g->window.to[1]; j++)
+        for (int32_t i = g->window.from[0]; i < g->window.to[0]; i++) {
+            if (!makes_cell(g, i, j)) continue;
+            const int32_t *low = g->number + place_of(g, i, j), *high = g->number + place_of(g, i, j + 1);
             int32_t a = low[0], b = low[1], c = high[1], d = high[0];
             if (g->alternating && (i + j) % 2) {
                 g->triangle[t][0] = a, g->triangle[t][1] = b, g->triangle[t++][2] = d;
@@ -40,32 +54,74 @@ static void fill(drape_i_grid *g) {
 }
 
 drape_status drape_i_grid_make(drape_context *ctx, drape_i_arena *arena, drape_i_grid *g) {
+    drape_i_window *w = &g->window;
+    if (!g->partly) *w = (drape_i_window){{0, 0}, {g->nx, g->ny}};
     g->vertices = g->triangles = 0;
-    for (int32_t j = 0; j < g->ny; j++)
-        for (int32_t i = 0; i < g->nx; i++) {
+    for (int32_t j = w->from[1]; j < w->to[1]; j++)
+        for (int32_t i = w->from[0]; i < w->to[0]; i++) {
             g->vertices += has_vertex(g, i, j);
-            g->triangles += 2 * has_cell(g, i, j);
+            g->triangles += 2 * makes_cell(g, i, j);
         }
-    g->number = drape_i_arena_get(ctx, arena, (int64_t)g->nx * g->ny, sizeof *g->number);
+    g->number = drape_i_arena_get(ctx, arena, place_of(g, w->from[0], w->to[1]), sizeof *g->number);
     g->rest = drape_i_arena_get(ctx, arena, 3 * (int64_t)g->vertices, sizeof *g->rest);
     g->uv = drape_i_arena_get(ctx, arena, 2 * (int64_t)g->vertices, sizeof *g->uv);
     g->triangle = drape_i_arena_get(ctx, arena, g->triangles, sizeof *g->triangle);
     if (!g->number || !g->rest || !g->uv || !g->triangle) return DRAPE_ERROR_MEMORY;
-    fill(g);
+    fill_vertices(g);
+    fill_triangles(g);
     return DRAPE_OK;
 }
+
+/* ---- Numbers ---- */
+
+bool drape_i_grid_has(const drape_i_grid *g, int32_t i, int32_t j) { return has_vertex(g, i, j); }
+
+int32_t drape_i_grid_vertex(const drape_i_grid *g, int32_t i, int32_t j) {
+    const drape_i_window *w = &g->window;
+    bool inside = i >= w->from[0] && i < w->to[0] && j >= w->from[1] && j < w->to[1];
+    return inside ? g->number[place_of(g, i, j)] : -1;
+}
+
+/* Vertices of row j, which are its first ones. */
+static int32_t row_length(const drape_i_grid *g, int32_t j) {
+    if (g->cut_y > 0 && j <= g->cut_y) return g->nx;
+    return g->cut_x > 0 ? g->cut_x + 1 : 0;
+}
+
+/* Rows up to the cut are as long as row 0; all others are as long as the last. */
+int32_t drape_i_grid_number(const drape_i_grid *g, bool tube, int32_t i, int32_t j) {
+    const int32_t low = j <= g->cut_y ? j : g->cut_y + 1;
+    if (tube) return i % (g->nx - 1) + (g->nx - 1) * j;
+    return row_length(g, 0) * low + row_length(g, g->ny - 1) * (j - low) + i;
+}
+
+void drape_i_grid_find(const drape_i_grid *g, bool tube, int32_t number, int32_t *i, int32_t *j) {
+    const int32_t below = tube ? 0 : drape_i_grid_number(g, false, 0, g->cut_y);
+    int32_t length = tube ? g->nx - 1 : row_length(g, 0);
+    *j = 0;
+    if (!tube && number >= below + row_length(g, g->cut_y)) {
+        number -= below + row_length(g, g->cut_y);
+        length = row_length(g, g->ny - 1);
+        *j = g->cut_y + 1;
+    }
+    *j += number / length;
+    *i = number % length;
+}
+
+int32_t drape_i_grid_count(const drape_i_grid *g, bool tube) { return drape_i_grid_number(g, tube, 0, g->ny); }
 
 static const double TWO_PI = 6.28318530717958647692;
 
 drape_status drape_i_grid_roll(drape_context *ctx, drape_i_arena *arena, drape_i_grid *g) {
-    DRAPE_ASSERT(g->nx >= 4 && g->vertices == g->nx * g->ny);
-    int32_t around = g->nx - 1, (*triangle)[3];
+    const int32_t around = g->nx - 1, rows = g->vertices / g->nx;
+    int32_t(*triangle)[3];
+    DRAPE_ASSERT(g->nx >= 4 && g->vertices == g->nx * rows);
     /* So that edges around a regular tube are as long as in the pattern. */
     double radius = g->width / (2 * around * drape_i_sin(0.5 * TWO_PI / around)), *rest;
-    rest = drape_i_arena_get(ctx, arena, 3 * (int64_t)around * g->ny, sizeof *rest);
+    rest = drape_i_arena_get(ctx, arena, 3 * (int64_t)around * rows, sizeof *rest);
     triangle = drape_i_arena_get(ctx, arena, g->triangles, sizeof *triangle);
     if (!rest || !triangle) return DRAPE_ERROR_MEMORY;
-    for (int32_t j = 0; j < g->ny; j++)
+    for (int32_t j = 0; j < rows; j++)
         for (int32_t i = 0; i < g->nx; i++) {
             int64_t flat = i + (int64_t)g->nx * j;
             int32_t v = i % around + around * j;
@@ -80,7 +136,7 @@ drape_status drape_i_grid_roll(drape_context *ctx, drape_i_arena *arena, drape_i
         for (int32_t k = 0; k < 3; k++) triangle[t][k] = g->number[g->triangle[t][k]];
     g->uv_vertices = g->vertices;
     g->uv_triangle = g->triangle;
-    g->vertices = around * g->ny;
+    g->vertices = around * rows;
     g->rest = rest;
     g->triangle = triangle;
     return DRAPE_OK;

@@ -8,28 +8,49 @@
 
 /* ---- grid.c ---- */
 
+/* The vertices of columns from[0] to to[0] - 1, rows from[1] to to[1] - 1, and the cells between them. */
+typedef struct drape_i_window {
+    int32_t from[2], to[2];
+} drape_i_window;
+
 /* A rectangle of nx x ny vertices in the plane z = 0, width along x (material u), height along y (material v), its
  * centre at the origin. With cut_x < nx - 1 the cells whose lower corner is at or beyond (cut_x, cut_y) are left
  * out, and so are the vertices that only they would have. number[i + nx j] is a vertex's number, -1 where
- * there is none. */
+ * there is none.
+ *
+ * With `partly` only a window of it is made, in the same order. `number` then has only the columns and rows of the
+ * window, and vertices have the numbers that they have in it. */
 typedef struct drape_i_grid {
     int32_t nx, ny, cut_x, cut_y;
     double width, height; /* m */
     bool alternating;     /* diagonals turn from cell to cell; else all go from lower left to upper right */
+    bool partly;
+    drape_i_window window; /* set to all of it unless `partly` */
     int32_t vertices, triangles;
-    int32_t *number;   /* nx ny */
+    int32_t *number;   /* of the window */
     double *rest, *uv; /* 3 and 2 per vertex */
     int32_t (*triangle)[3];
     /* Of a tube: */
-    int32_t uv_vertices; /* nx ny: uv has that many; 0: no tube */
+    int32_t uv_vertices; /* of the window before it was rolled: uv has that many; 0: no tube */
     int32_t (*uv_triangle)[3];
 } drape_i_grid;
 
 /* A whole rectangle: cut_x = nx - 1, cut_y = ny - 1. The arrays come from the arena. */
 drape_status drape_i_grid_make(drape_context *ctx, drape_i_arena *arena, drape_i_grid *grid);
 
+/* The number of vertex (i, j) in the window, -1 where it is not there. */
+int32_t drape_i_grid_vertex(const drape_i_grid *grid, int32_t i, int32_t j);
+/* Whether all of the grid has it. */
+bool drape_i_grid_has(const drape_i_grid *grid, int32_t i, int32_t j);
+/* Its number in all of the grid, made or not, and where a vertex with that number is; `tube`: as it is when rolled
+ * up. */
+int32_t drape_i_grid_number(const drape_i_grid *grid, bool tube, int32_t i, int32_t j);
+void drape_i_grid_find(const drape_i_grid *grid, bool tube, int32_t number, int32_t *i, int32_t *j);
+int32_t drape_i_grid_count(const drape_i_grid *grid, bool tube); /* of those numbers */
+
 /* Makes a tube about the y axis of a whole rectangle with nx >= 4 (whatever its triangles): the vertices of the last
- * column are those of the first. uv stays what it is, and becomes the pattern that uv_triangle refers to. */
+ * column are those of the first. A window of it must have whole rows. uv stays what it is, and becomes the pattern
+ * that uv_triangle refers to. */
 drape_status drape_i_grid_roll(drape_context *ctx, drape_i_arena *arena, drape_i_grid *grid);
 
 /* Lays the middle line of a grid along a smooth curve through `count` >= 2 points (3 doubles each), no two neighbours

@@ -148,12 +148,14 @@ static void read_diagonals(reader_t *r, const drape_i_node *grid, drape_i_grid *
                            "diagonals is %s; it must be one-way or alternating", word);
 }
 
-static bool make_irregular(reader_t *r, const drape_i_node *grid, bool tube, drape_i_grid *g) {
+static bool is_irregular(reader_t *r, const drape_i_node *grid, int32_t *seed) {
     bool irregular = false;
-    int32_t seed = 1;
     drape_i_read_truth(r, grid, "irregular", &irregular);
-    drape_i_read_whole(r, grid, "seed", 0, INT32_MAX, &seed);
-    if (!irregular && !r->options->irregular) return true;
+    drape_i_read_whole(r, grid, "seed", 0, INT32_MAX, seed);
+    return irregular || r->options->irregular;
+}
+
+static bool make_irregular(reader_t *r, const drape_i_node *grid, bool tube, int32_t seed, drape_i_grid *g) {
     drape_status status =
         tube ? drape_i_irregular_tube(r->ctx, (uint64_t)seed, g)
              : drape_i_irregular(r->ctx, (uint64_t)seed, g->vertices, g->uv, g->triangles, g->triangle);
@@ -165,7 +167,7 @@ static bool make_irregular(reader_t *r, const drape_i_node *grid, bool tube, dra
 
 /* A few words may ask for any number of grids: a limit keeps what they take in memory known. */
 static bool has_room(reader_t *r, const drape_i_node *node, const drape_i_grid *g) {
-    if ((int64_t)g->nx * g->ny <= DRAPE_I_MOST_VERTICES - (int64_t)r->vertices) return true;
+    if ((int64_t)g->nx * g->ny <= DRAPE_I_MOST_VERTICES - (int64_t)r->out->parts.vertices) return true;
     drape_i_problem_at(&r->problems, node, false,
                        "with this grid of %d by %d the scene has more than %d vertices; lower the resolution", g->nx,
                        g->ny, DRAPE_I_MOST_VERTICES);
@@ -216,6 +218,18 @@ static bool read_curve(reader_t *r, const drape_i_node *grid, bool tube, drape_i
     return status ? drape_i_scene_failed(r, list, status) : true;
 }
 
+/* Of a tube whole rows. */
+static void choose_window(const drape_i_window *window, bool tube, drape_i_grid *g) {
+    const int32_t size[2] = {g->nx, g->ny};
+    g->partly = true;
+    g->window = *window;
+    for (int32_t k = 0; k < 2; k++) {
+        if (g->window.to[k] > size[k]) g->window.to[k] = size[k];
+        if (g->window.from[k] > g->window.to[k]) g->window.from[k] = g->window.to[k];
+    }
+    if (tube) g->window.from[0] = 0, g->window.to[0] = g->nx;
+}
+
 bool drape_i_read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape) {
     static const char *const keys[] = {"width", "height", "resolution", "diagonals", "irregular",
                                        "seed",  "cut",    "tube",       "curve",     NULL};
@@ -232,16 +246,20 @@ bool drape_i_read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece
     read_diagonals(r, node, g);
     bool tube = read_tube(r, node, g);
     if (r->problems.count > before || !has_room(r, node, g)) return false;
+    int32_t seed = 1;
+    bool irregular = is_irregular(r, node, &seed);
+    if (shape->window && !irregular) choose_window(shape->window, tube, g);
     if (drape_i_grid_make(r->ctx, &r->out->arena, g)) {
         r->problems.status = DRAPE_ERROR_MEMORY;
         return false;
     }
-    if (!make_irregular(r, node, tube, g) || (tube && !roll_up(r, g))) return false;
+    if ((irregular && !make_irregular(r, node, tube, seed, g)) || (tube && !roll_up(r, g))) return false;
     if (!read_curve(r, node, tube, g)) return false;
     piece->vertices = g->vertices, piece->rest = g->rest, piece->uv = g->uv;
     piece->triangles = g->triangles, piece->triangle = g->triangle[0];
     if (tube) piece->uv_vertices = g->uv_vertices, piece->uv_triangle = g->uv_triangle[0];
     shape->grid = g;
+    shape->tube = tube;
     shape->uv_unit = 1;
     return true;
 }
@@ -372,7 +390,7 @@ static bool refine_mesh(reader_t *r, const drape_i_node *piece, drape_i_mesh *m)
         return false;
     }
     drape_status status = drape_i_mesh_refine(r->ctx, &r->out->arena, parts < 1 ? 1 : (int32_t)parts,
-                                              DRAPE_I_MOST_VERTICES - (int64_t)r->vertices, m);
+                                              DRAPE_I_MOST_VERTICES - (int64_t)r->out->parts.vertices, m);
     return status ? drape_i_scene_failed(r, node, status) : true;
 }
 
@@ -522,6 +540,7 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
                                        "uv_scale",    "place",     "material", "mass",  "pins",    "loads",
                                        "velocity",    "thickness", "friction", "color", "texture", "resolution",
                                        "rest_angles", "panels",    "seams",    "bands", "buttons", NULL};
+    static const drape_i_window empty;
     drape_piece *piece = &r->out->scene.pieces[index];
     drape_i_shape *shape = &r->shapes[index];
     *piece = (drape_piece){.name = "cloth",
@@ -540,6 +559,8 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     if (material) drape_i_read_material(r, material, &piece->material);
     r->problems.code = "bad-cloth";
     placement place = drape_i_read_place(r, node);
+    if (r->windows && !drape_i_picks_need_piece(node))
+        shape->window = index < r->windows->count ? &r->windows->window[index] : &empty;
     bool good = read_shape(r, node, piece, shape);
     r->problems.code = "bad-cloth";
     if (piece->rest) {
@@ -549,7 +570,9 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     }
     if (piece->rest && r->listener) tell_piece(r, node, piece, shape);
     if (!good) return;
-    if (piece->vertices > INT32_MAX - r->vertices) {
+    const drape_i_grid *partly = shape->grid && shape->grid->partly ? shape->grid : NULL;
+    shape->all = partly ? drape_i_grid_count(partly, shape->tube) : piece->vertices;
+    if (shape->all > INT32_MAX - r->out->parts.vertices) {
         drape_i_problem_at(&r->problems, node, false,
                            "the pieces have too many vertices in total; use coarser meshes");
         return;
@@ -557,6 +580,25 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     shape->vertices = piece->vertices;
     shape->position = piece->rest;
     r->vertices += piece->vertices;
+    r->out->parts.piece[index] = (drape_i_whole_piece){r->out->parts.vertices, shape->all, partly, shape->tube};
+    r->out->parts.vertices += shape->all;
+}
+
+/* Of a part of the scene: in the whole one. */
+static void number_vertices(reader_t *r) {
+    if (!r->windows) return;
+    int32_t *number = r->out->parts.number = drape_i_scene_get(r, r->vertices, sizeof *number);
+    for (int32_t p = 0; number && p < r->out->scene.piece_count; p++) {
+        const drape_i_whole_piece *whole = &r->out->parts.piece[p];
+        const drape_i_window *w = whole->grid ? &whole->grid->window : NULL;
+        int32_t *at = number + r->shapes[p].first_vertex;
+        for (int32_t v = 0; !w && v < r->shapes[p].vertices; v++) at[v] = whole->first + v;
+        for (int32_t j = w ? w->from[1] : 0; w && j < w->to[1]; j++)
+            for (int32_t i = w->from[0]; i < w->to[0]; i++) {
+                int32_t v = drape_i_grid_vertex(whole->grid, i, j);
+                if (v >= 0) at[v] = whole->first + drape_i_grid_number(whole->grid, whole->tube, i, j);
+            }
+    }
 }
 
 static void read_velocities(reader_t *r, const drape_i_node *list) {
@@ -579,7 +621,9 @@ static void jitter_pieces(const reader_t *r) {
         const drape_i_shape *shape = &r->shapes[p];
         double *x = (double *)shape->position; /* ours: made or read here */
         for (int64_t i = 0; x && i < shape->vertices; i++) {
-            uint64_t state = drape_i_mix(drape_i_mix(r->options->seed) ^ (uint64_t)(shape->first_vertex + i));
+            const int64_t v = shape->first_vertex + i;
+            const uint64_t number = (uint64_t)(r->out->parts.number ? r->out->parts.number[v] : v);
+            uint64_t state = drape_i_mix(drape_i_mix(r->options->seed) ^ number);
             for (int32_t k = 0; k < 3; k++) x[3 * i + k] += r->options->jitter * drape_i_random_signed(&state);
         }
     }
@@ -603,13 +647,17 @@ void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
     r->shapes = drape_i_scene_get(r, count, sizeof *r->shapes);
     const drape_i_node **nodes = drape_i_scene_get(r, count, sizeof *nodes);
     const char **names = drape_i_scene_get(r, count, sizeof *names);
-    if (!s->pieces || !r->shapes || !nodes || !names) return;
+    r->out->parts.piece = drape_i_scene_get(r, count, sizeof *r->out->parts.piece);
+    if (!s->pieces || !r->shapes || !nodes || !names || !r->out->parts.piece) return;
     s->piece_count = count;
     r->out->piece_node = nodes;
+    if (drape_i_node_find(root, "start") || drape_i_node_find(root, "stitches") || drape_i_node_find(root, "attach"))
+        r->windows = NULL;
     for (const drape_i_node *n = list->first; n; n = n->next, index++) {
         nodes[index] = n;
         read_piece(r, n, index, names);
     }
+    number_vertices(r);
     read_velocities(r, list);
     r->problems.code = "bad-start";
     drape_i_read_start(r, root);

@@ -532,10 +532,17 @@ static drape_status find_folder(reader_t *r, const char *folder) {
     return DRAPE_OK;
 }
 
-static drape_status parse_scene(drape_context *ctx, const char *name, const char *text, int64_t size,
-                                const drape_scene_options *options, const drape_i_scene_listener *listener,
+/* How a scene is read; all may be NULL. */
+typedef struct manner {
+    const drape_scene_options *options;
+    const drape_i_scene_listener *listener;
+    const drape_i_windows *windows;
+} manner;
+
+static drape_status parse_scene(drape_context *ctx, const char *name, const char *text, int64_t size, manner how,
                                 drape_loaded_scene **out) {
     static const drape_scene_options none;
+    const drape_scene_options *options = how.options;
     drape_loaded_scene *loaded;
     *out = NULL;
     drape_status status = check_options(ctx, options);
@@ -546,7 +553,8 @@ static drape_status parse_scene(drape_context *ctx, const char *name, const char
     if (!DRAPE_NEW(ctx, loaded, 1)) return DRAPE_ERROR_MEMORY;
     loaded->ctx = ctx;
     reader_t r = {.ctx = ctx, .out = loaded, .options = options ? options : &none, .path = name};
-    r.listener = listener;
+    r.listener = how.listener;
+    r.windows = how.windows;
     r.problems = (drape_i_problems){.ctx = ctx, .arena = &loaded->arena};
     if (options && options->folder) status = find_folder(&r, options->folder);
     if (!status) status = parse(&r, name, text, size);
@@ -560,16 +568,15 @@ drape_status drape_scene_parse(drape_context *ctx, const char *name, const char 
     if (out) *out = NULL;
     if (!ctx || !name || !text || !out)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_scene_parse: name, text or out is NULL");
-    return parse_scene(ctx, name, text, size, options, NULL, out);
+    return parse_scene(ctx, name, text, size, (manner){options, NULL, NULL}, out);
 }
 
-static drape_status read_file(drape_context *ctx, const char *path, const drape_scene_options *options,
-                              const drape_i_scene_listener *listener, drape_loaded_scene **out) {
+static drape_status read_file(drape_context *ctx, const char *path, manner how, drape_loaded_scene **out) {
     char *text;
     int64_t size;
     drape_status status = drape_i_file_read(ctx, path, &text, &size);
     if (status) return status;
-    status = parse_scene(ctx, path, text, size, options, listener, out);
+    status = parse_scene(ctx, path, text, size, how, out);
     drape_i_free(ctx, text, size + 1, 1);
     return status;
 }
@@ -643,15 +650,13 @@ static const char *text_of(const char *name) {
     return (const char *)shipped[i].text;
 }
 
-static drape_status read_shipped(drape_context *ctx, const char *name, const drape_scene_options *options,
-                                 const drape_i_scene_listener *listener, drape_loaded_scene **out) {
+static drape_status read_shipped(drape_context *ctx, const char *name, manner how, drape_loaded_scene **out) {
     const char *names[MOST_NAMES + 1] = {0};
     for (int32_t i = 0; i < MOST_NAMES && drape_scene_name(i); i++) {
         const char *text = drape_scene_text(i);
         names[i] = drape_scene_name(i);
-        if (shipped[i].stand_in && !(options && options->folder)) text = text_of(shipped[i].stand_in);
-        if (strcmp(names[i], name) == 0)
-            return parse_scene(ctx, name, text, (int64_t)strlen(text), options, listener, out);
+        if (shipped[i].stand_in && !(how.options && how.options->folder)) text = text_of(shipped[i].stand_in);
+        if (strcmp(names[i], name) == 0) return parse_scene(ctx, name, text, (int64_t)strlen(text), how, out);
     }
     char file[256];
     int length = snprintf(file, sizeof file, "%s.yaml", name);
@@ -674,11 +679,20 @@ drape_status drape_scene_load(drape_context *ctx, const char *name, const drape_
     return drape_i_scene_load(ctx, name, options, NULL, out);
 }
 
-drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
-                                const drape_i_scene_listener *listener, drape_loaded_scene **out) {
+static drape_status load(drape_context *ctx, const char *name, manner how, drape_loaded_scene **out) {
     *out = NULL;
     bool file = strchr(name, '/') || drape_i_ends_in(name, ".yaml") || drape_i_ends_in(name, ".yml");
-    return file ? read_file(ctx, name, options, listener, out) : read_shipped(ctx, name, options, listener, out);
+    return file ? read_file(ctx, name, how, out) : read_shipped(ctx, name, how, out);
+}
+
+drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
+                                const drape_i_scene_listener *listener, drape_loaded_scene **out) {
+    return load(ctx, name, (manner){options, listener, NULL}, out);
+}
+
+drape_status drape_i_scene_load_part(drape_context *ctx, const char *name, const drape_scene_options *options,
+                                     const drape_i_windows *windows, drape_loaded_scene **out) {
+    return load(ctx, name, (manner){options, NULL, windows}, out);
 }
 
 drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t resolution, drape_loaded_scene **out) {
@@ -686,7 +700,7 @@ drape_status drape_scene_builtin(drape_context *ctx, const char *name, int32_t r
     if (out) *out = NULL;
     if (!ctx || !name || !out)
         return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "drape_scene_builtin: name or out is NULL");
-    return read_shipped(ctx, name, &options, NULL, out);
+    return read_shipped(ctx, name, (manner){&options, NULL, NULL}, out);
 }
 
 const char *drape_loaded_scene_file(const drape_loaded_scene *loaded, int32_t index) {

@@ -99,9 +99,9 @@ static void pick_place(picking *p, const drape_i_node *node) {
         bool again = p->places & 1u << k;
         p->places |= 1u << k;
         if (again || !drape_i_may_visit(p->r, node, (int64_t)g->nx * g->ny)) return;
-        for (int32_t j = 0; j < g->ny; j++)
-            for (int32_t i = 0; i < g->nx; i++) {
-                int32_t v = g->number[i + (int64_t)g->nx * j];
+        for (int32_t j = g->window.from[1]; j < g->window.to[1]; j++)
+            for (int32_t i = g->window.from[0]; i < g->window.to[0]; i++) {
+                int32_t v = drape_i_grid_vertex(g, i, j);
                 if (v >= 0 && places[k].test(g, i, j)) pick(p, v);
             }
         return;
@@ -137,11 +137,11 @@ static void pick_fractions(picking *p, const drape_i_node *node) {
             !drape_i_node_number(p->r, n->first->next, DRAPE_I_PLAIN, share, &f[1]))
             return;
         int32_t i = (int32_t)floor(f[0] * (g->nx - 1) + 0.5), j = (int32_t)floor(f[1] * (g->ny - 1) + 0.5);
-        int32_t v = g->number[i + (int64_t)g->nx * j];
-        if (v < 0)
+        int32_t v = drape_i_grid_vertex(g, i, j);
+        if (!drape_i_grid_has(g, i, j))
             drape_i_problem_at(&p->r->problems, n, false,
                                "at: there is no cloth at this place because `cut` removes it; choose another place");
-        else pick(p, v);
+        else if (v >= 0) pick(p, v);
     }
 }
 
@@ -155,6 +155,15 @@ static void pick_between(picking *p, const drape_i_mesh *m) {
     }
 }
 
+/* The vertex that has this number in the piece, or in the mesh file; -1: it was not read. */
+static int32_t vertex_of(const drape_i_shape *shape, int32_t number) {
+    int32_t i, j;
+    if (shape->mesh) return drape_i_mesh_of_file(shape->mesh, number);
+    if (!shape->grid->partly) return number;
+    drape_i_grid_find(shape->grid, shape->tube, number, &i, &j);
+    return drape_i_grid_vertex(shape->grid, i, j);
+}
+
 static void pick_numbers(picking *p, const drape_i_node *node) {
     int32_t v;
     if (!node) return;
@@ -163,9 +172,9 @@ static void pick_numbers(picking *p, const drape_i_node *node) {
         return;
     }
     const drape_i_mesh *m = p->shape->mesh;
-    int32_t most = m && m->file_vertices ? m->file_vertices : p->shape->vertices;
+    int32_t most = m && m->file_vertices ? m->file_vertices : p->shape->all;
     for (const drape_i_node *n = node->first; n; n = n->next)
-        if (drape_i_node_whole(p->r, n, 0, most - 1, &v)) pick(p, m ? drape_i_mesh_of_file(m, v) : v);
+        if (drape_i_node_whole(p->r, n, 0, most - 1, &v) && (v = vertex_of(p->shape, v)) >= 0) pick(p, v);
     if (m && m->origin) pick_between(p, m);
 }
 
@@ -265,7 +274,7 @@ static int32_t list_picked(picking *p, const drape_i_node *map, const int32_t **
         p->picked[p->list[i]] = false;
         ascending = ascending && (i == 0 || p->list[i] > p->list[i - 1]);
     }
-    int64_t most = ENTRIES_FREE + ENTRIES_PER_VERTEX * r->vertices;
+    int64_t most = ENTRIES_FREE + ENTRIES_PER_VERTEX * r->out->parts.vertices;
     r->entries += p->count;
     if (r->entries > most) {
         if (r->entries - p->count <= most)
@@ -301,6 +310,37 @@ static void say_where_it_is(reader_t *r, const drape_i_node *map, const drape_i_
                        low[0], low[1], low[2], high[0], high[1], high[2]);
 }
 
+/* That there are none may be so in this part of the scene alone. */
+static void note_pick(reader_t *r, const drape_i_node *map, int32_t count) {
+    drape_i_scene_parts *parts = &r->out->parts;
+    drape_i_pick *pick = drape_i_scene_get(r, 1, sizeof *pick);
+    if (!pick) return;
+    *pick = (drape_i_pick){map, count, parts->last_pick};
+    parts->last_pick = pick;
+    parts->picks++;
+}
+
+static bool depends_on_others(const drape_i_node *entry) {
+    const drape_i_node *move = drape_i_node_find(entry, "move");
+    if (drape_i_node_find(entry, "nearest")) return true;
+    if (!move || drape_i_node_find(move, "center")) return false;
+    if (drape_i_node_find(move, "frames")) return true;
+    const drape_i_node *keys = drape_i_node_find(move, "keys");
+    for (const drape_i_node *n = keys ? keys->first : NULL; n; n = n->next)
+        if (drape_i_node_find(n, "turn") || drape_i_node_find(n, "scale")) return true;
+    return false;
+}
+
+bool drape_i_picks_need_piece(const drape_i_node *piece) {
+    static const char *const keys[] = {"pins", "loads"};
+    for (int32_t k = 0; k < 2; k++) {
+        const drape_i_node *list = drape_i_node_find(piece, keys[k]);
+        for (const drape_i_node *n = list ? list->first : NULL; n; n = n->next)
+            if (depends_on_others(n)) return true;
+    }
+    return false;
+}
+
 int32_t drape_i_pick_vertices(reader_t *r, const drape_i_node *map, int32_t piece, const int32_t **out) {
     static const char *const keys[] = {PICK_KEYS, NULL};
     const drape_i_shape *shape = &r->shapes[piece];
@@ -318,7 +358,9 @@ int32_t drape_i_pick_vertices(reader_t *r, const drape_i_node *map, int32_t piec
     pick_nearest(&p, drape_i_node_find(map, "nearest"));
     int32_t count = list_picked(&p, map, out);
     for (int32_t i = 0; keys[i]; i++) ways += drape_i_node_find(map, keys[i]) != NULL;
-    if (count == 0 && r->problems.count == before && ways && r->visits <= MOST_VISITS) say_where_it_is(r, map, shape);
+    if (r->windows && ways) note_pick(r, map, count);
+    else if (count == 0 && r->problems.count == before && ways && r->visits <= MOST_VISITS)
+        say_where_it_is(r, map, shape);
     else if (count == 0 && r->problems.count == before)
         drape_i_problem_at(&r->problems, map, false,
                            "no vertices are given; name them with where, at, vertices, box, group or nearest");

@@ -12,6 +12,42 @@ enum { DRAPE_I_MOST_NAMES = 32 };                                      /* of a t
 enum { DRAPE_I_LEAST_RESOLUTION = 2, DRAPE_I_MOST_RESOLUTION = 8192 }; /* of a grid, vertices along a side */
 enum { DRAPE_I_MOST_VERTICES = 1 << 26 };                              /* of all grids: one of 8192 by 8192 */
 
+/* ---- A part of a scene ----
+ *
+ * Of regular grids only windows may be read. The vertices that are there have consecutive numbers, in their order.
+ * Everything else that the scene holds is as large as it would be; pins and loads hold those vertices only. Pieces
+ * that need all of their vertices are read as they are: irregular grids, meshes and panels. So are grids with a pin
+ * or load that names the nearest vertices, moves with frames or turns about its own middle. So is everything in
+ * scenes with `start`, `stitches` or `attach`. */
+
+/* One per piece; those of other pieces do not matter. Pieces beyond the last get an empty window. */
+typedef struct drape_i_windows {
+    const drape_i_window *window;
+    int32_t count;
+} drape_i_windows;
+
+/* A piece in the numbers of the whole scene. */
+typedef struct drape_i_whole_piece {
+    int32_t first, vertices;
+    const drape_i_grid *grid; /* a window of it was read; NULL: the piece is here as it is */
+    bool tube;
+} drape_i_whole_piece;
+
+/* What a pin or a load picked. Whether it is nothing in the whole scene, parts do not know. */
+typedef struct drape_i_pick {
+    const drape_i_node *node;
+    int32_t count;
+    const struct drape_i_pick *before;
+} drape_i_pick;
+
+typedef struct drape_i_scene_parts {
+    int32_t vertices;           /* of the whole scene */
+    drape_i_whole_piece *piece; /* one per piece */
+    int32_t *number;            /* of each vertex that was read: its number in the whole scene. NULL: the same */
+    const drape_i_pick *last_pick;
+    int32_t picks;
+} drape_i_scene_parts;
+
 /* A scene and the memory of everything in it. */
 struct drape_loaded_scene {
     drape_context *ctx;
@@ -21,11 +57,15 @@ struct drape_loaded_scene {
     const drape_i_node *stitch_node, *attach_node;    /* the first entry of each list; NULL: there is none */
     const char **file;                                /* that were read */
     int32_t files;
+    drape_i_scene_parts parts; /* what there is beside what was read */
 };
 
 /* What a piece was made from, for pins and loads that name places. */
 typedef struct drape_i_shape {
     int32_t first_vertex, vertices;
+    int32_t all; /* vertices of the piece; more than `vertices` where a window was read */
+    bool tube;
+    const drape_i_window *window;    /* NULL: all of the piece */
     const double *position;          /* placed, 3 per vertex; NULL: something was wrong with it */
     const drape_i_grid *grid;        /* NULL: a mesh file */
     const struct drape_i_mesh *mesh; /* NULL: a grid */
@@ -58,6 +98,9 @@ typedef struct drape_i_scene_listener {
  * triangle are only reported, and *out may be a scene that no simulation accepts. */
 drape_status drape_i_scene_load(drape_context *ctx, const char *name, const drape_scene_options *options,
                                 const drape_i_scene_listener *listener, drape_loaded_scene **out);
+/* drape_scene_load of a part; (*out)->parts tells which. */
+drape_status drape_i_scene_load_part(drape_context *ctx, const char *name, const drape_scene_options *options,
+                                     const drape_i_windows *windows, drape_loaded_scene **out);
 
 /* Stitches of the seams of a piece. */
 typedef struct drape_i_seam_stitches {
@@ -72,9 +115,10 @@ typedef struct drape_i_scene_reader {
     drape_loaded_scene *out;
     drape_i_problems problems;
     const drape_scene_options *options;
-    const char *path;      /* of the scene file; mesh files are looked for beside it */
-    drape_i_shape *shapes; /* one per piece */
-    int32_t vertices;      /* of all pieces so far */
+    const char *path;               /* of the scene file; mesh files are looked for beside it */
+    drape_i_shape *shapes;          /* one per piece */
+    int32_t vertices;               /* of all pieces so far */
+    const drape_i_windows *windows; /* NULL: everything is read */
     bool y_up;
     bool *picked;            /* scratch of scene_pins.c, one per vertex, all false between its uses */
     int32_t *picked_list;    /* as many */
@@ -213,6 +257,8 @@ void drape_i_read_start(reader_t *r, const drape_i_node *root);
 
 /* ---- scene_pins.c ---- */
 
+/* Whether a pin or a load of the piece depends on vertices that it does not hold. */
+bool drape_i_picks_need_piece(const drape_i_node *piece);
 /* False, after a problem, where this many more vertices are more than a scene may go through. */
 bool drape_i_may_visit(reader_t *r, const drape_i_node *node, int64_t vertices);
 #define DRAPE_I_PICK_KEYS "where", "at", "vertices", "box", "group", "nearest"

@@ -6,7 +6,7 @@
  *   header
  *   char   head[head_bytes]           of the integrator (drape_ode_save_head); the same on all processes
  *   double vector[vectors][3 n]       x, v, the guess for the next solve, then what the integrator remembers
- *   double anchor[3 pinned]           where the motion of each pinned vertex begins
+ *   double anchor[3 pinned]           where each motion of each pinned vertex begins; by vertices, then by pins
  *
  * The checksum is a sum of hashes of single vertices, so that every process can add up its own ones. */
 #include "base/file.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'M', 'P', 'I'};
-enum { VERSION = 1, BASIC = 3 /* vectors without an integrator */ };
+enum { VERSION = 2, BASIC = 3 /* vectors without an integrator */ };
 
 typedef struct header {
     char magic[8];

@@ -1,5 +1,5 @@
-/* part.c: a scene divided over processes. The vertices are divided by their rest positions. A process
- * then keeps all triangles that touch its own vertices, and all that touch those: two rings of copies. So every
+/* part.c: the part of a scene that belongs to a process, cut out of what it read. A process
+ * keeps all triangles that touch its own vertices, and all that touch those: two rings of copies. So every
  * element that moves an own vertex is there, with everything that its rest shape depends on. The cloth code assembles
  * the own rows as it would in the whole cloth. Vertices keep their order. */
 #include "mpi/part.h"
@@ -10,39 +10,20 @@
 
 enum { OWN = 1, NEAR = 2, HERE = 4 };
 
-/* The whole scene, and what becomes of its vertices. */
+/* The scene as it was read, and what becomes of its vertices. */
 typedef struct division {
     const drape_scene *whole;
+    const drape_i_scene_parts *parts;
     drape_i_part *part;
     int64_t *first; /* piece_count + 1: vertices of the pieces before */
-    uint8_t *mark;  /* one per vertex of the whole */
+    int64_t count;  /* vertices that were read */
+    uint8_t *mark;  /* one per vertex */
     int32_t *local; /* likewise: its number in the part; -1: it is not there */
+    int32_t *entry; /* of each vertex of the part: where in a checkpoint the next of its pins is */
 } division;
 
 static void *get(drape_i_part *p, int64_t count, size_t size) {
     return drape_i_arena_get(p->ctx, &p->arena, count > 0 ? count : 1, size);
-}
-
-/* By rest positions, in which nothing is folded. */
-static drape_status divide(division *d, drape_i_owners *owners) {
-    drape_i_part *p = d->part;
-    int rank, size;
-    double *rest;
-    MPI_Comm_rank(p->comm, &rank);
-    MPI_Comm_size(p->comm, &size);
-    const int64_t from = drape_i_chunk(p->all, size, rank), end = drape_i_chunk(p->all, size, rank + 1);
-    drape_status status = DRAPE_NEW_RAW(p->ctx, rest, 3 * (end - from)) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
-    for (int32_t k = 0; k < d->whole->piece_count && !status; k++) {
-        int64_t begin = d->first[k] > from ? d->first[k] : from;
-        int64_t stop = d->first[k + 1] < end ? d->first[k + 1] : end;
-        if (begin < stop)
-            memcpy(rest + 3 * (begin - from), d->whole->pieces[k].rest + 3 * (begin - d->first[k]),
-                   3 * (size_t)(stop - begin) * sizeof *rest);
-    }
-    status = drape_petsc_agree(p->ctx, p->comm, status);
-    if (!status) status = drape_i_partition(p->ctx, p->comm, p->all, rest, owners);
-    DRAPE_FREE(p->ctx, rest, 3 * (end - from));
-    return status;
 }
 
 /* ---- Which vertices ---- */
@@ -65,13 +46,25 @@ static bool is_kept(const division *d, int32_t p, const int32_t *corner) {
     return (mark[corner[0]] | mark[corner[1]] | mark[corner[2]]) & (OWN | NEAR);
 }
 
+/* Both ascend. False where a vertex was not read, which cannot be unless the files change meanwhile. */
+static bool mark_own(division *d, const drape_i_owners *owners) {
+    int64_t v = 0;
+    for (int32_t i = 0; i < owners->count; i++, v++) {
+        while (v < d->count && d->parts->number[v] < owners->row[i]) v++;
+        if (v == d->count || d->parts->number[v] != owners->row[i]) return false;
+        d->mark[v] = OWN;
+    }
+    return true;
+}
+
 static drape_status number_vertices(division *d, const drape_i_owners *owners) {
     drape_i_part *p = d->part;
     int32_t count = 0, own = 0;
-    for (int32_t i = 0; i < owners->count; i++) d->mark[owners->row[i]] = OWN;
+    if (!mark_own(d, owners))
+        return drape_i_fail(p->ctx, DRAPE_ERROR_FORMAT, "the scene or its files changed while they were read");
     spread_mark(d, OWN, NEAR);
     spread_mark(d, OWN | NEAR, HERE);
-    for (int64_t v = 0; v < p->all; v++) d->local[v] = d->mark[v] ? count++ : -1;
+    for (int64_t v = 0; v < d->count; v++) d->local[v] = d->mark[v] ? count++ : -1;
     p->vertices.vertices = count;
     p->vertices.own_count = owners->count;
     p->row = get(p, count, sizeof *p->row);
@@ -81,8 +74,8 @@ static drape_status number_vertices(division *d, const drape_i_owners *owners) {
     for (int32_t piece = 0; piece < d->whole->piece_count; piece++)
         for (int64_t v = d->first[piece]; v < d->first[piece + 1]; v++) {
             if (d->local[v] < 0) continue;
-            p->row[d->local[v]] = (int32_t)v;
-            p->original[d->local[v]] = (int32_t)(v - d->first[piece]);
+            p->row[d->local[v]] = d->parts->number[v];
+            p->original[d->local[v]] = d->parts->number[v] - d->parts->piece[piece].first;
             if (d->mark[v] & OWN) list[own++] = d->local[v];
         }
     p->vertices.own = list;
@@ -107,7 +100,7 @@ static drape_status list_ranges(drape_i_part *p) {
 /* `unit` numbers of each vertex of a piece that is here, or of all pieces where piece is -1. */
 static double *slice(const division *d, int32_t piece, int32_t unit, const double *from) {
     const int64_t begin = piece < 0 ? 0 : d->first[piece];
-    const int64_t end = piece < 0 ? d->part->all : d->first[piece + 1];
+    const int64_t end = piece < 0 ? d->count : d->first[piece + 1];
     int64_t count = 0;
     for (int64_t v = begin; v < end; v++) count += d->local[v] >= 0;
     double *to = get(d->part, unit * count, sizeof *to), *at = to;
@@ -231,7 +224,7 @@ static drape_status cut_frames(const division *d, const drape_pin *whole, drape_
     return DRAPE_OK;
 }
 
-static drape_status cut_pin(const division *d, const drape_pin *whole, int64_t before, drape_pin *pin) {
+static drape_status cut_pin(const division *d, const drape_pin *whole, drape_pin *pin) {
     drape_i_part *p = d->part;
     int32_t *list = get(p, whole->count, sizeof *list);
     drape_motion_key *key = get(p, whole->motion.key_count, sizeof *key);
@@ -241,7 +234,7 @@ static drape_status cut_pin(const division *d, const drape_pin *whole, int64_t b
     for (int64_t i = 0; i < whole->count; i++) {
         if (d->local[whole->vertices[i]] < 0) continue;
         list[pin->count++] = d->local[whole->vertices[i]];
-        p->pinned[p->pinned_count++] = before + i;
+        p->pinned[p->pinned_count++] = d->entry[d->local[whole->vertices[i]]]++;
     }
     pin->vertices = list;
     if (whole->motion.key) memcpy(key, whole->motion.key, (size_t)whole->motion.key_count * sizeof *key);
@@ -252,16 +245,15 @@ static drape_status cut_pin(const division *d, const drape_pin *whole, int64_t b
 static drape_status cut_pins(const division *d, drape_scene *scene) {
     drape_i_part *p = d->part;
     drape_status status = DRAPE_OK;
-    int64_t before = 0;
-    for (int32_t i = 0; i < d->whole->pin_count; i++) p->all_pinned += d->whole->pins[i].count;
+    int64_t most = 0;
+    for (int32_t i = 0; i < d->whole->pin_count; i++) most += d->whole->pins[i].count;
     scene->pins = get(p, d->whole->pin_count, sizeof *scene->pins);
-    p->pinned = get(p, p->all_pinned, sizeof *p->pinned);
+    p->pinned = get(p, most, sizeof *p->pinned);
     scene->pin_count = 0;
     if (!scene->pins || !p->pinned) return DRAPE_ERROR_MEMORY;
     for (int32_t i = 0; i < d->whole->pin_count && !status; i++) {
         drape_pin *pin = &scene->pins[scene->pin_count];
-        status = cut_pin(d, &d->whole->pins[i], before, pin);
-        before += d->whole->pins[i].count;
+        status = cut_pin(d, &d->whole->pins[i], pin);
         scene->pin_count += pin->count > 0;
     }
     return status;
@@ -306,22 +298,29 @@ static drape_status copy_texts(const division *d, drape_scene *scene) {
     return p->output ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
 
-static drape_status cut_scene(division *d, const drape_i_owners *owners) {
-    drape_scene *scene = &d->part->scene;
-    *scene = *d->whole;
+static drape_status cut_vertices(division *d, const drape_i_owners *owners) {
     drape_status status = number_vertices(d, owners);
     if (!status) status = list_ranges(d->part);
-    if (!status) status = cut_pieces(d, scene);
+    if (!status && !DRAPE_NEW(d->part->ctx, d->entry, d->part->vertices.vertices)) status = DRAPE_ERROR_MEMORY;
+    return status;
+}
+
+static drape_status cut_scene(division *d) {
+    drape_scene *scene = &d->part->scene;
+    *scene = *d->whole;
+    drape_status status = cut_pieces(d, scene);
     if (!status) status = cut_pins(d, scene);
     if (!status) status = cut_forces(d, scene);
     return status ? status : copy_texts(d, scene);
 }
 
-/* New numbers of all vertices here; those of copies are asked for. */
-static PetscErrorCode find_numbers(drape_i_part *p, const drape_i_owners *owners) {
+/* New numbers of all vertices here, and where their pins are in checkpoints; those of copies are asked for. */
+static PetscErrorCode find_numbers(division *d, const drape_i_division *from) {
+    const drape_i_part *p = d->part;
     PetscFunctionBeginUser;
-    PetscCall(drape_i_fetch_ints(p->comm, p->all, owners->fresh, p->vertices.vertices, p->row,
+    PetscCall(drape_i_fetch_ints(p->comm, p->all, from->owners.fresh, p->vertices.vertices, p->row,
                                  (int32_t *)p->vertices.number));
+    PetscCall(drape_i_fetch_ints(p->comm, p->all, from->entry, p->vertices.vertices, p->row, d->entry));
     PetscFunctionReturn(0);
 }
 
@@ -329,14 +328,8 @@ static drape_status allocate(division *d) {
     drape_context *ctx = d->part->ctx;
     if (!DRAPE_NEW(ctx, d->first, (int64_t)d->whole->piece_count + 1)) return DRAPE_ERROR_MEMORY;
     for (int32_t p = 0; p < d->whole->piece_count; p++) d->first[p + 1] = d->first[p] + d->whole->pieces[p].vertices;
-    d->part->all = d->first[d->whole->piece_count];
-    if (3 * d->part->all > (int64_t)PETSC_MAX_INT)
-        return drape_i_fail(
-            ctx, DRAPE_ERROR_ARGUMENT,
-            "%lld vertices have more unknowns than the %d-bit indices of this PETSc; use one that was "
-            "built with 64-bit indices",
-            (long long)d->part->all, (int)(8 * sizeof(PetscInt)));
-    if (!DRAPE_NEW(ctx, d->mark, d->part->all) || !DRAPE_NEW(ctx, d->local, d->part->all)) return DRAPE_ERROR_MEMORY;
+    d->count = d->first[d->whole->piece_count];
+    if (!DRAPE_NEW(ctx, d->mark, d->count) || !DRAPE_NEW(ctx, d->local, d->count)) return DRAPE_ERROR_MEMORY;
     return DRAPE_OK;
 }
 
@@ -353,22 +346,22 @@ static drape_status check_corners(drape_context *ctx, const drape_scene *scene) 
     return DRAPE_OK;
 }
 
-drape_status drape_i_part_create(drape_context *ctx, MPI_Comm comm, const drape_scene *whole, drape_i_part *out) {
-    drape_i_owners owners = {0};
-    *out = (drape_i_part){.ctx = ctx, .comm = comm};
-    division d = {.whole = whole, .part = out};
-    drape_status status = drape_i_part_refuse(ctx, whole);
-    if (!status) status = check_corners(ctx, whole);
+drape_status drape_i_part_cut(drape_context *ctx, MPI_Comm comm, const drape_loaded_scene *loaded,
+                              const drape_i_division *division_of, drape_i_part *out) {
+    *out =
+        (drape_i_part){.ctx = ctx, .comm = comm, .all = loaded->parts.vertices, .all_pinned = division_of->entries};
+    division d = {.whole = &loaded->scene, .parts = &loaded->parts, .part = out};
+    drape_status status = check_corners(ctx, d.whole);
     if (!status) status = allocate(&d);
+    if (!status) status = cut_vertices(&d, &division_of->owners);
     status = drape_petsc_agree(ctx, comm, status);
-    if (!status) out->hash = drape_i_scene_hash(whole);
-    if (!status) status = divide(&d, &owners);
-    if (!status) status = drape_petsc_agree(ctx, comm, cut_scene(&d, &owners));
-    if (!status) status = drape_i_petsc_status(ctx, find_numbers(out, &owners));
-    drape_i_owners_free(ctx, &owners);
-    DRAPE_FREE(ctx, d.first, (int64_t)whole->piece_count + 1);
-    DRAPE_FREE(ctx, d.mark, out->all);
-    DRAPE_FREE(ctx, d.local, out->all);
+    if (!status) status = drape_i_petsc_status(ctx, find_numbers(&d, division_of));
+    if (!status) status = drape_petsc_agree(ctx, comm, cut_scene(&d));
+    if (!status) status = drape_i_part_hash(out, d.whole, &out->hash);
+    DRAPE_FREE(ctx, d.first, (int64_t)d.whole->piece_count + 1);
+    DRAPE_FREE(ctx, d.mark, d.count);
+    DRAPE_FREE(ctx, d.local, d.count);
+    DRAPE_FREE(ctx, d.entry, out->vertices.vertices);
     if (status) drape_i_part_free(out);
     return status;
 }

@@ -35,15 +35,6 @@ static drape_status agree(void *user, drape_status status) {
 
 /* ---- Creating ---- */
 
-static drape_status create_part(drape_petsc_sim *s, const char *name, const drape_scene_options *options) {
-    drape_loaded_scene *loaded = NULL;
-    drape_status status = drape_scene_load(s->ctx, name, options, &loaded);
-    status = drape_petsc_agree(s->ctx, s->comm, status);
-    if (!status) status = drape_i_part_create(s->ctx, s->comm, drape_loaded_scene_data(loaded), &s->part);
-    drape_loaded_scene_destroy(loaded);
-    return status;
-}
-
 static drape_status create_sim(drape_petsc_sim *s) {
     drape_i_part *p = &s->part;
     drape_solve_settings settings = p->scene.solve;
@@ -73,7 +64,8 @@ drape_status drape_petsc_sim_load(drape_context *ctx, MPI_Comm comm, const char 
     if (status) return status;
     s->ctx = ctx;
     s->comm = comm;
-    status = create_part(s, name, options);
+    status = drape_i_part_read(ctx, comm, name, options, &s->part);
+    s->load_bytes = ctx->most_bytes;
     if (!status) status = create_sim(s);
     if (status) drape_petsc_sim_destroy(s);
     else *out = s;
@@ -101,6 +93,7 @@ int64_t drape_petsc_sim_steps(const drape_petsc_sim *s) { return s ? drape_sim_s
 double drape_petsc_sim_time(const drape_petsc_sim *s) { return s ? drape_sim_time(s->sim) : 0; }
 const double *drape_petsc_sim_positions(const drape_petsc_sim *s) { return s ? drape_sim_positions(s->sim) : NULL; }
 const int32_t *drape_petsc_sim_numbers(const drape_petsc_sim *s) { return s ? s->part.row : NULL; }
+int64_t drape_petsc_sim_load_bytes(const drape_petsc_sim *s) { return s ? s->load_bytes : 0; }
 int64_t drape_petsc_sim_bytes(const drape_petsc_sim *s) { return s ? drape_context_bytes(s->ctx) : 0; }
 
 int32_t drape_i_run_end(const drape_i_part *p, int32_t i) {

@@ -9,6 +9,7 @@ struct drape_petsc_sim {
     drape_context *ctx;
     MPI_Comm comm;
     drape_i_part part;
+    int64_t load_bytes;
     drape_i_spread spread;
     drape_petsc_solver *solver;
     drape_sim *sim;

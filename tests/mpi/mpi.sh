@@ -2,6 +2,7 @@
 # mpi.sh: what the tests of drape-mpi share: bash FILE SOURCE_DIR DRAPE DRAPE_MPI.
 # shellcheck source=tests/support/shell.sh
 source "$1/tests/support/shell.sh"
+source_dir=$1
 drape=$2
 mpi=$3
 

@@ -109,6 +109,51 @@ processes_hold_their_share() {
     at_most "$bytes" $((all * 2 / 5))
 }
 
+# Regular grids are read by windows around the own vertices. Counted bytes of all that drape held until the scene was
+# divided: the part itself is about half of it, and blocks of memory grow in doubles.
+no_process_reads_the_mesh() {
+    local n bytes all
+    for n in 1 4 16; do
+        bytes=$(ranks "$n" run hammock --resolution 81 --set contact.self=false --frames 0 --no-output --json | number load_bytes)
+        [ "$n" -eq 1 ] && all=$bytes
+        at_most "$bytes" $((n == 1 ? all : n == 4 ? all * 2 / 5 : all / 6))
+    done
+}
+
+# Its vertices may be on another process.
+pins_of_no_vertex_are_refused() {
+    "$drape" scenes --show drooping | sed 's/where: .*right-edge\]/box: [[8, 8, 8], [9, 9, 9]]/' >nowhere.yaml
+    rejects 2 'nowhere.yaml:8:9: no vertex of the piece is there' 3 run nowhere.yaml -o x.pc2
+    ! ls x.pc2* 2>/dev/null || fail "something was left behind"
+}
+
+# Pins by number, by place and by box, loads, a tube, a cut and a bent grid, and pieces that are read as they are.
+parts_of_all_shapes_move_as_the_whole() {
+    cat >shapes.yaml <<'END'
+drape: 1
+cloth:
+  - name: cut
+    grid: {width: 1 m, height: 0.7 m, resolution: [23, 17], cut: [0.4, 0.6], diagonals: alternating}
+    place: {rotate: [20, 10, 0], scale: 1.2}
+    pins: [{vertices: [0, 5, 200], at: [[0.2, 1]]}, {box: [[-2, -2, -2], [2, -0.3, 2]], from: 0.01}, {where: bottom-left}]
+    loads: [{where: center, force: [0, 0, -0.01]}]
+  - name: tube
+    grid: {width: 0.5 m, height: 0.9 m, resolution: 21, tube: true}
+    place: {translate: [2, 0, 0]}
+    pins: [{where: top-edge}]
+  - name: curve
+    grid: {width: 0.8 m, height: 0.3 m, resolution: 25, curve: [[0, 0, 0], [0.2, 0, 0.1], [0.4, 0, -0.1]]}
+    place: {translate: [3, 0, 0]}
+    pins: [{where: left-edge, move: {keys: [{time: 0 s, turn: [0, 0, 0]}, {time: 1 s, turn: [0, 0, 90]}]}}]
+  - name: irregular
+    grid: {width: 0.8 m, height: 0.3 m, resolution: 21, irregular: true}
+    place: {translate: [5, 0, 0]}
+    pins: [{nearest: [[5, 0, 0]]}]
+time: {step: 5 ms, fps: 50, duration: 0.1 s}
+END
+    moves_alike 1e-9 5 shapes.yaml --jitter 0.0001 --integrator linearised-euler "${tight[@]}"
+}
+
 scenes_must_be_shared() {
     local said code=0
     mkdir -p here there
@@ -143,7 +188,7 @@ END
 # One process is gone: all others end, with an exit code, and no file gets its name.
 a_process_that_dies_ends_all() {
     local code=0
-    ranks 2 run drooping --resolution 61 -o died.pc2 --quiet 2>/dev/null &
+    ranks 2 run drooping --resolution 61 --frames 100000 -o died.pc2 --quiet 2>/dev/null &
     local all=$!
     until compgen -G 'died.pc2.part-*' >/dev/null; do
         kill -0 $all || fail "it ended before it began to write"
@@ -157,7 +202,7 @@ a_process_that_dies_ends_all() {
 
 for test in linearised_steps_are_those_of_one_machine the_default_integrator_is_the_same wind_pieces_and_pins_that_move \
     runs_repeat_to_the_bit models_of_springs_too checkpoints_go_on_elsewhere damaged_checkpoints_are_refused frames_have_the_form_of_one_process \
-    processes_hold_their_share scenes_must_be_shared what_it_does_not_do_is_refused_by_name a_process_that_dies_ends_all; do
+    processes_hold_their_share no_process_reads_the_mesh pins_of_no_vertex_are_refused parts_of_all_shapes_move_as_the_whole scenes_must_be_shared what_it_does_not_do_is_refused_by_name a_process_that_dies_ends_all; do
     run_test $test $test
 done
 finish_tests
