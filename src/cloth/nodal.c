@@ -11,15 +11,15 @@
  * m_kl = (d_ik d_jl + d_il d_jk)/2, the metric of the sheet is that of the triangle and
  *     arc_ij = -1/12 mean_t sum_{k<l} m_kl |C(e_kl, e_kl)|^2.
  * Without it a thread that crosses tilted triangles seems longer than it is: where a curtain folds, its lower edge
- * rises. The arc of a thread that bends itself is the term |C_ii|^2 in G_ii. Only the share ARC_ALONG of it is taken,
- * because sharp folds along edges that follow the threads are free without it. Pieces that are curved at rest have no arcs:
- * the lengths of their edges are those of the material.
+ * rises. The arc of a thread that bends itself is the term |C_ii|^2 in G_ii. Without that one, sharp folds along edges
+ * that follow the threads are free, and cloth is softer on such meshes than on others. Pieces that are curved at rest
+ * have no arcs: the lengths of their edges are those of the material.
  *
  * Both are quadratic in the positions of the ring, with a constant matrix Q per condition whose rows sum to zero:
  *     G = x' Q x.
  * Q is P - N with P and N positive semidefinite, P the sum of the terms with a positive factor. Triangles keep a
  * small share of their energy, which holds what the mean does not see. It resists folding as triangles do: shares
- * above a thousandth make silk stiff on a Cusick disc (docs/notes/models.md). */
+ * above a ten-thousandth make silk stiff on a Cusick disc (docs/notes/models.md). */
 #include "cloth/nodal.h"
 
 #include "cloth/rings.h"
@@ -28,8 +28,6 @@
 #include <string.h>
 
 enum { N = DRAPE_I_RING_NODES, CONDITIONS = DRAPE_I_NODAL_CONDITIONS };
-
-static const double ARC_ALONG = 0;
 
 void drape_i_nodal_destroy(drape_context *ctx, drape_i_nodal *q) {
     if (!q) return;
@@ -55,8 +53,8 @@ typedef struct builder {
     int32_t n, node[N];          /* of the point */
     bool arcs;                   /* it has them */
     double *metric, *positive;   /* its three matrices each */
-    double d[2][N], alone[2][N]; /* of a triangle: w_u and w_v; of an edge: C_ii e_i^2 */
-    double arc[N];               /* C(e, e) */
+    double d[2][N];              /* of a triangle: w_u and w_v */
+    double arc[N];               /* of an edge: C(e, e) */
 } builder;
 
 /* Adds f a a' to the matrix of a condition. */
@@ -84,10 +82,8 @@ static bool find_corners(const builder *b, int32_t t, int32_t at[3]) {
 static void find_arc(builder *b, const int32_t edge[2]) {
     const double *y = b->rings.y, *C = b->rings.C;
     const double e1 = y[2 * edge[1]] - y[2 * edge[0]], e2 = y[2 * edge[1] + 1] - y[2 * edge[0] + 1];
-    for (int32_t i = 0; i < b->n; i++) {
-        b->alone[0][i] = e1 * e1 * C[i], b->alone[1][i] = e2 * e2 * C[b->n + i];
-        b->arc[i] = (b->alone[0][i] + b->alone[1][i]) + 2 * e1 * e2 * C[2 * b->n + i];
-    }
+    for (int32_t i = 0; i < b->n; i++)
+        b->arc[i] = (e1 * e1 * C[i] + e2 * e2 * C[b->n + i]) + 2 * e1 * e2 * C[2 * b->n + i];
 }
 
 /* The edge from corner k to l of a triangle of the weight w. */
@@ -95,11 +91,7 @@ static void add_arc(builder *b, double w, const drape_i_rest_triangle *rest, int
                     const int32_t at[3]) {
     const double *d[2] = {rest->du, rest->dv};
     find_arc(b, (int32_t[2]){at[k], at[l]});
-    for (int32_t s = 0; s < 2; s++) {
-        const double f = -w / 12 * (d[s][k] * d[s][l]);
-        add_square(b, s, f, b->arc);
-        add_square(b, s, -(1 - ARC_ALONG) * f, b->alone[s]);
-    }
+    for (int32_t s = 0; s < 2; s++) add_square(b, s, -w / 12 * (d[s][k] * d[s][l]), b->arc);
     add_square(b, 2, -w / 24 * (rest->du[k] * rest->dv[l] + rest->du[l] * rest->dv[k]), b->arc);
 }
 

@@ -6,7 +6,7 @@
 #include "cloth/model.h"
 
 enum { DRAPE_I_NODAL_CONDITIONS = 3 }; /* stretch along u and along v, shear */
-#define DRAPE_I_NODAL_ALONE 3e-4       /* the share of stiffness that triangles keep */
+#define DRAPE_I_NODAL_ALONE 3e-5       /* the share of stiffness that triangles keep */
 
 /* Points are vertices as the triangles on one side of a seam see them. Entries [first[p], first[p + 1]) are the
  * vertices around point p, itself first; square[p] is where its matrices begin: three of n x n numbers. */
