@@ -16,7 +16,7 @@ static double down(const axes *a, double y) { return a->top + a->height * (a->y1
 
 static const char *color_of(const char *mesh) {
     if (strcmp(mesh, "irregular") == 0) return "#c0392b";
-    if (strstr(mesh, "diagonals")) return "#b7950b";
+    if (strstr(mesh, "turned")) return "#b7950b";
     return strcmp(mesh, "alternating") == 0 ? "#2471a3" : "#1e8449";
 }
 
@@ -40,14 +40,14 @@ static void put_number(FILE *to, double x, double y, const char *anchor, double 
 /* Tip depth over length against a load, on a logarithmic axis; by weight, or by a force at the end. */
 static void plot_depths(FILE *to, const validation_row *rows, int32_t count, bool by_weight) {
     enum { POINTS = 60 };
-    static const double marks[] = {0.5, 1, 2, 5, 10, 20};
-    const axes a = {50, 10, 520, 260, log(0.4), log(by_weight ? 25 : 5), 0, 1};
+    static const double marks[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100};
+    const axes a = {50, 10, 520, 260, log(by_weight ? 0.08 : 0.15), log(by_weight ? 105 : 5), 0, 1};
     begin_plot(to, &a, by_weight ? "Cantilevers under their weight" : "A force at the end");
     fprintf(to, "<polyline fill=\"none\" stroke=\"#333\" points=\"");
     for (int32_t i = 0; i <= POINTS; i++) {
         double x = a.x0 + (a.x1 - a.x0) * i / POINTS, load = exp(x);
         fprintf(to, "%.1f,%.1f ", across(&a, x),
-                down(&a, elastica_depth(by_weight ? load : 0, by_weight ? 0 : load)));
+                down(&a, elastica_tip(by_weight ? load : 0, by_weight ? 0 : load).depth));
     }
     fprintf(to, "\"/>\n");
     for (int32_t i = 0; i < count; i++) {
@@ -57,7 +57,7 @@ static void plot_depths(FILE *to, const validation_row *rows, int32_t count, boo
                 down(&a, rows[i].got), color_of(rows[i].mesh));
     }
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (log(marks[i]) < a.x1)
+        if (log(marks[i]) > a.x0 && log(marks[i]) < a.x1)
             put_number(to, across(&a, log(marks[i])), a.top + a.height + 16, "middle", marks[i], "");
     for (int32_t i = 0; i <= 5; i++) put_number(to, a.left - 6, down(&a, 0.2 * i) + 4, "end", 0.2 * i, "");
     put_label(to, a.left + a.width / 2, a.top + a.height + 34, "middle",
@@ -67,13 +67,22 @@ static void plot_depths(FILE *to, const validation_row *rows, int32_t count, boo
 }
 
 static void plot_differences(FILE *to, const validation_row *rows, int32_t count) {
-    const axes a = {50, 10, 700, 200, -1, count, -10, 10};
+    const axes a = {50, 10, 800, 200, -1, count, -10, 10};
     begin_plot(to, &a, "Differences");
     for (int32_t i = 0; i < count; i++) {
-        double off = 100 * (rows[i].got / rows[i].want - 1), bar = 100 * rows[i].bar, x = across(&a, i);
-        fprintf(to, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\" stroke-width=\"5\"/>\n", x,
-                x, down(&a, bar), down(&a, -bar));
-        fprintf(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>", x,
+        const double bar = 100 * rows[i].bar;
+        fprintf(to, "<rect x=\"%.1f\" width=\"%.1f\" y=\"%.1f\" height=\"%.1f\" fill=\"#ddd\"/>\n",
+                across(&a, i - 0.5), across(&a, 1) - across(&a, 0) + 0.1, down(&a, bar),
+                down(&a, -bar) - down(&a, bar));
+        if (i > 0 && strcmp(rows[i].group, rows[i - 1].group) == 0) continue;
+        int32_t last = i;
+        while (last + 1 < count && strcmp(rows[last + 1].group, rows[i].group) == 0) last++;
+        if (last > i + count / 20) /* groups that are wide enough for their name */
+            put_label(to, across(&a, (i + last) / 2.0), a.top + a.height + 16, "middle", rows[i].group);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        double off = 100 * (rows[i].got / rows[i].want - 1), x = across(&a, i);
+        fprintf(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2\" fill=\"%s\"><title>", x,
                 down(&a, fmin(fmax(off, a.y0), a.y1)), color_of(rows[i].mesh));
         fprintf(to, "%s: %s, %+.2f %%</title></circle>\n", rows[i].group, rows[i].what, off);
     }

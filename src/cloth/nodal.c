@@ -7,19 +7,18 @@
  *
  * The arc. Triangles are inscribed in the sheet, and their edges are chords. C(y, y) are the second derivatives at v
  * of the quadratic function nearest to its ring (patch_fit.c). An edge e is then the chord of an arc whose length
- * squared is |x_e|^2 + |C(e, e)|^2/12, up to terms of sixth order. As (w_i . w_j)_t = -sum_{k<l} m_kl |x_k - x_l|^2 with
- * m_kl = (d_ik d_jl + d_il d_jk)/2, the metric of the sheet is that of the triangle and
- *     arc_ij = -1/12 mean_t sum_{k<l} m_kl |C(e_kl, e_kl)|^2.
- * Without it a thread that crosses tilted triangles seems longer than it is: where a curtain folds, its lower edge
- * rises. The arc of a thread that bends itself is the term |C_ii|^2 in G_ii. Only the share ARC_ALONG of it is taken,
- * because sharp folds along edges that follow the threads are free without it. Pieces that are curved at rest have no arcs:
- * the lengths of their edges are those of the material.
+ * squared is |x_e|^2 + |C(e, e)|^2/12, up to terms of sixth order. As (w_i . w_j)_t = -sum_{k<l} m_kl |x_k - x_l|^2
+ * with m_kl = (d_ik d_jl + d_il d_jk)/2, the metric of the sheet is that of the triangle and arc_ij = -1/12 mean_t
+ * sum_{k<l} m_kl |C(e_kl, e_kl)|^2. Without it a thread that crosses tilted triangles seems longer than it is: where
+ * a curtain folds, its lower edge rises. The arc of a thread that bends itself is the term |C_ii|^2 in G_ii. Without
+ * that one, sharp folds along edges that follow the threads are free, and cloth is softer on such meshes than on
+ * others. Pieces that are curved at rest have no arcs: the lengths of their edges are those of the material.
  *
  * Both are quadratic in the positions of the ring, with a constant matrix Q per condition whose rows sum to zero:
  *     G = x' Q x.
  * Q is P - N with P and N positive semidefinite, P the sum of the terms with a positive factor. Triangles keep a
  * small share of their energy, which holds what the mean does not see. It resists folding as triangles do: shares
- * above a thousandth make silk stiff on a Cusick disc (docs/notes/models.md). */
+ * above a ten-thousandth make silk stiff on a Cusick disc (docs/notes/models.md). */
 #include "cloth/nodal.h"
 
 #include "cloth/rings.h"
@@ -27,9 +26,8 @@
 
 #include <string.h>
 
+_Static_assert((int)DRAPE_I_NODAL_MOST == (int)DRAPE_I_RING_NODES, "rings have no room");
 enum { N = DRAPE_I_RING_NODES, CONDITIONS = DRAPE_I_NODAL_CONDITIONS };
-
-static const double ARC_ALONG = 0;
 
 void drape_i_nodal_destroy(drape_context *ctx, drape_i_nodal *q) {
     if (!q) return;
@@ -52,21 +50,21 @@ void drape_i_nodal_destroy(drape_context *ctx, drape_i_nodal *q) {
 typedef struct builder {
     drape_i_rings rings;
     drape_i_nodal *q;
-    int32_t n, node[N];          /* of the point */
-    bool arcs;                   /* it has them */
-    double *metric, *positive;   /* its three matrices each */
-    double d[2][N], alone[2][N]; /* of a triangle: w_u and w_v; of an edge: C_ii e_i^2 */
-    double arc[N];               /* C(e, e) */
+    int32_t n, room, node[N];  /* of the point; room: n, and then some (nodal.h) */
+    bool arcs;                 /* it has them */
+    double *metric, *positive; /* its three matrices each */
+    double d[2][N];            /* of a triangle: w_u and w_v */
+    double arc[N];             /* of an edge: C(e, e) */
 } builder;
 
 /* Adds f a a' to the matrix of a condition. */
 static void add_square(builder *b, int32_t condition, double f, const double *a) {
-    const int64_t n = b->n, at = condition * n * n;
+    const int64_t n = b->n, room = b->room, at = condition * n * room;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
             const double term = f * (a[i] * a[j]);
-            b->metric[at + i * n + j] += term;
-            if (f > 0) b->positive[at + i * n + j] += term;
+            b->metric[at + i * room + j] += term;
+            if (f > 0) b->positive[at + i * room + j] += term;
         }
 }
 
@@ -84,10 +82,8 @@ static bool find_corners(const builder *b, int32_t t, int32_t at[3]) {
 static void find_arc(builder *b, const int32_t edge[2]) {
     const double *y = b->rings.y, *C = b->rings.C;
     const double e1 = y[2 * edge[1]] - y[2 * edge[0]], e2 = y[2 * edge[1] + 1] - y[2 * edge[0] + 1];
-    for (int32_t i = 0; i < b->n; i++) {
-        b->alone[0][i] = e1 * e1 * C[i], b->alone[1][i] = e2 * e2 * C[b->n + i];
-        b->arc[i] = (b->alone[0][i] + b->alone[1][i]) + 2 * e1 * e2 * C[2 * b->n + i];
-    }
+    for (int32_t i = 0; i < b->n; i++)
+        b->arc[i] = (e1 * e1 * C[i] + e2 * e2 * C[b->n + i]) + 2 * e1 * e2 * C[2 * b->n + i];
 }
 
 /* The edge from corner k to l of a triangle of the weight w. */
@@ -95,11 +91,7 @@ static void add_arc(builder *b, double w, const drape_i_rest_triangle *rest, int
                     const int32_t at[3]) {
     const double *d[2] = {rest->du, rest->dv};
     find_arc(b, (int32_t[2]){at[k], at[l]});
-    for (int32_t s = 0; s < 2; s++) {
-        const double f = -w / 12 * (d[s][k] * d[s][l]);
-        add_square(b, s, f, b->arc);
-        add_square(b, s, -(1 - ARC_ALONG) * f, b->alone[s]);
-    }
+    for (int32_t s = 0; s < 2; s++) add_square(b, s, -w / 12 * (d[s][k] * d[s][l]), b->arc);
     add_square(b, 2, -w / 24 * (rest->du[k] * rest->dv[l] + rest->du[l] * rest->dv[k]), b->arc);
 }
 
@@ -167,8 +159,9 @@ static bool count_entries(drape_context *ctx, builder *b) {
     for (int32_t p = 0; p < q->points; p++) {
         const int64_t n = drape_i_rings_nodes(&b->rings, p, b->node);
         q->first[p + 1] = q->first[p] + n;
-        q->padded[p + 1] = q->padded[p] + (n + DRAPE_I_LANES - 1) / DRAPE_I_LANES * DRAPE_I_LANES;
-        q->square[p + 1] = q->square[p] + CONDITIONS * n * n;
+        const int64_t room = (n + DRAPE_I_LANES - 1) / DRAPE_I_LANES * DRAPE_I_LANES;
+        q->padded[p + 1] = q->padded[p] + room;
+        q->square[p + 1] = q->square[p] + CONDITIONS * n * room;
     }
     q->entries = q->first[q->points], q->numbers = q->square[q->points];
     return DRAPE_NEW(ctx, q->node, q->entries) && DRAPE_NEW(ctx, q->point_of, q->entries) &&
@@ -182,6 +175,7 @@ static drape_status build(drape_context *ctx, builder *b) {
     if (!count_entries(ctx, b)) return DRAPE_ERROR_MEMORY;
     for (int32_t p = 0; p < q->points; p++) {
         b->n = drape_i_rings_nodes(&b->rings, p, b->node);
+        b->room = (int32_t)(q->padded[p + 1] - q->padded[p]);
         for (int32_t i = 0; i < b->n; i++) {
             q->node[q->first[p] + i] = b->rings.point[b->node[i]].vertex;
             q->point_of[q->first[p] + i] = p;
@@ -228,11 +222,15 @@ drape_status drape_i_nodal_pairs(drape_context *ctx, const drape_i_nodal *q, int
 }
 
 void drape_i_nodal_find_slots(const drape_i_nodal *q, const drape_bsr3 *pattern, int32_t *slot) {
-    for (int32_t p = 0; p < q->points; p++)
-        for (int64_t a = q->first[p]; a < q->first[p + 1]; a++)
-            for (int64_t c = q->first[p]; c < q->first[p + 1]; c++) {
-                const int64_t block = drape_i_matrix_find(pattern, q->node[a], q->node[c]);
+    for (int32_t p = 0; p < q->points; p++) {
+        const int64_t n = q->first[p + 1] - q->first[p], room = q->padded[p + 1] - q->padded[p];
+        const int32_t *node = q->node + q->first[p];
+        int32_t *to = slot + q->square[p] / CONDITIONS;
+        for (int64_t a = 0; a < n; a++)
+            for (int64_t c = 0; c < n; c++) {
+                const int64_t block = drape_i_matrix_find(pattern, node[a], node[c]);
                 DRAPE_ASSERT(block >= 0);
-                *slot++ = (int32_t)(block - pattern->rowptr[q->node[a]]);
+                to[a * room + c] = (int32_t)(block - pattern->rowptr[node[a]]);
             }
+    }
 }
