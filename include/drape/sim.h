@@ -363,9 +363,9 @@ typedef struct drape_certificate {
     int64_t step;   /* counts from 1 */
     double time;    /* s, at the end of the step */
     double stretch; /* the largest; 1 at rest */
-    /* The last linear solve of the step, except that `iterations` are those of all its solves. Its arrays live until
-     * the simulation's next step or its end. Where there was none (explicit integrators): method and precond "none",
-     * DRAPE_CONVERGED, zeros. */
+    /* The last linear solve of the step, except that `iterations` and `bytes_moved` are those of all its solves. Its
+     * arrays live until the simulation's next step or its end. Where there was none (explicit integrators): method and
+     * precond "none", DRAPE_CONVERGED, zeros. */
     drape_solve_result linear;
     drape_certificate_ode ode;
     drape_certificate_energy energy;
