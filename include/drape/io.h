@@ -423,7 +423,7 @@ DRAPE_API drape_status drape_renderer_create(drape_context *ctx, const drape_ren
 /* Lets the camera see the cloth of this frame, too, and those of its meshes that are at most three times as large as
  * the cloth of the first frame. Vertices that are not finite do not count, nor do frames in which the cloth is more
  * than eight times as large as in most others. Without this, the camera sees the first frame that is drawn. Of a
- * frame positions and meshes are used. */
+ * frame positions and meshes are used, and the colors of mesh_appearance. */
 DRAPE_API drape_status drape_renderer_include(drape_renderer *renderer, const drape_frame *frame);
 /* Draws a frame: 3 bytes per pixel, row by row from the top left. Triangles with vertices that are not finite are
  * left out. */
