@@ -4,17 +4,16 @@
  *
  * The scene is `character`, with the files of DRAPE_DATA; without them its stand-in, which is small. Each row is a
  * run of its own by linearised Euler, so that a step is one linear system; it is solved again where contacts are let
- * go. Times are those of all solves of a step, with the set-up of the preconditioner; iterations do not depend on the
- * machine. */
+ * go. Times are those of all solves of a step, with the set-up of the preconditioner. Iterations and bytes moved do
+ * not depend on the machine. The default changes between preconditioners, whose iterations differ by ten times at
+ * equal cost; bytes are comparable. */
+#include "apart.h"
 #include "bench.h"
 #include "counted.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { WARM = 3, SIZES = 4, SOLVERS = 3, MOST_STEPS = 1300 };
 
@@ -36,10 +35,13 @@ static const struct size {
     {NULL, NULL, NULL}, {"12 mm", "8 mm", "0.8 mm"}, {"4.8 mm", "4.8 mm", "0.5 mm"}, {"2.4 mm", "2.2 mm", "0.3 mm"}};
 
 typedef struct run {
-    double vertices, steps, frames, memory; /* bytes */
+    int32_t size, threads; /* which of the sizes */
+    const solver_row *solver;
+    double frames, vertices, steps, memory; /* bytes */
     double total, contact;                  /* s */
     double solve[MOST_STEPS];               /* s, one per step */
     double iterations[MOST_STEPS];
+    double moved[MOST_STEPS]; /* bytes */
 } run;
 
 static drape_status load(drape_context *ctx, int32_t size, drape_loaded_scene **out) {
@@ -58,18 +60,20 @@ static drape_status load(drape_context *ctx, int32_t size, drape_loaded_scene **
     return drape_scene_load(ctx, "character", &options, out);
 }
 
-static void simulate(int32_t size, const solver_row *solver, int32_t frames, int32_t threads, run *r) {
+/* Its first four members say what to run. */
+static void simulate(void *data) {
+    run *r = data;
     bench_counted memory = BENCH_COUNTED;
-    drape_context *ctx = bench_counted_context(threads, &memory);
+    drape_context *ctx = bench_counted_context(r->threads, &memory);
     drape_loaded_scene *loaded;
     drape_sim *sim;
-    bench_check(ctx, load(ctx, size, &loaded));
+    bench_check(ctx, load(ctx, r->size, &loaded));
     drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = DRAPE_LINEARISED_EULER;
-    scene->solve.precond = solver->precond;
-    scene->solve.amg.recipe = solver->recipe;
+    scene->solve.precond = r->solver->precond;
+    scene->solve.amg.recipe = r->solver->recipe;
     bench_check(ctx, drape_sim_create(ctx, scene, &sim));
-    int32_t steps = frames * scene->steps_per_frame;
+    int32_t steps = (int32_t)r->frames * scene->steps_per_frame;
     if (steps > MOST_STEPS) steps = MOST_STEPS;
     for (int32_t p = 0; p < scene->piece_count; p++) r->vertices += scene->pieces[p].vertices;
     for (int32_t i = 0; i < steps; i++) {
@@ -77,6 +81,7 @@ static void simulate(int32_t size, const solver_row *solver, int32_t frames, int
         bench_check(ctx, drape_sim_step(sim, &c));
         r->solve[i] = c.seconds.solve + c.seconds.precondition;
         r->iterations[i] = c.linear.iterations;
+        r->moved[i] = (double)c.linear.bytes_moved;
         r->contact += bench_contact_seconds(&c);
         r->total += c.seconds.assemble + c.seconds.update + r->solve[i];
     }
@@ -84,35 +89,6 @@ static void simulate(int32_t size, const solver_row *solver, int32_t frames, int
     drape_sim_destroy(sim);
     drape_loaded_scene_destroy(loaded);
     drape_context_destroy(ctx);
-}
-
-/* In a process of its own, whose memory nothing else has been in. False where that failed. */
-static bool simulate_apart(int32_t size, const solver_row *solver, int32_t frames, int32_t threads, run *r) {
-    int ends[2], status = 0;
-    size_t got = 0;
-    fflush(stdout);
-    if (pipe(ends) != 0) return false;
-    pid_t child = fork();
-    if (child == 0) {
-        size_t sent = 0;
-        close(ends[0]);
-        simulate(size, solver, frames, threads, r);
-        while (sent < sizeof *r) {
-            ssize_t part = write(ends[1], (const char *)r + sent, sizeof *r - sent);
-            if (part <= 0) _exit(1);
-            sent += (size_t)part;
-        }
-        _exit(0);
-    }
-    close(ends[1]);
-    while (child > 0 && got < sizeof *r) {
-        ssize_t part = read(ends[0], (char *)r + got, sizeof *r - got);
-        if (part <= 0) break;
-        got += (size_t)part;
-    }
-    close(ends[0]);
-    if (child > 0) waitpid(child, &status, 0);
-    return got == sizeof *r;
 }
 
 /* ---- tables ---- */
@@ -139,8 +115,10 @@ static spread spread_of(const double *value, int32_t count) {
     return s;
 }
 
-static void print_run(const solver_row *solver, const run *r, double block_diagonal) {
-    spread time = spread_of(r->solve, (int32_t)r->steps), work = spread_of(r->iterations, (int32_t)r->steps);
+static void print_run(const solver_row *solver, const run *r, const run *plain) {
+    const int32_t steps = (int32_t)r->steps;
+    spread time = spread_of(r->solve, steps), work = spread_of(r->iterations, steps);
+    spread moved = spread_of(r->moved, steps);
     bench_row();
     bench_text("preconditioner", "  %-19s", solver->name);
     bench_count("vertices", " %8d", (int64_t)r->vertices);
@@ -148,9 +126,13 @@ static void print_run(const solver_row *solver, const run *r, double block_diago
     bench_number("solve, mean", "ms", " %9.2f", 1e3 * time.mean);
     bench_number("solve, standard deviation", "ms", " %8.2f", 1e3 * time.deviation);
     bench_number("solve, slowest over median", "", " %7.2f", time.largest / time.median);
-    bench_number("block diagonal over this", "", " %7.2f", block_diagonal / time.mean);
+    bench_number("block diagonal over this", "", " %7.2f",
+                 plain ? spread_of(plain->solve, (int32_t)plain->steps).mean / time.mean : NAN);
     bench_number("iterations, mean", "", " %7.1f", work.mean);
-    bench_number("iterations, most over median", "", " %7.2f", work.median > 0 ? work.largest / work.median : NAN);
+    bench_number("moved, mean", "GB", " %8.3f", 1e-9 * moved.mean);
+    bench_number("moved, most over median", "", " %7.2f", moved.median > 0 ? moved.largest / moved.median : NAN);
+    bench_number("block diagonal over this, moved", "", " %7.2f",
+                 plain ? spread_of(plain->moved, (int32_t)plain->steps).mean / moved.mean : NAN);
     bench_number("contact", "%", " %6.1f", 100 * r->contact / r->total);
     bench_number("frames per minute", "", " %7.2f", 60 * r->frames / r->total);
     bench_number("memory", "MB", " %7.0f", r->memory / 1e6);
@@ -192,18 +174,17 @@ void bench_character(const bench_options *o) {
                      "with the set-up of the preconditioner; the first three steps are left out."
                    : "DRAPE_DATA names no folder with the files of the scene character: this is its stand-in, walk.");
     bench_table("Solves of the dressed character");
-    printf("  %-19s %8s %6s %9s %8s %7s %7s %7s %7s %6s %7s %7s\n", "preconditioner", "vertices", "frames",
-           "mean, ms", "spread", "max/med", "faster", "iter.", "max/med", "cont.%", "fr/min", "MB");
+    printf("  %-19s %8s %6s %9s %8s %7s %7s %7s %8s %7s %7s %6s %7s %7s\n", "preconditioner", "vertices", "frames",
+           "mean, ms", "spread", "max/med", "faster", "iter.", "GB moved", "max/med", "fewer", "cont.%", "fr/min",
+           "MB");
     for (int32_t size = 0; size < last; size++) {
         bool there[SOLVERS] = {0};
-        double block_diagonal = NAN;
-        memset(runs, 0, SOLVERS * sizeof *runs);
         for (int32_t k = 0; k < SOLVERS; k++) {
-            there[k] = simulate_apart(size, &solvers[k], frames, o->threads, &runs[k]);
+            runs[k] = (run){.size = size, .threads = o->threads, .solver = &solvers[k], .frames = frames};
+            there[k] = bench_apart(simulate, &runs[k], sizeof runs[k]);
             bench_progress(1, false);
             if (!there[k]) continue;
-            if (k == 0) block_diagonal = spread_of(runs[k].solve, (int32_t)runs[k].steps).mean;
-            print_run(&solvers[k], &runs[k], block_diagonal);
+            print_run(&solvers[k], &runs[k], there[0] ? &runs[0] : NULL);
         }
         draw(size, runs, there);
     }

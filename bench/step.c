@@ -1,5 +1,6 @@
 /* step.c: whole time steps by stage, and how they grow: assembly, set-up of the preconditioner, linear solves,
  * contact, everything else, and writing a frame. Also seconds per frame of 1/25 s, and memory. */
+#include "apart.h"
 #include "bench.h"
 #include "counted.h"
 
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { WARM = 5, STAGES = 6, VALUES = STAGES + 2 };
@@ -32,50 +32,38 @@ static double time_writing(drape_context *ctx, drape_sim *sim, const drape_scene
     return bench_seconds() - began;
 }
 
-/* value: stages in s per step, then bytes per vertex, then steps that were measured. */
-static void measure(const char *name, int32_t side, int32_t threads, int32_t steps, double value[VALUES]) {
-    drape_scene_options options = {.resolution = side};
+typedef struct cell {
+    const char *scene;
+    int32_t side, threads, steps;
+    double value[VALUES]; /* stages in s per step, then bytes per vertex, then steps that were measured */
+} cell;
+
+static void measure(void *data) {
+    cell *m = data;
+    drape_scene_options options = {.resolution = m->side};
     bench_counted memory = BENCH_COUNTED;
-    drape_context *ctx = bench_counted_context(threads, &memory);
+    drape_context *ctx = bench_counted_context(m->threads, &memory);
     drape_loaded_scene *loaded;
     drape_sim *sim;
     double times[STAGES] = {0};
-    bench_check(ctx, drape_scene_load(ctx, name, &options, &loaded));
+    bench_check(ctx, drape_scene_load(ctx, m->scene, &options, &loaded));
     drape_scene *scene = drape_loaded_scene_edit(loaded);
     scene->integration.ode.method = DRAPE_LINEARISED_EULER;
     bench_check(ctx, drape_sim_create(ctx, scene, &sim));
-    for (int32_t i = 0; i < WARM + steps; i++) {
+    for (int32_t i = 0; i < WARM + m->steps; i++) {
         drape_certificate c;
         bench_check(ctx, drape_sim_step(sim, &c));
         if (i < WARM) continue;
         times[0] += c.seconds.assemble, times[1] += c.seconds.precondition, times[2] += c.seconds.solve;
         times[3] += bench_contact_seconds(&c), times[4] += fmax(0, c.seconds.update - bench_contact_seconds(&c));
     }
-    for (int32_t k = 0; k < STAGES - 1; k++) value[k] = times[k] / steps;
-    value[STAGES - 1] = time_writing(ctx, sim, scene);
-    value[STAGES] = (double)memory.most / scene->pieces[0].vertices;
-    value[STAGES + 1] = steps;
+    for (int32_t k = 0; k < STAGES - 1; k++) m->value[k] = times[k] / m->steps;
+    m->value[STAGES - 1] = time_writing(ctx, sim, scene);
+    m->value[STAGES] = (double)memory.most / scene->pieces[0].vertices;
+    m->value[STAGES + 1] = m->steps;
     drape_sim_destroy(sim);
     drape_loaded_scene_destroy(loaded);
     drape_context_destroy(ctx);
-}
-
-/* In a process of its own, whose memory nothing else has been in. */
-static void measure_apart(const char *scene, int32_t side, int32_t threads, int32_t steps, double value[VALUES]) {
-    int ends[2], status = 0;
-    const size_t bytes = VALUES * sizeof *value;
-    for (int32_t k = 0; k < VALUES; k++) value[k] = NAN;
-    fflush(stdout);
-    if (pipe(ends) != 0) return;
-    pid_t child = fork();
-    if (child == 0) {
-        measure(scene, side, threads, steps, value);
-        _exit(write(ends[1], value, bytes) == (ssize_t)bytes ? 0 : 1);
-    }
-    close(ends[1]);
-    if (child > 0 && read(ends[0], value, bytes) != (ssize_t)bytes) value[0] = NAN;
-    close(ends[0]);
-    if (child > 0) waitpid(child, &status, 0);
 }
 
 static void measure_cell(const char *scene, int32_t side, int32_t threads, int32_t steps, double value[VALUES]) {
@@ -83,7 +71,9 @@ static void measure_cell(const char *scene, int32_t side, int32_t threads, int32
     snprintf(key, sizeof key, "step %s %d, %d threads, %d steps", scene, side, threads, steps);
     bool kept = bench_cell_find(key, value, VALUES);
     if (!kept) {
-        measure_apart(scene, side, threads, steps, value);
+        cell m = {.scene = scene, .side = side, .threads = threads, .steps = steps};
+        bool there = bench_apart(measure, &m, sizeof m);
+        for (int32_t k = 0; k < VALUES; k++) value[k] = there ? m.value[k] : NAN;
         bench_cell_keep(key, value, VALUES);
     }
     bench_progress((double)side * side, kept);

@@ -15,9 +15,10 @@ typedef struct frame_source {
     drape_reader *reader; /* NULL: a scene is simulated */
     drape_loaded_scene *loaded;
     drape_collider_meshes *colliders;
-    drape_frame_mesh *shown; /* those of the last frame that are drawn as they are */
-    bool has_floor;          /* one of them, a horizontal plane at rest, is the floor */
-    double floor;            /* m, its height */
+    drape_frame_mesh *shown; /* those of the last frame that are drawn as they are, and how they look */
+    const drape_appearance **shown_look;
+    bool has_floor; /* one of them, a horizontal plane at rest, is the floor */
+    double floor;   /* m, its height */
     drape_sim *sim;
     FILE *kept; /* positions of the frames that were simulated, one after the other */
     cloth_mesh cloth;

@@ -44,7 +44,8 @@ static bool take_colliders(frame_source *s) {
     const drape_scene *scene = scene_of(s);
     if (drape_collider_meshes_create(s->ctx, scene, &s->colliders)) return say_message(s);
     s->shown = malloc(((size_t)scene->collider_count + 1) * sizeof *s->shown);
-    if (!s->shown) return no_memory();
+    s->shown_look = malloc(((size_t)scene->collider_count + 1) * sizeof *s->shown_look);
+    if (!s->shown || !s->shown_look) return no_memory();
     const drape_frame_mesh *mesh = drape_collider_meshes_at(s->colliders, 0);
     for (int32_t i = 0; i < scene->collider_count; i++) {
         double height;
@@ -122,7 +123,8 @@ void source_close(frame_source *s) {
     drape_reader_close(s->reader);
     drape_collider_meshes_destroy(s->colliders);
     drape_loaded_scene_destroy(s->loaded);
-    free(s->piece_triangles), free(s->piece_color), free(s->cloth.owned), free(s->shown), free(s->x);
+    free(s->piece_triangles), free(s->piece_color), free(s->cloth.owned), free(s->x);
+    free(s->shown), free(s->shown_look);
 }
 
 /* ---- Simulating ---- */
@@ -175,8 +177,12 @@ bool source_take(frame_source *s, int32_t frame, drape_frame *out) {
     if (!take_positions(s, frame)) return false;
     double time = (double)source_number(s, frame) / s->fps, height;
     const drape_frame_mesh *mesh = drape_collider_meshes_at(s->colliders, time);
-    *out = (drape_frame){.positions = s->x, .meshes = s->shown};
-    for (int32_t i = 0; i < drape_collider_meshes_count(s->colliders); i++)
-        if (!is_floor(scene_of(s)->colliders + i, mesh + i, &height)) s->shown[out->mesh_count++] = mesh[i];
+    const drape_appearance *const *look = drape_collider_meshes_appearance(s->colliders);
+    *out = (drape_frame){.positions = s->x, .meshes = s->shown, .mesh_appearance = s->shown_look};
+    for (int32_t i = 0; i < drape_collider_meshes_count(s->colliders); i++) {
+        if (is_floor(scene_of(s)->colliders + i, mesh + i, &height)) continue;
+        s->shown[out->mesh_count] = mesh[i];
+        s->shown_look[out->mesh_count++] = look[i];
+    }
     return true;
 }

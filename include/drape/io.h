@@ -435,7 +435,8 @@ DRAPE_API drape_status drape_renderer_create(drape_context *ctx, const drape_ren
 /* Widens the view of the camera to the cloth of this frame. Of its meshes, those are included that are at most three
  * times as large as the first frame's cloth. Vertices that are not finite are ignored, and so are frames in which the
  * cloth is more than eight times as large as in most others. Without a call of this function, the camera sees the
- * first frame that is drawn. Only positions and meshes of a frame are used. */
+ * first frame that is drawn. Of a frame, positions, meshes and
+ * the colors of mesh_appearance are used. */
 DRAPE_API drape_status drape_renderer_include(drape_renderer *renderer, const drape_frame *frame);
 /* Draws a frame into rgb, an array of the caller: 3 bytes per pixel, row by row from the top left. Triangles with
  * vertices that are not finite are left out. */

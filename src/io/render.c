@@ -307,9 +307,9 @@ drape_status drape_renderer_draw(drape_renderer *r, const drape_frame *frame, ui
                          .height = r->settings.height,
                          .samples = &r->samples,
                          .bytes = &r->bytes,
-                         .paint = r->cloth.paint,
                          .rgb = rgb};
     status = drape_i_surface_make(r->ctx, &memory, &r->cloth, r->first_size, frame, &p.surface);
+    p.paint = p.surface.paints;
     if (!status) look_around(r, &p);
     if (!status) status = draw_shadows(r, &memory, &p);
     if (!status) status = drape_i_rasterise(r->ctx, &memory, &p);

@@ -70,7 +70,8 @@ typedef struct drape_i_surface {
     double *x;              /* 3 per vertex */
     int32_t (*corner)[3];   /* vertices of each triangle */
     vec3 (*normal)[3];      /* of length 1, at each corner of each triangle */
-    int32_t *paint;         /* of each triangle */
+    int32_t *paint;         /* of each triangle: which of `paints` */
+    drape_i_paint *paints;  /* those of the cloth, then one per mesh */
     vec3 *upright;          /* of length 1 or 0, at each vertex: the mean normal */
     double (*open)[2];      /* 0..1 at each vertex: what its front and its back see of the sky */
 } drape_i_surface;
@@ -80,12 +81,14 @@ typedef struct drape_i_painted_cloth {
     int32_t vertices, triangles;
     int32_t *triangle;    /* 3 per triangle */
     int32_t *paint_of;    /* each triangle */
-    drape_i_paint *paint; /* object + 1 of them */
-    int32_t object;       /* the paint of other meshes */
+    drape_i_paint *paint; /* `paints` of them */
+    int32_t paints;
 } drape_i_painted_cloth;
 
 /* Whether all three are in 0..1. */
 bool drape_i_is_color(const double c[3]);
+/* What a mesh of this look is painted with; NULL: as those without a color. */
+drape_i_paint drape_i_object_paint(const drape_appearance *look);
 /* Checks and copies; `out` is zero before, and to be freed in any case. */
 drape_status drape_i_paint_cloth(drape_context *ctx, const drape_render_cloth *cloth, drape_i_painted_cloth *out);
 void drape_i_painted_cloth_free(drape_context *ctx, drape_i_painted_cloth *cloth);

@@ -1,4 +1,4 @@
-/* render_paint.c: which color each triangle of the cloth has. */
+/* render_paint.c: which color each triangle of the cloth has, and each mesh beside it. */
 #include "io/render.h"
 
 #include <string.h>
@@ -28,6 +28,13 @@ static drape_i_paint cloth_paint(const double srgb[3]) {
     double grey = 0.2126 * c.x + 0.7152 * c.y + 0.0722 * c.z;
     vec3 dull = vec3_plus(vec3_scale(0.75, c), 0.25, (vec3){grey, grey, grey});
     return (drape_i_paint){c, vec3_plus((vec3){0.085, 0.085, 0.085}, 0.88, dull), true};
+}
+
+drape_i_paint drape_i_object_paint(const drape_appearance *look) {
+    double srgb[3];
+    for (int k = 0; k < 3; k++) srgb[k] = look && look->colored ? look->color[k] / 255.0 : OBJECT[k];
+    vec3 c = drape_i_linear_color(srgb);
+    return (drape_i_paint){c, c, false};
 }
 
 static drape_status check_cloth(drape_context *ctx, const drape_render_cloth *c) {
@@ -94,13 +101,11 @@ static drape_status paint_triangles(drape_context *ctx, const drape_render_cloth
 static drape_status fill(drape_context *ctx, const drape_render_cloth *cloth, drape_i_painted_cloth *c) {
     bool own = cloth->piece_color && cloth->piece_count > 0;
     int32_t colors = own ? cloth->piece_count : PALETTE_COLORS;
-    vec3 object = drape_i_linear_color(OBJECT);
-    *c = (drape_i_painted_cloth){.vertices = cloth->vertices, .triangles = cloth->triangles, .object = colors};
-    if (!DRAPE_NEW(ctx, c->paint, colors + 1) || !DRAPE_NEW(ctx, c->triangle, 3 * (int64_t)c->triangles) ||
+    *c = (drape_i_painted_cloth){.vertices = cloth->vertices, .triangles = cloth->triangles, .paints = colors};
+    if (!DRAPE_NEW(ctx, c->paint, colors) || !DRAPE_NEW(ctx, c->triangle, 3 * (int64_t)c->triangles) ||
         !DRAPE_NEW(ctx, c->paint_of, c->triangles))
         return DRAPE_ERROR_MEMORY;
     for (int32_t i = 0; i < colors; i++) c->paint[i] = cloth_paint(own ? color_of(cloth, i) : PALETTE[i]);
-    c->paint[colors] = (drape_i_paint){object, object, false};
     if (c->triangles > 0) memcpy(c->triangle, cloth->triangle, 3 * (size_t)c->triangles * sizeof *c->triangle);
     return paint_triangles(ctx, cloth, colors, c);
 }
@@ -111,7 +116,7 @@ drape_status drape_i_paint_cloth(drape_context *ctx, const drape_render_cloth *c
 }
 
 void drape_i_painted_cloth_free(drape_context *ctx, drape_i_painted_cloth *c) {
-    DRAPE_FREE(ctx, c->paint, c->object + 1);
+    DRAPE_FREE(ctx, c->paint, c->paints);
     DRAPE_FREE(ctx, c->triangle, 3 * (int64_t)c->triangles);
     DRAPE_FREE(ctx, c->paint_of, c->triangles);
 }

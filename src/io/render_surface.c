@@ -56,8 +56,15 @@ static void add_meshes(drape_i_surface *s, const drape_i_painted_cloth *cloth, d
     for (int32_t i = 0; i < frame->mesh_count; i++) {
         const drape_frame_mesh *m = frame->meshes + i;
         part p = part_of(m);
-        if (drape_i_is_large(m, size) == large) add_part(s, &p, NULL, cloth->object);
+        if (drape_i_is_large(m, size) == large) add_part(s, &p, NULL, cloth->paints + i);
     }
+}
+
+static void copy_paints(drape_i_surface *s, const drape_i_painted_cloth *cloth, const drape_frame *frame) {
+    memcpy(s->paints, cloth->paint, (size_t)cloth->paints * sizeof *s->paints);
+    for (int32_t i = 0; i < frame->mesh_count; i++)
+        s->paints[cloth->paints + i] =
+            drape_i_object_paint(frame->mesh_appearance ? frame->mesh_appearance[i] : NULL);
 }
 
 /* ---- Normals ---- */
@@ -145,7 +152,8 @@ static drape_status allocate(drape_context *ctx, drape_i_arena *memory, const dr
     s->corner = drape_i_arena_get(ctx, memory, triangles, sizeof *s->corner);
     s->normal = drape_i_arena_get(ctx, memory, triangles, sizeof *s->normal);
     s->paint = drape_i_arena_get(ctx, memory, triangles, sizeof *s->paint);
-    bool got = s->x && s->upright && s->open && s->corner && s->normal && s->paint;
+    s->paints = drape_i_arena_get(ctx, memory, cloth->paints + frame->mesh_count, sizeof *s->paints);
+    bool got = s->x && s->upright && s->open && s->corner && s->normal && s->paint && s->paints;
     return got ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
 
@@ -155,6 +163,7 @@ drape_status drape_i_surface_make(drape_context *ctx, drape_i_arena *memory, con
     drape_status status = allocate(ctx, memory, cloth, frame, &s);
     if (status) return status;
     part p = {cloth->vertices, cloth->triangles, frame->positions, cloth->triangle};
+    copy_paints(&s, cloth, frame);
     add_part(&s, &p, cloth->paint_of, 0);
     int32_t of_cloth = s.triangles;
     add_meshes(&s, cloth, size, frame, false);

@@ -134,40 +134,60 @@ static drape_status look_at_motion(mover *m) {
     return status;
 }
 
-/* How far the vertex that moves most goes from frame f to the next. */
-static double frame_way(const drape_collider *c, int32_t f, int32_t *vertex) {
-    const double *a = c->frame + 3 * (int64_t)c->vertices * f, *b = a + 3 * (int64_t)c->vertices;
+/* How far apart frames f and g are where they differ most, and at which vertex. */
+static double between_frames(const drape_collider *c, int32_t f, int32_t g, int32_t *vertex) {
+    const int64_t size = 3 * (int64_t)c->vertices;
     double most = -1;
     for (int64_t i = 0; i < c->vertices; i++) {
-        double way = vec3_length(vec3_sub(vec3_at(b + 3 * i), vec3_at(a + 3 * i)));
+        double way =
+            vec3_length(vec3_sub(vec3_at(c->frame + size * g + 3 * i), vec3_at(c->frame + size * f + 3 * i)));
         if (way > most) most = way, *vertex = (int32_t)i;
     }
     return most;
 }
 
-/* A sequence that jumps: from one frame to the next it moves far, and much farther than before and after. Motion that
- * begins or ends suddenly goes on for more than a frame. */
+typedef struct frame_jump {
+    enum { NO_JUMP, JUMPS, RETURNS } kind;
+    int32_t vertex;
+    double way, rest; /* m; rest: the longest way to be compared with */
+} frame_jump;
+
+/* A sequence jumps between frames f and f + 1 if it moves far there, and much farther than before and after. Motion
+ * that begins or ends suddenly goes on for more than a frame. It jumps and returns if f + 1 alone is out of place. */
+static frame_jump jump_at(const drape_collider *c, int32_t f) {
+    frame_jump jump = {NO_JUMP};
+    int32_t unused;
+    jump.way = between_frames(c, f, f + 1, &jump.vertex);
+    if (!(jump.way > JUMP_SPEED * (c->frame_time[f + 1] - c->frame_time[f]))) return jump;
+    const double before = between_frames(c, f - 1, f, &unused), after = between_frames(c, f + 1, f + 2, &unused);
+    jump.rest = fmax(before, after);
+    if (jump.way > JUMP * jump.rest) jump.kind = JUMPS;
+    if (jump.kind == JUMPS || f + 3 >= c->frames) return jump;
+    jump.rest = fmax(before, between_frames(c, f, f + 2, &unused));
+    jump.rest = fmax(jump.rest, between_frames(c, f + 2, f + 3, &unused));
+    if (fmin(jump.way, after) > JUMP * jump.rest) jump.kind = RETURNS;
+    return jump;
+}
+
 static void tell_frame_jump(const mover *m, int32_t k, const drape_i_motion_listener *listener) {
     const drape_collider *c = m->c;
-    int32_t vertex = 0, unused;
+    frame_jump jump = {NO_JUMP};
+    int32_t f = 1;
     if (c->frames < FEWEST_FRAMES) return;
-    double before = frame_way(c, 0, &unused), way = frame_way(c, 1, &vertex);
-    for (int32_t f = 1; f + 2 < c->frames; f++) {
-        int32_t next_vertex = 0;
-        double after = frame_way(c, f + 1, &next_vertex);
-        if (way > JUMP_SPEED * (c->frame_time[f + 1] - c->frame_time[f]) && way > JUMP * fmax(before, after)) {
-            drape_i_motion_trouble trouble = {
-                .kind = DRAPE_I_MOTION_JUMP, .collider = k, .pin = -1, .piece = -1, .time = c->frame_time[f]};
-            snprintf(trouble.what, sizeof trouble.what,
-                     "the collider '%s' jumps: its vertex %d moves %.4g m from frame %d to %d (t = %.4g s), and no "
-                     "vertex more than %.4g m from frame to frame before and after",
-                     c->name ? c->name : "collider", vertex, way, f, f + 1, c->frame_time[f], fmax(before, after));
-            snprintf(trouble.advice, sizeof trouble.advice, "mend the animation there, with frames in between");
-            listener->tell(listener->user, &trouble);
-            return;
-        }
-        before = way, way = after, vertex = next_vertex;
-    }
+    while (f + 2 < c->frames && (jump = jump_at(c, f)).kind == NO_JUMP) f++;
+    if (jump.kind == NO_JUMP) return;
+    drape_i_motion_trouble trouble = {
+        .kind = DRAPE_I_MOTION_JUMP, .collider = k, .pin = -1, .piece = -1, .time = c->frame_time[f]};
+    snprintf(
+        trouble.what, sizeof trouble.what,
+        "the collider '%s' jumps%s: its vertex %d moves %.4g m from frame %d to %d (t = %.4g s), and no vertex more "
+        "than %.4g m from frame to frame before and after",
+        c->name ? c->name : "collider", jump.kind == RETURNS ? " and returns" : "", jump.vertex, jump.way, f, f + 1,
+        c->frame_time[f], jump.rest);
+    snprintf(trouble.advice, sizeof trouble.advice,
+             jump.kind == RETURNS ? "mend that frame of the animation, or leave it out"
+                                  : "mend the animation there, with frames in between");
+    listener->tell(listener->user, &trouble);
 }
 
 static void tell_jump(const mover *m, int32_t k, const drape_i_motion_listener *listener) {

@@ -70,6 +70,7 @@ typedef struct drape_i_spread {
 /* What the parts of a step add to, for its certificate. */
 typedef struct drape_i_spent {
     int32_t solves, iterations; /* linear ones */
+    int64_t bytes_moved;        /* by those */
     drape_certificate_seconds seconds;
 } drape_i_spent;
 

@@ -141,6 +141,7 @@ drape_status drape_i_sim_solve(drape_sim *sim, const drape_problem *posed, doubl
     if (status) return status;
     sim->spent.solves++;
     sim->spent.iterations += sim->solved.iterations;
+    sim->spent.bytes_moved += sim->solved.bytes_moved;
     sim->spent.seconds.precondition += sim->solved.setup_seconds;
     sim->spent.seconds.solve += sim->solved.solve_seconds;
     return DRAPE_OK;
@@ -253,6 +254,7 @@ static void certify(drape_sim *sim, double began, drape_certificate *c) {
     if (sim->contact) c->contact.cuts = sim->contact->cuts;
     if (sim->contact) c->contact.pinched = drape_i_pinch_count(sim->contact);
     c->linear.iterations = sim->spent.iterations;
+    c->linear.bytes_moved = sim->spent.bytes_moved;
     double rest = drape_i_seconds() - began - c->seconds.assemble - c->seconds.precondition - c->seconds.solve;
     c->seconds.update = rest > 0 ? rest : 0;
 }

@@ -105,22 +105,32 @@ character_can_be_refined() {
     done
 }
 
-# Vertex 7 is half a metre away from frame 100 on.
-a_body_that_jumps_is_named() {
-    character_files
-    python3 - <<'PYTHON'
-import struct
+# Moves vertex 7 of the walk by half a metre in the frames from $1 to before $2.
+move_a_vertex() {
+    python3 - "$1" "$2" <<'PYTHON'
+import struct, sys
 data = bytearray(open("walk.pc2", "rb").read())
 n, = struct.unpack_from("<i", data, 16)
-frames, = struct.unpack_from("<i", data, 28)
-for frame in range(100, frames):
+for frame in range(int(sys.argv[1]), int(sys.argv[2])):
     at = 32 + 12 * (n * frame + 7)
     x, = struct.unpack_from("<f", data, at)
     struct.pack_into("<f", data, at, x + 0.5)
 open("walk.pc2", "wb").write(data)
 PYTHON
+}
+
+a_body_that_jumps_is_named() {
+    character_files
+    move_a_vertex 100 252
     drape 2 check character --data .
     grep -q "the collider 'body' jumps: its vertex 7 moves 0\.[45][0-9]* m from frame 99 to 100" "$scratch/out" || fail "$(cat "$scratch/out")"
+}
+
+one_frame_out_of_place_is_named() {
+    character_files
+    move_a_vertex 100 101
+    drape 2 check character --data .
+    grep -q "the collider 'body' jumps and returns: its vertex 7 moves 0\.[45][0-9]* m from frame 99 to 100" "$scratch/out" || fail "$(cat "$scratch/out")"
 }
 
 without_files_the_stand_in_runs() {
@@ -131,7 +141,7 @@ without_files_the_stand_in_runs() {
 }
 
 for test in cloth_is_moved_out cloth_that_is_clear_comes_to_rest what_cannot_be_cleared_is_shown character_walks_without_crossings \
-    character_can_be_refined a_body_that_jumps_is_named without_files_the_stand_in_runs; do
+    character_can_be_refined a_body_that_jumps_is_named one_frame_out_of_place_is_named without_files_the_stand_in_runs; do
     run_test "$test" "$test"
 done
 finish_tests

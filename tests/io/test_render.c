@@ -238,6 +238,30 @@ static void test_sides_have_colors(void **state) {
     assert_true(seen[1][2] > seen[0][2] + 20); /* the back is paler */
 }
 
+/* A mesh beside the cloth has the color that it is given, and without one it is gray. */
+static void test_meshes_have_colors(void **state) {
+    drape_context *ctx = *state;
+    soup sheet = make_sheet(4), over = make_sheet(4);
+    drape_render_settings s = small();
+    drape_render_cloth cloth = cloth_of(&sheet);
+    static const drape_appearance blue = {.colored = true, .color = {20, 60, 220}};
+    const drape_appearance *look[] = {&blue};
+    drape_frame_mesh mesh = {NULL, over.vertices, over.triangles, over.x, over.triangle};
+    s.has_view = true, s.elevation = 90;
+    for (int32_t v = 0; v < over.vertices; v++) over.x[3 * v + 2] += 0.05;
+    for (int colored = 0; colored < 2; colored++) {
+        drape_frame frame = {.positions = sheet.x, .meshes = &mesh, .mesh_count = 1};
+        if (colored) frame.mesh_appearance = look;
+        uint8_t *rgb = picture_of(ctx, &cloth, &s, &frame, NULL);
+        const uint8_t *p = pixel_at(&s, rgb, (double[]){100, 75});
+        if (colored) assert_true(p[2] > 100 && p[2] > 2 * p[0]);
+        else assert_true(abs(p[0] - p[2]) < 30);
+        free(rgb);
+    }
+    soup_free(&over);
+    soup_free(&sheet);
+}
+
 /* A fine sheet that fills the picture has no holes along the edges of its triangles. */
 static void test_no_sample_falls_between_triangles(void **state) {
     drape_context *ctx = *state;
@@ -864,6 +888,7 @@ int main(void) {
         cmocka_unit_test(test_silhouette_of_a_sphere),
         cmocka_unit_test(test_what_is_in_front_hides),
         cmocka_unit_test(test_sides_have_colors),
+        cmocka_unit_test(test_meshes_have_colors),
         cmocka_unit_test(test_no_sample_falls_between_triangles),
         cmocka_unit_test(test_shadow_is_dark),
         cmocka_unit_test(test_floor_hides_what_is_below),
