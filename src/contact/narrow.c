@@ -45,15 +45,15 @@
  * n.r > |n| d.
  *
  * The middle coefficient is tested without the half: the sum q of two products is compared with twice the right side.
- * Its error is at most twice that of a product, plus u |q| with |q| <= 2 sum |n_k| R_k: together 14.1 u sum |n_k|
- * R_k, which is below the 16 u on the right by enough for what underflows.
+ * Its error is at most twice that of a product, plus u |q| with |q| <= 2 sum |n_k| R_k. Together this is
+ * 14.1 u sum |n_k| R_k, which is below the 16 u on the right by enough for what underflows.
  *
  * Overflow. At the ends |p| <= fl(sum |n_k| R_k), since rounding is monotonic. So B overflows where p does, and
  * infinity > infinity is false; so is every comparison with what is not a number. In between q(s) could overflow
  * where q(0) and q(1) do not: R above 2^500 is therefore never certified.
  *
- * Cost: a test of an interval takes 1 to 5 directions of 40 flops, and as much again to find the next one; where
- * these fail, as much again for a direction that turns. A contact takes some 40 intervals. */
+ * Cost: a test of an interval takes 1 to 5 directions of 40 flops, and as much again to find the next one. Where
+ * these fail, a direction that turns takes as much again. A contact takes some 40 intervals. */
 #include "contact/narrow.h"
 
 #include "base/parallel.h"

@@ -155,7 +155,7 @@ typedef struct frame_jump {
 /* A sequence jumps between frames f and f + 1 if it moves far there, and much farther than before and after. Motion
  * that begins or ends suddenly goes on for more than a frame. It jumps and returns if f + 1 alone is out of place. */
 static frame_jump jump_at(const drape_collider *c, int32_t f) {
-    frame_jump jump = {NO_JUMP};
+    frame_jump jump = {.kind = NO_JUMP};
     int32_t unused;
     jump.way = between_frames(c, f, f + 1, &jump.vertex);
     if (!(jump.way > JUMP_SPEED * (c->frame_time[f + 1] - c->frame_time[f]))) return jump;
@@ -171,7 +171,7 @@ static frame_jump jump_at(const drape_collider *c, int32_t f) {
 
 static void tell_frame_jump(const mover *m, int32_t k, const drape_i_motion_listener *listener) {
     const drape_collider *c = m->c;
-    frame_jump jump = {NO_JUMP};
+    frame_jump jump = {.kind = NO_JUMP};
     int32_t f = 1;
     if (c->frames < FEWEST_FRAMES) return;
     while (f + 2 < c->frames && (jump = jump_at(c, f)).kind == NO_JUMP) f++;
