@@ -191,7 +191,8 @@ typedef struct drape_assembly {
     const double *lagged_x;          /* positions at which the geometry of damping and wind is taken, m; NULL: at x */
     double exactness;                /* in [0, 1], with DRAPE_JACOBIAN_PSD: how much of what makes K indefinite is in
                                         it; K = (1 - exactness) K_psd + exactness K_full; default 0 */
-    uint64_t reserved[2];            /* zero: reserved for later fields */
+    bool clamped;                    /* with DRAPE_JACOBIAN_FULL: K as with DRAPE_JACOBIAN_PSD */
+    uint64_t reserved[1];            /* zero: reserved for later fields */
 } drape_assembly;
 
 /* A may be NULL: vectors only. A must come from drape_assembler_matrix of the same assembler. Allocates nothing.

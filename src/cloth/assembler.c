@@ -405,7 +405,7 @@ static drape_status check_run(const drape_assembler *a, const drape_assembly *wh
             a->ctx, DRAPE_ERROR_ARGUMENT,
             "assemble: the matrix was not made by drape_assembler_matrix of this assembler, or a force "
             "was added since");
-    return drape_i_check_reserved(a->ctx, "drape_assembly", what->reserved, 2);
+    return drape_i_check_reserved(a->ctx, "drape_assembly", what->reserved, 1);
 }
 
 /* ---- potentials ---- */
@@ -481,13 +481,14 @@ drape_status drape_i_assembler_run_potential(drape_assembler *a, const drape_ass
     drape_status status = check_run(a, what, A);
     if (status) return status;
     const drape_cloth_settings *s = &a->cloth->settings;
+    const bool clamped = what->clamped && s->jacobian == DRAPE_JACOBIAN_FULL;
     const drape_i_evaluation at = {.time = what->time,
                                    .x = what->x,
                                    .v = what->v,
                                    .lagged_x = what->lagged_x,
                                    .damping = what->damping,
                                    .stiffness = what->stiffness,
-                                   .jacobian = s->jacobian,
+                                   .jacobian = clamped ? DRAPE_JACOBIAN_PSD : s->jacobian,
                                    .exactness = what->exactness,
                                    .damping_jacobian = s->damping_jacobian,
                                    .matrix = A != NULL,

@@ -324,7 +324,7 @@ drape_status drape_ode_start(drape_ode *ode, double t, const double *x, const do
 
 void drape_i_ode_forget(drape_ode *ode) {
     ode->past_count = 1;
-    ode->slope_known = ode->span.old_slope_known = false;
+    ode->slope_known = ode->slope_continues = ode->span.old_slope_known = false;
     ode->newton.made_c = ode->newton.rate = 0;
     ode->newton.guess_kept = 0;
     ode->control = (drape_i_ode_control_memory){0};
@@ -345,7 +345,7 @@ void drape_i_ode_push(drape_ode *ode, double h) {
     double *slope = ode->slope;
     ode->slope = ode->next_slope;
     ode->next_slope = slope;
-    ode->slope_known = ode->next_slope_known;
+    ode->slope_known = ode->slope_continues = ode->next_slope_known;
     ode->next_slope_known = false;
 }
 
@@ -358,7 +358,7 @@ void drape_i_ode_pop(drape_ode *ode) {
     }
     ode->past[last] = newest;
     ode->past_count--;
-    if (ode->method.keeps_slope) ode->slope_known = false;
+    if (ode->method.keeps_slope) ode->slope_known = ode->slope_continues = false;
 }
 
 /* By the polynomial through as many states as the method's order has use for: its error is then of that order. */

@@ -148,6 +148,7 @@ struct drape_ode {
     double *next, *big;         /* the state to come; the same in one big step, for the error */
     double *slope, *next_slope; /* Y' at past[0] and at next; Verlet's acceleration in the v part */
     bool slope_known, next_slope_known;
+    bool slope_continues; /* slope is what the last step ended with, not an evaluation */
 
     bool wants_error, ramps; /* an estimate controls the step; a multistep method begins with low order */
     bool damped;             /* drape_ode_damp */

@@ -48,12 +48,19 @@ static char *put(char *to, const double *from, int64_t count) {
     return to + count * (int64_t)sizeof *from;
 }
 
+/* Whether the slope is saved. tr-bdf2 tells what a step ended with from an evaluation, which dense output may have
+ * asked for, and which must change no bit. */
+static bool keeps(const drape_ode *ode) {
+    bool tells = ode->method.implicit && ode->method.keeps_slope;
+    return ode->slope_known && (ode->slope_continues || !tells);
+}
+
 void drape_ode_save(drape_ode *ode, void *out) {
     if (!ode || !out) return;
     saved_head head = {.length = saved_length(ode),
                        .room = ode->past_room,
                        .count = ode->past_count,
-                       .slope_known = ode->slope_known,
+                       .slope_known = keeps(ode),
                        .equal = ode->control.equal,
                        .guess_kept = ode->newton.guess_kept,
                        .guess_state = ode->newton.guess_state,
@@ -67,7 +74,7 @@ void drape_ode_save(drape_ode *ode, void *out) {
     memcpy(out, &head, sizeof head);
     char *to = put((char *)out + sizeof head, ode->past_step, ode->past_room);
     for (int32_t j = 0; j < ode->past_count; j++) to = put(to, ode->past[j], ode->length);
-    if (ode->slope_known) put(to, ode->slope, ode->length);
+    if (keeps(ode)) put(to, ode->slope, ode->length);
     ode->newton.made_c = 0;
     ode->span.old_slope_known = false;
 }
@@ -122,6 +129,7 @@ drape_status drape_ode_restore(drape_ode *ode, const void *data, int64_t bytes) 
     from = get(from, ode->past_step, head.room);
     for (int32_t j = 0; j < head.count; j++) from = get(from, ode->past[j], ode->length);
     if (head.slope_known) get(from, ode->slope, ode->length);
+    ode->slope_continues = head.slope_known != 0;
     ode->t = head.t;
     ode->past_count = head.count;
     ode->slope_known = head.slope_known == 1;

@@ -6,7 +6,15 @@
  *   Y_1 = (Y_g - (1 - g)^2 Y_0) / (g (2 - g)) + c F(t + h, Y_1)
  *
  * Order 2, L-stable, and needs no state before the present one, so nothing restarts. F(t, Y_0) is that of the step
- * before, (Y_1 - psi)/c: an evaluation would not know what the constraints carry. */
+ * before, (Y_1 - psi)/c: an evaluation would not know what the constraints carry.
+ *
+ * Where there is no such step, or its result was projected, the slope is not smooth: contact that moves a few
+ * vertices leaves large forces between them and their neighbours, which the trapezoidal rule would follow. There the
+ * step is that of Alexander (1977), which has the same c and the same stability function, and uses no slope of the
+ * beginning:
+ *
+ *   Y_g = Y_0 + c F(t + c, Y_g)
+ *   Y_1 = Y_0 + (h - c) (Y_g - Y_0)/c + c F(t + h, Y_1) */
 #include "ode/ode.h"
 
 static const double G = 0.58578643762690495; /* 2 - sqrt 2 */
@@ -27,20 +35,45 @@ static void keep_slope(drape_ode *ode, double h) {
     ode->next_slope_known = true;
 }
 
+/* psi = of_Y Y + of_state Y_0 */
+static void set_psi(drape_ode *ode, double of_Y, double of_state) {
+    drape_i_ode_sum psi = {0};
+    drape_i_ode_sum_add(&psi, of_Y, ode->newton.Y);
+    drape_i_ode_sum_add(&psi, of_state, ode->past[0]);
+    drape_i_ode_sum_form(ode->ctx, &psi, ode->length, ode->newton.psi);
+}
+
+static drape_status trapezoid(drape_ode *ode, double h, drape_ode_reason *reason) {
+    drape_i_ode_sum psi = {0};
+    drape_i_ode_sum_add(&psi, 1, ode->past[0]);
+    drape_i_ode_sum_add(&psi, 0.5 * G * h, ode->slope);
+    drape_i_ode_sum_form(ode->ctx, &psi, ode->length, ode->newton.psi);
+    drape_status status = solve_stage(ode, h, G, reason);
+    if (!status && !*reason) set_psi(ode, 1 / (G * (2 - G)), -(1 - G) * (1 - G) / (G * (2 - G)));
+    return status;
+}
+
+static drape_status euler(drape_ode *ode, double h, drape_ode_reason *reason) {
+    drape_i_vector_copy(ode->ctx, ode->length, ode->past[0], ode->newton.psi);
+    drape_status status = solve_stage(ode, h, 0.5 * G, reason);
+    if (!status && !*reason) set_psi(ode, (2 - G) / G, 1 - (2 - G) / G);
+    return status;
+}
+
+/* Dense output begins with the slope at the beginning (interpolate.c). */
+static drape_status find_slope(drape_ode *ode, drape_ode_reason *reason) {
+    if (ode->slope_known || !ode->settings.dense_output) return DRAPE_OK;
+    drape_status status = drape_i_ode_derivative(ode, ode->t, ode->past[0], ode->slope, reason);
+    ode->slope_known = !status && !*reason;
+    return status;
+}
+
 drape_status drape_i_ode_tr_bdf2_step(drape_ode *ode, double h, drape_ode_reason *reason) {
-    drape_status status = DRAPE_OK;
-    if (!ode->slope_known) status = drape_i_ode_derivative(ode, ode->t, ode->past[0], ode->slope, reason);
+    const bool smooth = ode->slope_continues;
+    drape_status status = find_slope(ode, reason);
     if (status || *reason) return status;
-    ode->slope_known = true;
-    drape_i_ode_sum trapezoid = {0}, bdf2 = {0};
-    drape_i_ode_sum_add(&trapezoid, 1, ode->past[0]);
-    drape_i_ode_sum_add(&trapezoid, 0.5 * G * h, ode->slope);
-    drape_i_ode_sum_form(ode->ctx, &trapezoid, ode->length, ode->newton.psi);
-    status = solve_stage(ode, h, G, reason);
+    status = smooth ? trapezoid(ode, h, reason) : euler(ode, h, reason);
     if (status || *reason) return status;
-    drape_i_ode_sum_add(&bdf2, 1 / (G * (2 - G)), ode->newton.Y);
-    drape_i_ode_sum_add(&bdf2, -(1 - G) * (1 - G) / (G * (2 - G)), ode->past[0]);
-    drape_i_ode_sum_form(ode->ctx, &bdf2, ode->length, ode->newton.psi);
     status = solve_stage(ode, h, 1, reason);
     if (status || *reason) return status;
     drape_i_vector_copy(ode->ctx, ode->length, ode->newton.Y, ode->next);

@@ -166,6 +166,7 @@ static drape_status evaluate(drape_sim *sim, double t, const double *x, const do
     what.v = v;
     what.lagged_x = it->lagged_x;
     what.exactness = both ? it->exactness : 0;
+    what.clamped = it->lagged_x && it->indefinite;
     what.force = out;
     it->last = what;
     drape_status status = drape_i_sim_assemble_potential(sim, &what, both ? sim->A : NULL, potential);
@@ -242,6 +243,7 @@ static drape_status prepare(void *user, const drape_ode_point *at) {
     what.v = at->v;
     what.lagged_x = it->lagged_x;
     what.exactness = it->lagged_x ? it->exactness : 0;
+    what.clamped = it->lagged_x && it->indefinite;
     drape_status status = drape_i_sim_assemble(sim, &what, sim->A);
     if (!status) note_made(sim, at->c);
     return status;
@@ -250,7 +252,7 @@ static drape_status prepare(void *user, const drape_ode_point *at) {
 /* Which Jacobian: the clamped one is positive definite everywhere, and brings the first corrections nearer as fast as
  * any; under compression, corrections then shrink by a constant factor. Where that is slow, the exact one is tried;
  * it makes them shrink quadratically. Where conjugate gradients find out that it is not positive definite, the
- * clamped one takes its place for the rest of the stage. */
+ * clamped one takes its place for the rest of the stage; so it does with DRAPE_JACOBIAN_FULL. */
 
 static drape_status solve_clamped(drape_sim *sim, const drape_ode_request *request, drape_problem *posed, double *d) {
     drape_i_integrator *it = sim->integrator;
@@ -261,6 +263,13 @@ static drape_status solve_clamped(drape_sim *sim, const drape_ode_request *reque
     if (!status && sim->contact) drape_i_contact_couple(sim, request->at.t, request->at.x, sim->matrix_c);
     posed->same_matrix = false;
     return status ? status : drape_i_sim_solve(sim, posed, d);
+}
+
+/* Whether the matrix of this stage may be clamped, and is not yet. */
+static bool is_exact(const drape_sim *sim) {
+    const drape_i_integrator *it = sim->integrator;
+    bool full = sim->cloth->settings.jacobian == DRAPE_JACOBIAN_FULL;
+    return it->lagged_x && !it->indefinite && (it->exactness > 0 || full);
 }
 
 static void choose_exactness(drape_sim *sim, const drape_ode_request *request, const double *d) {
@@ -341,7 +350,7 @@ static drape_status solve(void *user, const drape_ode_request *request, double *
     if (whole) status = pose_whole_change(sim, request, &posed);
     else scale(sim, scale_of_residual(sim), request->r, sim->b);
     if (!status) status = drape_i_sim_solve(sim, &posed, d);
-    if (!status && sim->solved.reason == DRAPE_INDEFINITE && it->exactness > 0 && it->lagged_x)
+    if (!status && sim->solved.reason == DRAPE_INDEFINITE && is_exact(sim))
         status = solve_clamped(sim, request, &posed, d);
     if (!status && sim->contact && !whole) status = solve_released(sim, request, &posed, d);
     if (status) return status;

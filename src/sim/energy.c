@@ -96,6 +96,16 @@ void drape_i_balance_guard(drape_sim *sim) {
     b->gives = e.integrator < b->taken - GIVES * about;
 }
 
+/* Of a single step, relative to what there was without it. The first steps from rest have less to compare with. */
+static const double LEAPS = 1;
+
+bool drape_i_balance_leapt(drape_sim *sim, double integrator_before) {
+    drape_certificate_energy e = drape_i_sim_measure_energy(sim);
+    double about = e.kinetic + fmax(e.elastic, 0) + fmax(e.fabric, 0) + fmax(-e.wind, 0) + fmax(-e.pins, 0);
+    double added = integrator_before - e.integrator;
+    return added > LEAPS * fmax(about - added, 0);
+}
+
 drape_status drape_sim_energy(drape_sim *sim, drape_certificate_energy *out) {
     if (!sim || !out) return DRAPE_ERROR_ARGUMENT;
     *out = drape_i_sim_measure_energy(sim);

@@ -343,7 +343,8 @@ drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     drape_ode_counts before = drape_ode_count(ode);
     int64_t stages = drape_ode_last_stage(ode).number;
     double begin = drape_sim_time(sim);
-    if (sim->integrator->guards) drape_ode_damp(ode, sim->parts > 1 || sim->balance.gives > 0);
+    sim->integrator->damped = sim->integrator->guards && (sim->parts > 1 || sim->balance.gives > 0);
+    drape_ode_damp(ode, sim->integrator->damped);
     for (int32_t i = 1; i <= sim->parts; i++) {
         double end = ((double)sim->steps + (double)i / sim->parts) * sim->h;
         drape_status status = advance_part(sim, begin, end, other_pins, &result);

@@ -32,6 +32,7 @@ typedef struct drape_i_integrator {
     drape_ode_settings settings;
     int32_t halvings;          /* how often a step that fails is cut in two */
     bool guards;               /* the method may give energy: then steps that damp take it back (drape_ode_damp) */
+    bool damped;               /* the method gives way to one that damps, in the step under way */
     bool yielded;              /* contacts were set aside: the step must be repeated */
     drape_solver *mass_solver; /* of a consistent mass in explicit methods; else NULL */
     bool same_matrix;          /* the solver has seen the matrix, with what is held now */
@@ -277,6 +278,8 @@ double drape_i_sim_kinetic(drape_sim *sim); /* J */
 drape_certificate_energy drape_i_sim_measure_energy(drape_sim *sim);
 /* Whether the integrator has given the cloth energy, more than rounds off. */
 void drape_i_balance_guard(drape_sim *sim);
+/* Whether the step has added more energy than there was; integrator_before: what the certificate calls `integrator`, before it. */
+bool drape_i_balance_leapt(drape_sim *sim, double integrator_before);
 
 /* ---- integrate.c: the integrators of drape/ode.h on a cloth ----
  *

@@ -302,17 +302,13 @@ static drape_status step_parts(drape_sim *sim) {
     return status;
 }
 
-drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
-    if (!sim) return DRAPE_ERROR_ARGUMENT;
-    double began = drape_i_seconds();
-    if (!sim->spread) drape_i_balance_begin(sim);
+static drape_status try_step(drape_sim *sim, bool other_pins) {
+    drape_i_balance balance = sim->balance;
     if (sim->contact) drape_i_contact_start(sim);
-    bool other_pins = drape_i_sim_largest(sim, begin(sim)) > 0;
     drape_status status = sim->contact ? drape_i_contact_plan(sim) : DRAPE_OK;
     if (!status) status = sim->integrator ? drape_i_integrate(sim, other_pins) : step_parts(sim);
     if (!status) status = drape_i_sim_agree(sim, drape_i_sim_check(sim));
     if (status) return take_back(sim, explain_contact(sim, status));
-    drape_i_balance balance = sim->balance;
     if (!sim->spread) drape_i_balance_step(sim);
     status = sim->spread ? DRAPE_OK : drape_i_sim_check_energy(sim);
     if (status) {
@@ -320,6 +316,37 @@ drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
         return take_back(sim, status);
     }
     sim->steps++;
+    return DRAPE_OK;
+}
+
+/* A method that may add energy does a step again, damped, in which it failed, or added more energy than there was.
+ * before: what the integrator had taken until then. */
+static drape_status try_guarded(drape_sim *sim, bool other_pins, double before) {
+    const drape_i_balance balance = sim->balance;
+    drape_status status = try_step(sim, other_pins);
+    bool failed = status == DRAPE_ERROR_NUMBER;
+    if (sim->integrator->damped || (status && !failed) || (!status && !drape_i_balance_leapt(sim, before)))
+        return status;
+    sim->balance = balance;
+    sim->balance.gives = 1;
+    if (!status) {
+        sim->steps--;
+        take_back(sim, DRAPE_OK);
+    }
+    status = try_step(sim, false);
+    if (status) sim->balance = balance;
+    return status;
+}
+
+drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
+    if (!sim) return DRAPE_ERROR_ARGUMENT;
+    double began = drape_i_seconds();
+    if (!sim->spread) drape_i_balance_begin(sim);
+    bool guards = sim->integrator && sim->integrator->guards && !sim->spread;
+    double before = guards ? drape_i_sim_measure_energy(sim).integrator : 0;
+    bool other_pins = drape_i_sim_largest(sim, begin(sim)) > 0;
+    drape_status status = guards ? try_guarded(sim, other_pins, before) : try_step(sim, other_pins);
+    if (status) return status;
     if (sim->integrator && sim->integrator->guards) drape_i_balance_guard(sim);
     if (certificate) certify(sim, began, certificate);
     return DRAPE_OK;

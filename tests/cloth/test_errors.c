@@ -268,7 +268,7 @@ static void test_assembly(void **state) {
     assert_non_null(strstr(drape_message(ctx), "exactness is 1.5"));
     what.exactness = NAN;
     assert_int_equal(drape_assembler_run(assembler, &what, NULL), DRAPE_ERROR_ARGUMENT);
-    what.exactness = 0, what.reserved[1] = 1;
+    what.exactness = 0, what.reserved[0] = 1;
     assert_int_equal(drape_assembler_run(assembler, &what, NULL), DRAPE_ERROR_ARGUMENT);
     assert_non_null(strstr(drape_message(ctx), "drape_assembly.reserved"));
     drape_matrix_destroy(own);
