@@ -8,10 +8,10 @@
  * Order 2, L-stable, and needs no state before the present one, so nothing restarts. F(t, Y_0) is that of the step
  * before, (Y_1 - psi)/c: an evaluation would not know what the constraints carry.
  *
- * Where there is no such step, or its result was projected, the slope is not smooth: contact that moves a few
- * vertices leaves large forces between them and their neighbours, which the trapezoidal rule would follow. There the
- * step is that of Alexander (1977), which has the same c and the same stability function, and uses no slope of the
- * beginning:
+ * At the start there is no such slope, and after a step whose result was projected it is wrong. Contact that moves a
+ * few vertices leaves large forces between them and their neighbours, and the trapezoidal rule would follow them.
+ * Then the step is that of Alexander (1977). It has the same c and the same stability function, and uses no slope of
+ * the beginning:
  *
  *   Y_g = Y_0 + c F(t + c, Y_g)
  *   Y_1 = Y_0 + (h - c) (Y_g - Y_0)/c + c F(t + h, Y_1) */
