@@ -615,20 +615,6 @@ static void read_velocities(reader_t *r, const drape_i_node *list) {
     r->out->scene.velocity = all;
 }
 
-/* After pins and loads have found their vertices by place. */
-static void jitter_pieces(const reader_t *r) {
-    for (int32_t p = 0; p < r->out->scene.piece_count && r->options->jitter > 0; p++) {
-        const drape_i_shape *shape = &r->shapes[p];
-        double *x = (double *)shape->position; /* ours: made or read here */
-        for (int64_t i = 0; x && i < shape->vertices; i++) {
-            const int64_t v = shape->first_vertex + i;
-            const uint64_t number = (uint64_t)(r->out->parts.number ? r->out->parts.number[v] : v);
-            uint64_t state = drape_i_mix(drape_i_mix(r->options->seed) ^ number);
-            for (int32_t k = 0; k < 3; k++) x[3 * i + k] += r->options->jitter * drape_i_random_signed(&state);
-        }
-    }
-}
-
 void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
     drape_scene *s = &r->out->scene;
     const drape_i_node *list = drape_i_node_find(root, "cloth");
@@ -665,5 +651,4 @@ void drape_i_read_pieces(reader_t *r, const drape_i_node *root) {
     drape_i_read_pins(r, list);
     r->problems.code = "bad-load";
     drape_i_read_loads(r, list);
-    jitter_pieces(r);
 }

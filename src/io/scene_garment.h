@@ -25,18 +25,18 @@ bool drape_i_read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece
 /* The file of `node`, by the keys unit, up, uv and uv_scale of the map; false after a problem. */
 bool drape_i_read_mesh_file(reader_t *r, const drape_i_node *map, const drape_i_node *node, drape_i_mesh_source *out);
 
-/* ---- scene_garment.c; each false after a problem ---- */
+/* ---- Each false after a problem ---- */
 
-/* `panels:` as one mesh, not sewn yet; each panel becomes a group. */
+/* scene_panels.c: `panels:` as one mesh, not sewn yet; each panel becomes a group. */
 bool drape_i_read_panels(reader_t *r, const drape_i_node *piece, drape_i_mesh_source *out, drape_i_garment **garment);
-/* `seams:`, `buttons:`, and the paths of `bands:`. *garment may be NULL: a mesh of one file. */
+/* scene_garment.c: `seams:`, `buttons:`, and the paths of `bands:`. *garment may be NULL: a mesh of one file. */
 bool drape_i_sew_garment(reader_t *r, const drape_i_node *piece, drape_i_mesh_source *source,
                          drape_i_garment **garment);
 /* The stitches of seams that are not welded, and of buttons, on the mesh as it is in the end; first: its first vertex
  * among all. Panels that are sewn onto others are laid on them, at the thickness, m, or the height that they have. */
 bool drape_i_stitch_garment(reader_t *r, const drape_i_garment *garment, drape_i_mesh *mesh, int32_t first,
                             double thickness);
-/* `bands:` and materials of panels, on the mesh as it is in the end. */
+/* scene_bands.c: `bands:` and materials of panels, on the mesh as it is in the end. */
 bool drape_i_read_bands(reader_t *r, const drape_i_node *piece, drape_i_mesh_source *source,
                         const drape_i_garment *garment, drape_piece *out);
 

@@ -1,6 +1,7 @@
 /* scene_load.c: a scene from YAML text: the top level, and everything that is no cloth; and the scenes that ship. */
 #include "base/file.h"
 #include "base/text.h"
+#include "cloth/grid.h"
 #include "io/scene_reader.h"
 
 #include <math.h>
@@ -419,6 +420,35 @@ static void read_head(reader_t *r, const drape_i_node *root) {
 /* What is found from here on belongs to this part of a scene. */
 static void begin_part(reader_t *r, const char *code) { r->problems.code = code; }
 
+/* Whether exact stitches hold each vertex from the start; NULL: there are no stitches, or no memory. */
+static bool *stitched_vertices(reader_t *r) {
+    const drape_scene *s = &r->out->scene;
+    bool *stitched = s->stitch_count ? drape_i_scene_get(r, r->vertices, sizeof *stitched) : NULL;
+    for (int32_t i = 0; stitched && i < s->stitch_count; i++) {
+        const drape_stitch *t = &s->stitches[i];
+        const drape_cloth_point *ends[] = {&t->a, &t->b};
+        for (int32_t e = 0; e < 2 && t->stiffness == 0 && t->close == 0; e++)
+            for (int32_t k = 0; k < ends[e]->count; k++) stitched[ends[e]->vertex[k]] = true;
+    }
+    return stitched;
+}
+
+/* After all that finds vertices by place. Vertices that stitches hold together stay where they are. */
+static void jitter_pieces(reader_t *r) {
+    const bool *stays = stitched_vertices(r);
+    for (int32_t p = 0; p < r->out->scene.piece_count; p++) {
+        const drape_i_shape *shape = &r->shapes[p];
+        double *x = (double *)shape->position; /* ours: made or read here */
+        for (int64_t i = 0; x && i < shape->vertices; i++) {
+            const int64_t v = shape->first_vertex + i;
+            if (stays && stays[v]) continue;
+            const uint64_t number = (uint64_t)(r->out->parts.number ? r->out->parts.number[v] : v);
+            uint64_t state = drape_i_mix(drape_i_mix(r->options->seed) ^ number);
+            for (int32_t k = 0; k < 3; k++) x[3 * i + k] += r->options->jitter * drape_i_random_signed(&state);
+        }
+    }
+}
+
 static void read_root(reader_t *r, const drape_i_node *root) {
     static const char *const keys[] = {
         "drape",    "name",       "up",        "cloth",    "forces",           "time",
@@ -451,6 +481,7 @@ static void read_root(reader_t *r, const drape_i_node *root) {
     drape_i_read_stitches(r, root);
     begin_part(r, "bad-attach");
     drape_i_read_attachments(r, root);
+    if (r->options->jitter > 0) jitter_pieces(r);
 }
 
 /* The part of a path between the last slash and the last dot. */

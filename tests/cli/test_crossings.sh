@@ -32,6 +32,13 @@ no_frame_has_a_crossing() {
     ! cmp -s "$scratch/1.pc2" "$scratch/2.pc2" || fail "two seeds, one start"
 }
 
+# Cloth that is sewn onto cloth lies on it, and is buttoned to it.
+garments_do_not_cross() {
+    crossings 0 --scenes apron --sizes small --starts 2 --resolution 9 --frames 12
+    says '^4 good, 0 bad, 0 not run$'
+    rm "$scratch/results/results.jsonl"
+}
+
 goes_on_where_it_was() {
     head -n 7 "$scratch/results/results.jsonl" >"$scratch/some"
     { cat "$scratch/some" && printf '{"scene": "sta'; } >"$scratch/results/results.jsonl" # cut off in the eighth line
@@ -113,6 +120,7 @@ soak_refuses_what_is_not_there() {
     says '--early 1'
 }
 
+run_test garments_do_not_cross garments_do_not_cross
 run_test no_frame_has_a_crossing no_frame_has_a_crossing
 run_test goes_on_where_it_was goes_on_where_it_was
 run_test finds_crossings finds_crossings

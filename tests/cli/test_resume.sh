@@ -169,6 +169,9 @@ killed_runs_resume() { bash "$source_dir/tests/cli/kill_runs.sh" "$program" 10 "
 # Ten sheets fall on each other: contacts, and the friction that pairs remember, are in the checkpoint.
 killed_runs_of_a_pile_resume() { bash "$source_dir/tests/cli/kill_runs.sh" "$program" 3 "$((RANDOM + 1))" stack 7 20; }
 
+# Seams, buttons that close, and pins that move: a garment resumes too.
+killed_runs_of_a_garment_resume() { bash "$source_dir/tests/cli/kill_runs.sh" "$program" 3 "$((RANDOM + 1))" apron 9 16; }
+
 check interrupted_runs_go_on_with_the_same_files
 check what_it_says_can_be_typed
 check no_checkpoint_no_files
@@ -182,4 +185,5 @@ check damaged_files
 check reports_say_where_they_begin
 check killed_runs_resume
 check killed_runs_of_a_pile_resume
+check killed_runs_of_a_garment_resume
 finish_tests
