@@ -111,7 +111,7 @@ static parse_result parse(ccd_options *o, int argc, char **argv) {
                              "CSV files (also .csv.gz), and compares\nthe results with the answers in the files. "
                              "Counts missed contacts (false_negatives), contacts reported after their\ntrue time "
                              "(late), and reported pairs that do not touch (false_positives). docs/contact.md "
-                             "describes the files.\nExit code 0: good, 1: a contact was missed or late, 2: bad "
+                             "describes the files.\nExit code 0: no contact was missed or late, 1: one was, 2: bad "
                              "input.",
                          .options = options,
                          .positional = o->files,

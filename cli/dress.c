@@ -342,10 +342,9 @@ int command_dress(int argc, char **argv) {
         .usage = "drape dress SCENE.yaml|NAME [options]",
         .about =
             "Moves cloth that starts too near a body, or slightly inside, out of it, lets it come to rest, and "
-            "writes "
-            "it.\nColliders that are meshes are shrunk until nothing crosses, and grow back. To start a scene "
-            "from there, write\n`start: {file: OUT}`. What cannot be cleared is refused, with a picture of where "
-            "it crosses: NAME_dress.png.\nExit code 0: dressed, 1: the run failed, 2: bad input.",
+            "writes it.\nColliders that are meshes are shrunk until nothing crosses, and grow back. To start a scene "
+            "from there, write\n`start: {file: OUT}`. Cloth that cannot be moved out is refused, with a picture of "
+            "where it crosses: NAME_dress.png.\nExit code 0: dressed, 1: the run failed, 2: bad input.",
         .options = options,
         .positional = &d.scene.name,
         .positional_count = 1,

@@ -153,7 +153,7 @@ static parse_result parse(render *r, int argc, char **argv) {
         {"--background", NULL, "COLOR", "RRGGBB, or two, TOP,BOTTOM; default: f3f1ee,dad5ce", OPTION_TEXT,
          &r->background, 0, 0},
         {"--no-floor", NULL, NULL, "no floor, and no shadow on it", OPTION_FLAG, &r->look.no_floor, 0, 0},
-        {"--quiet", NULL, NULL, "say nothing", OPTION_FLAG, &r->quiet, 0, 0}};
+        {"--quiet", NULL, NULL, "print nothing", OPTION_FLAG, &r->quiet, 0, 0}};
     scene_option_table(&r->scene, options + OWN_OPTIONS);
     command_line line = {
         .usage = "drape render FRAMES|SCENE OUT.png|OUT.gif|OUT.mp4 [options]",

@@ -76,7 +76,7 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
          OPTION_REAL, &s->amg.dominance, 0, 0},
         {"--amg-relax-kernel", NULL, NULL, "relax the near-kernel of coarse levels", OPTION_FLAG, &o->relax_kernel, 0,
          0},
-        {"--amg-recipe", NULL, "NAME", "where settings that are not given come from; default drape", OPTION_WORD,
+        {"--amg-recipe", NULL, "NAME", "defaults of the settings that are not given; default drape", OPTION_WORD,
          &recipe, 0, 0},
         {"--repeat", NULL, "N", "number of repetitions; times are medians, without the first", OPTION_NUMBER,
          &o->repeats, 1, MOST_REPEATS},

@@ -135,18 +135,19 @@ int command_validate(int argc, char **argv) {
         {"--quick", NULL, NULL, "a few of the problems only, with 20 cells", OPTION_FLAG, &quick, 0, 0},
         {"--cells", NULL, "N", "cells along a cantilever; default: 40", OPTION_NUMBER, &cells, 10, 80},
         {"--membrane", NULL, "NAME", "baraff_witkin, paired or nodal; default: nodal", OPTION_TEXT, &membrane, 0, 0},
-        {"--refine", NULL, NULL, "instead: how three scenes converge when their mesh is refined", OPTION_FLAG,
-         &refine, 0, 0},
-        {"--data", NULL, "FOLDER", "also compare with the tables of others in this folder", OPTION_TEXT, &data, 0, 0},
+        {"--refine", NULL, NULL, "show instead how three scenes converge on finer meshes", OPTION_FLAG, &refine, 0,
+         0},
+        {"--data", NULL, "FOLDER", "also compare with published tables in this folder", OPTION_TEXT, &data, 0, 0},
         {"--output", "-o", "PAGE.html", "write a page with the table and plots", OPTION_TEXT, &page, 0, 0},
         {"--threads", NULL, "T", "number of threads; default: one per processor", OPTION_NUMBER, &threads, 1, 256},
         {0}};
     command_line line = {
         .usage = "drape validate [options]",
-        .about = "Solves static problems whose answers are known, with `bending: patch` and `membrane: nodal`, and "
-                 "prints ours\nbeside the reference: hanging strips, and cantilevers under their weight (elastica), "
-                 "with a force and with\na moment at the end (Sze 2004).\nExit code 0: all within their limits, 1: one "
-                 "is not.",
+        .about =
+            "Solves static problems whose answers are known, with `bending: patch` and `membrane: nodal`, and prints "
+            "the results\nbeside the reference. The problems are hanging strips, and cantilevers under their weight "
+            "(elastica), with a\nforce and with a moment at the end (Sze 2004).\nExit code 0: all differences are "
+            "within their limits, 1: one is not.",
         .options = options};
     parse_result parsed = v ? parse_arguments(&line, argc, argv) : PARSE_BAD;
     int code = parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;

@@ -22,11 +22,12 @@ html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
 
-LONG = 45  # a column with a cell of this many letters gets more room on a phone (drape.css)
+LONG = 45  # a column with a cell of this many letters gets more space on a phone (drape.css)
+SHORT = 10  # a cell of at most this many letters, such as two figures, stays on one line
 
 
-def mark_long_columns(app, doctree, name):
-    """Gives the cells of columns with long texts the class `long`."""
+def mark_cells(app, doctree, name):
+    """Gives the cells of columns with long texts the class `long`, and cells with short texts the class `short`."""
     from docutils import nodes
 
     for group in doctree.findall(nodes.tgroup):
@@ -35,7 +36,10 @@ def mark_long_columns(app, doctree, name):
             if max(len(cell.astext()) for cell in cells) >= LONG:
                 for cell in cells:
                     cell["classes"].append("long")
+            for cell in cells:
+                if len(cell.astext()) <= SHORT:
+                    cell["classes"].append("short")
 
 
 def setup(app):
-    app.connect("doctree-resolved", mark_long_columns)
+    app.connect("doctree-resolved", mark_cells)

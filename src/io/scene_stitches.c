@@ -135,7 +135,8 @@ static bool find_on_surface(reader_t *r, const drape_i_node *entry, const side *
     const int32_t first = r->shapes[on->piece].first_vertex;
     if (from->piece == on->piece) {
         drape_i_problem_at(&r->problems, entry, false,
-                           "surface: the nearest point of the same cloth is the point itself; give its points");
+                           "surface: on the same cloth, the point nearest to a point is the point itself; select "
+                           "points instead, such as where: right-edge");
         return false;
     }
     if (!drape_i_may_visit(r, entry, (int64_t)from->count * piece->triangles)) return false;

@@ -152,8 +152,8 @@ static drape_i_node *new_node(reader *r, drape_i_node_kind kind, const struct fy
 
 /* Anchors and tags: a scene has no use for them, and they can make a small file stand for a large one. */
 static void refuse_extras(reader *r, struct fy_token *anchor, struct fy_token *tag) {
-    if (anchor) fail(r, fy_token_start_mark(anchor), "anchors (&name) are not supported; leave it out");
-    if (tag) fail(r, fy_token_start_mark(tag), "tags (!name) are not supported; leave it out");
+    if (anchor) fail(r, fy_token_start_mark(anchor), "anchors (&name) are not supported; leave them out");
+    if (tag) fail(r, fy_token_start_mark(tag), "tags (!name) are not supported; leave them out");
 }
 
 /* The text of a scalar, NULL after a failure. */

@@ -6,9 +6,8 @@
  * correction that is not shortened makes c larger, so in the end it is Newton's method. If corrections then shrink
  * slowly, the exact K is tried, as in steps (cloth_system.c).
  *
- * A correction is shortened until the forces along it do not point back by more than half of what they pointed ahead
- * at its beginning. The product -f.dx is the slope of the energy. Where all forces have an energy, it must have gone
- * down, too; wind has none.
+ * A correction is shortened until f.dx at its end is at least -1/2 of f.dx at its beginning, where -f.dx is the slope
+ * of the energy. If all forces have an energy, the energy must also have decreased; wind has none.
  *
  * Vectors of the step are reused: x_old and v_old keep the state, mean_v is zero, mean_x is the trial positions, b
  * the force, dv the correction. Nothing is allocated. */

@@ -74,8 +74,8 @@ explicit_has_no_system_to_export() {
     drape 0 solve x.sys
 }
 
-# A garment whose coarse mesh overlaps itself at the start, in long steps: what the response moves must not come back as
-# energy in the next step, and a step that adds much energy is done again with a method that damps.
+# A coarse garment in long steps, much of which contact moves in each of them. That must not come back as energy in the
+# next step, and a step that adds much energy is done again with a method that damps.
 impacts_add_no_energy() {
     local garment=(apron --resolution 19 --set time.step=10ms --quiet --report r.json)
     drape 0 run "${garment[@]}" --irregular --integrator tr-bdf2 --frames 20
