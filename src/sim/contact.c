@@ -472,6 +472,7 @@ void drape_i_contact_destroy(drape_sim *sim) {
     DRAPE_FREE(sim->ctx, c->ahead, 3 * n);
     DRAPE_FREE(sim->ctx, c->impulse, 3 * n);
     DRAPE_FREE(sim->ctx, c->near, c->near_room);
+    DRAPE_FREE(sim->ctx, c->listed, c->listed_room);
     DRAPE_FREE(sim->ctx, c->touch, c->touch_room);
     DRAPE_FREE(sim->ctx, c->spring, c->spring_room);
     DRAPE_FREE(sim->ctx, c->own, c->own_room);

@@ -121,6 +121,8 @@ typedef struct drape_i_contact {
     int32_t slot_count;
     uint8_t *near; /* scratch: which pairs get a spring */
     int64_t near_room;
+    int64_t *listed; /* scratch: their numbers */
+    int64_t listed_room;
     bool matrix_known;    /* sim->A is that of the step before, */
     int32_t matrix_parts; /* which was divided into this number */
 

@@ -59,16 +59,18 @@ static const double PULL = 1e-3;                      /* of the weight: a spring
 
 /* ---- Finding them ---- */
 
-static drape_status make_room(drape_i_contact *c) {
+/* For so many more. */
+static drape_status make_room(drape_i_contact *c, int64_t more) {
     drape_context *ctx = c->world->ctx;
-    if (c->springs < c->spring_room) return DRAPE_OK;
-    int32_t room = c->spring_room + c->spring_room / 2 + 64;
+    if (c->springs + more <= c->spring_room) return DRAPE_OK;
+    int64_t room = c->springs + more + (c->springs + more) / 2 + 64;
+    if (room > INT32_MAX) return drape_i_fail(ctx, DRAPE_ERROR_MEMORY, "contact: more than %d springs", INT32_MAX);
     drape_i_contact_spring *spring;
     if (!DRAPE_NEW_RAW(ctx, spring, room)) return DRAPE_ERROR_MEMORY;
     if (c->springs > 0) memcpy(spring, c->spring, (size_t)c->springs * sizeof *spring);
     DRAPE_FREE(ctx, c->spring, c->spring_room);
     c->spring = spring;
-    c->spring_room = room;
+    c->spring_room = (int32_t)room;
     return DRAPE_OK;
 }
 
@@ -361,7 +363,7 @@ static bool has_blocks(const drape_sim *sim, const drape_i_contact_spring *s) {
 }
 
 drape_status drape_i_contact_add_spring(drape_i_contact *c, const drape_i_contact_spring *spring) {
-    drape_status status = make_room(c);
+    drape_status status = make_room(c, 1);
     if (!status) c->spring[c->springs++] = *spring;
     return status;
 }
@@ -383,30 +385,30 @@ static double slide_of(const drape_i_world *w, int64_t i, const nearness *near) 
     return fabs(drape_i_dot3(across, d)) / (length * MOST_SLIDE * pairs->distance[i]);
 }
 
-static drape_status add_pair(drape_sim *sim, drape_ccd_kind kind, int64_t i) {
-    drape_i_contact *c = sim->contact;
+/* The spring of a pair that is near. */
+static void make_spring(const drape_sim *sim, drape_ccd_kind kind, int64_t i, drape_i_contact_spring *s) {
+    const drape_i_contact *c = sim->contact;
     const drape_i_pairs *pairs = &c->world->pairs[kind];
-    double h = c->end - c->start;
     nearness near;
-    drape_i_contact_spring s;
-    if (!is_near(sim, kind, i, &near)) return DRAPE_OK;
-    fill(sim, pairs->vertex[i], &near, &s);
-    for (int32_t k = 0; k < s.count && pairs->collider[i] >= 0; k++)
-        if (fabs(s.w[k]) > AT_VERTEX) return DRAPE_OK; /* a vertex, which is held */
-    s.in_element = pairs->collider[i] >= 0 && has_blocks(sim, &s);
-    double share = pairs->collider[i] < 0 ? share_of(c, kind, pairs->vertex[i], near.weight, s.n) : 1;
-    if (!(share > 0)) return DRAPE_OK;
-    set_stiffness(sim, &s, &near, h);
-    s.k *= share;
-    s.c *= share;
-    set_friction(sim, &s, kind, i, &near);
-    if (pairs->collider[i] >= 0 && kind == DRAPE_CCD_EDGE_EDGE)
-        c->slide = fmax(c->slide, slide_of(c->world, i, &near));
-    return s.k > 0 ? drape_i_contact_add_spring(c, &s) : DRAPE_OK;
+    is_near(sim, kind, i, &near);
+    fill(sim, pairs->vertex[i], &near, s);
+    s->in_element = pairs->collider[i] >= 0 && has_blocks(sim, s);
+    double share = pairs->collider[i] < 0 ? share_of(c, kind, pairs->vertex[i], near.weight, s->n) : 1;
+    set_stiffness(sim, s, &near, c->end - c->start);
+    s->k *= share;
+    s->c *= share;
+    set_friction(sim, s, kind, i, &near);
+}
+
+/* Whether the cloth's part of a pair with an object is at a vertex, which is held. */
+static bool is_at_vertex(const drape_i_world *w, const int32_t vertex[4], const double weight[4]) {
+    for (int32_t k = 0; k < 4; k++)
+        if (vertex[k] < w->cloth_vertices && fabs(weight[k]) > AT_VERTEX) return true;
+    return false;
 }
 
 typedef struct looking {
-    const drape_sim *sim;
+    drape_sim *sim;
     drape_ccd_kind kind;
 } looking;
 
@@ -423,6 +425,7 @@ static void look_chunk(void *data, int64_t begin, int64_t end) {
         if (will_push && cloth)
             will_push = share_of(c, l->kind, pairs->vertex[i], near.weight, near.n) > 0 &&
                         !is_near_at_rest(l->sim, l->kind, i);
+        else if (will_push) will_push = !is_at_vertex(c->world, pairs->vertex[i], near.weight);
         c->near[i] = will_push;
     }
 }
@@ -436,18 +439,63 @@ static drape_status grow_near(drape_i_contact *c, int64_t count) {
     return DRAPE_OK;
 }
 
+static drape_status grow_listed(drape_i_contact *c, int64_t count) {
+    if (count <= c->listed_room) return DRAPE_OK;
+    DRAPE_FREE(c->world->ctx, c->listed, c->listed_room);
+    c->listed_room = 0;
+    if (!DRAPE_NEW_RAW(c->world->ctx, c->listed, count + count / 2)) return DRAPE_ERROR_MEMORY;
+    c->listed_room = count + count / 2;
+    return DRAPE_OK;
+}
+
+/* Those beyond the springs that there are: each has the number of its pair. */
+static void make_chunk(void *data, int64_t begin, int64_t end) {
+    const looking *l = data;
+    drape_i_contact *c = l->sim->contact;
+    for (int64_t i = begin; i < end; i++) make_spring(l->sim, l->kind, c->listed[i], &c->spring[c->springs + i]);
+}
+
+/* Keeps those that push, and finds how far edges slide. */
+static void keep_springs(drape_sim *sim, drape_ccd_kind kind, int64_t count) {
+    drape_i_contact *c = sim->contact;
+    const drape_i_pairs *pairs = &c->world->pairs[kind];
+    const drape_i_contact_spring *made = c->spring + c->springs;
+    nearness near;
+    for (int64_t i = 0; i < count; i++, made++) {
+        if (pairs->collider[c->listed[i]] >= 0 && kind == DRAPE_CCD_EDGE_EDGE) {
+            is_near(sim, kind, c->listed[i], &near);
+            c->slide = fmax(c->slide, slide_of(c->world, c->listed[i], &near));
+        }
+        if (!(made->k > 0)) continue;
+        if (made != c->spring + c->springs) c->spring[c->springs] = *made;
+        c->springs++;
+    }
+}
+
+static drape_status add_pairs(drape_sim *sim, drape_ccd_kind kind) {
+    drape_i_contact *c = sim->contact;
+    int64_t pairs = c->world->pairs[kind].count, count = 0;
+    looking l = {sim, kind};
+    drape_status status = grow_near(c, pairs);
+    if (status) return status;
+    drape_i_loop(sim->ctx, pairs, GRAIN, look_chunk, &l);
+    for (int64_t i = 0; i < pairs; i++) count += c->near[i];
+    status = grow_listed(c, count);
+    if (!status) status = make_room(c, count);
+    if (status) return status;
+    for (int64_t i = 0, k = 0; i < pairs; i++)
+        if (c->near[i]) c->listed[k++] = i;
+    drape_i_loop(sim->ctx, count, GRAIN, make_chunk, &l);
+    keep_springs(sim, kind, count);
+    return DRAPE_OK;
+}
+
 drape_status drape_i_contact_find_springs(drape_sim *sim) {
     drape_i_contact *c = sim->contact;
     drape_status status = DRAPE_OK;
     drape_i_contact_index_rubs(c);
-    for (drape_ccd_kind kind = DRAPE_CCD_VERTEX_FACE; kind <= DRAPE_CCD_EDGE_EDGE && !status; kind++) {
-        int64_t count = c->world->pairs[kind].count;
-        looking l = {sim, kind};
-        status = grow_near(c, count);
-        if (!status) drape_i_loop(sim->ctx, count, GRAIN, look_chunk, &l);
-        for (int64_t i = 0; i < count && !status; i++)
-            if (c->near[i]) status = add_pair(sim, kind, i);
-    }
+    for (drape_ccd_kind kind = DRAPE_CCD_VERTEX_FACE; kind <= DRAPE_CCD_EDGE_EDGE && !status; kind++)
+        status = add_pairs(sim, kind);
     if (!status) status = make_couplings(c);
     return status ? status : drape_i_contact_grow_rubs(c, c->springs);
 }

@@ -21,6 +21,7 @@
 #include "sim/hold.h"
 #include "sim/stitches.h"
 
+#include "base/parallel.h"
 #include "base/timer.h"
 #include "contact/closest.h"
 
@@ -116,24 +117,47 @@ static drape_status consider(drape_sim *sim, drape_i_touch *touch, double ahead)
     return stood || ahead < 0 || touch->gap < TOUCHING ? add_touch(c, touch) : DRAPE_OK;
 }
 
+typedef struct above {
+    drape_sim *sim;
+    int32_t collider;
+    const double *point[2]; /* of the plane, at the beginning and at the end, as its normals */
+    double normal[2][3];
+    double band;
+} above;
+
+static double height_of(const double normal[3], const double *point, const double *x) {
+    double height = 0;
+    for (int32_t k = 0; k < 3; k++) height += normal[k] * (x[k] - point[k]);
+    return height;
+}
+
+/* stamp: whether the vertex may touch the plane. Most are far above it. */
+static void above_chunk(void *data, int64_t begin, int64_t end) {
+    const above *a = data;
+    const drape_i_world *w = a->sim->contact->world;
+    for (int64_t v = begin; v < end; v++) {
+        double ahead = height_of(a->normal[1], a->point[1], w->end + 3 * v);
+        a->sim->contact->stamp[v] = ahead - margin_of(w, (int32_t)v, a->collider) < a->band;
+    }
+}
+
 static drape_status touch_plane(drape_sim *sim, int32_t collider) {
-    const drape_i_world *w = sim->contact->world;
-    const drape_i_collider *item = &w->colliders->item[collider];
-    int64_t point = 3 * ((int64_t)w->cloth_vertices + item->first_point);
-    double before[3], after[3];
-    drape_i_collider_normal(w->colliders, collider, w->start_time, before);
-    drape_i_collider_normal(w->colliders, collider, w->end_time, after);
+    drape_i_contact *c = sim->contact;
+    const drape_i_world *w = c->world;
+    const int64_t first = 3 * ((int64_t)w->cloth_vertices + w->colliders->item[collider].first_point);
+    above a = {.sim = sim, .collider = collider, .point = {w->start + first, w->end + first}, .band = band(sim)};
+    drape_i_collider_normal(w->colliders, collider, w->start_time, a.normal[0]);
+    drape_i_collider_normal(w->colliders, collider, w->end_time, a.normal[1]);
+    drape_i_loop(sim->ctx, w->cloth_vertices, DRAPE_I_GRAIN, above_chunk, &a);
     for (int32_t v = 0; v < w->cloth_vertices; v++) {
-        double height = 0, ahead = 0, d = margin_of(w, v, collider);
-        for (int32_t k = 0; k < 3; k++) {
-            height += before[k] * (w->start[3 * (int64_t)v + k] - w->start[point + k]);
-            ahead += after[k] * (w->end[3 * (int64_t)v + k] - w->end[point + k]);
-        }
+        if (!c->stamp[v]) continue;
+        double d = margin_of(w, v, collider), height = height_of(a.normal[0], a.point[0], w->start + 3 * (int64_t)v);
+        double ahead = height_of(a.normal[1], a.point[1], w->end + 3 * (int64_t)v);
         drape_i_touch touch = {
             .vertex = v, .collider = collider, .corner = {-1}, .gap = height - d, .interior = true};
         for (int32_t k = 0; k < 3; k++) {
-            touch.n[k] = after[k];
-            touch.p[k] = w->start[3 * (int64_t)v + k] - height * before[k];
+            touch.n[k] = a.normal[1][k];
+            touch.p[k] = w->start[3 * (int64_t)v + k] - height * a.normal[0][k];
         }
         drape_status status = consider(sim, &touch, ahead - d);
         if (status) return status;
@@ -279,15 +303,26 @@ static drape_status stay(drape_sim *sim, drape_i_touch *touch, const drape_i_sta
     return drape_i_contact_add_rub(sim, touch, touch->friction * before->load, before->force);
 }
 
+/* stamp gets 1 + the touch that is chosen first; 0: none. */
+static void choose_chunk(void *data, int64_t begin, int64_t end) {
+    const drape_sim *sim = data;
+    drape_i_contact *c = sim->contact;
+    for (int64_t v = begin; v < end; v++) {
+        drape_i_touch *touch = c->first[v] >= 0 ? choose(c, (int32_t)v) : NULL;
+        c->stamp[v] = touch ? 1 + (int32_t)(touch - c->touch) : 0;
+        if (touch) touch->friction *= friction_share(sim, touch);
+    }
+}
+
 static drape_status choose_modes(drape_sim *sim) {
     drape_i_contact *c = sim->contact;
     drape_status status = DRAPE_OK;
     double h = c->end - c->start;
+    drape_i_loop(sim->ctx, sim->vertices, DRAPE_I_GRAIN, choose_chunk, sim);
     for (int32_t v = 0; v < sim->vertices && !status; v++) {
-        drape_i_touch *touch = c->first[v] >= 0 ? choose(c, v) : NULL;
+        if (c->stamp[v] == 0) continue;
+        drape_i_touch *touch = &c->touch[c->stamp[v] - 1];
         const drape_i_standing *before = &c->standing[v];
-        if (!touch) continue;
-        touch->friction *= friction_share(sim, touch);
         bool same = before->mode != DRAPE_I_FREE && before->collider == touch->collider;
         status = same ? stay(sim, touch, before) : arrive(sim, touch, h);
         touch->new_mode = !same || touch->mode != (drape_i_touch_mode)before->mode;
