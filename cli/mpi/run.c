@@ -118,11 +118,9 @@ static bool open_cache(running *r) {
 
 static bool prepare(running *r) {
     drape_scene_options options = scene_options(&r->scene);
-    r->ctx = make_context(r->scene.threads > 0 ? r->scene.threads : 1, speaks());
-    int good = r->ctx != NULL, all;
-    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    r->ctx = make_context_together(r->scene.threads > 0 ? r->scene.threads : 1, true, &r->refused);
+    if (!r->ctx) return false;
     r->refused = EXIT_RUN_FAILED;
-    if (!all) return false;
     drape_status status = drape_petsc_sim_load(r->ctx, MPI_COMM_WORLD, r->scene.name, &options, &r->sim);
     if (status != DRAPE_ERROR_MEMORY) r->refused = EXIT_BAD_INPUT;
     if (status) return refuse(drape_message(r->ctx));
@@ -244,6 +242,7 @@ int mpi_command_run(int argc, char **argv) {
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     int code = prepare(&r) ? run_frames(&r) : r.refused;
     if (!code) print_summary(&r);
+    session_conclude(code);
     release(&r);
     return code;
 }
