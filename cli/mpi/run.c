@@ -49,7 +49,8 @@ static parse_result parse(running *r, int argc, char **argv) {
             "Simulates a scene file, or a built-in scene, on all processes together. Supports pins, wind, all "
             "fabrics\n"
             "and models, and the integrators linearised-euler, implicit-euler and bdf2. Refuses contact and strain\n"
-            "limits. --threads is the number of threads per process, by default 1.",
+            "limits. --threads is the number of threads per process, by default 1.\n"
+            "Each process reads its part of regular grids, but meshes, panels and irregular grids as a whole.",
         .options = options,
         .positional = &r->scene.name,
         .positional_count = 1,
