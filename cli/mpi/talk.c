@@ -1,7 +1,6 @@
 /* talk.c: what many processes say with one voice. */
 #include "program.h"
 
-#include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
 

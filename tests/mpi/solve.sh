@@ -86,6 +86,7 @@ bad_input_is_refused() {
     rejects 2 'no file given' 2 solve
     rejects 2 'unknown option --bogus' 2 solve sheet.sys --bogus
     rejects 2 'between 0 and 1' 2 solve sheet.sys --tol 2
+    DRAPE_SIMD=bogus rejects 2 'DRAPE_SIMD=bogus' 2 solve sheet.sys
     rejects 2 '-pc_typo' 2 solve sheet.sys -o x.bin -pc_typo gamg
     rejects 2 'cannot write' 2 solve sheet.sys -o no/such/folder/x.bin
     [ ! -e x.bin ]
