@@ -57,6 +57,6 @@ int main(int argc, char **argv) {
         if (speaks()) complain("cannot write to standard output");
         if (code == EXIT_GOOD) code = EXIT_RUN_FAILED;
     }
-    session_end();
+    session_end(code);
     return code;
 }

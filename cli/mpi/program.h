@@ -10,6 +10,8 @@
 
 /* All processes parse their command line, which is the same, and the first prints or complains. */
 parse_result parse_together(const command_line *line, int argc, char **argv);
+/* make_context on all processes. NULL, after one complaint, where one of them fails; then *code is the exit code. */
+drape_context *make_context_together(int32_t threads, bool warns, int *code);
 /* The first process complains; returns false. */
 bool refuse(const char *text);
 

@@ -49,7 +49,8 @@ static parse_result parse(running *r, int argc, char **argv) {
             "Simulates a scene file, or a built-in scene, on all processes together. Supports pins, wind, all "
             "fabrics\n"
             "and models, and the integrators linearised-euler, implicit-euler and bdf2. Refuses contact and strain\n"
-            "limits. --threads is the number of threads per process, by default 1.",
+            "limits. --threads is the number of threads per process, by default 1.\n"
+            "Each process reads its part of regular grids, but meshes, panels and irregular grids as a whole.",
         .options = options,
         .positional = &r->scene.name,
         .positional_count = 1,
@@ -118,11 +119,9 @@ static bool open_cache(running *r) {
 
 static bool prepare(running *r) {
     drape_scene_options options = scene_options(&r->scene);
-    r->ctx = make_context(r->scene.threads > 0 ? r->scene.threads : 1, speaks());
-    int good = r->ctx != NULL, all;
-    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    r->ctx = make_context_together(r->scene.threads > 0 ? r->scene.threads : 1, true, &r->refused);
+    if (!r->ctx) return false;
     r->refused = EXIT_RUN_FAILED;
-    if (!all) return false;
     drape_status status = drape_petsc_sim_load(r->ctx, MPI_COMM_WORLD, r->scene.name, &options, &r->sim);
     if (status != DRAPE_ERROR_MEMORY) r->refused = EXIT_BAD_INPUT;
     if (status) return refuse(drape_message(r->ctx));
@@ -244,6 +243,7 @@ int mpi_command_run(int argc, char **argv) {
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     int code = prepare(&r) ? run_frames(&r) : r.refused;
     if (!code) print_summary(&r);
+    session_conclude(code);
     release(&r);
     return code;
 }

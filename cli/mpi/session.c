@@ -20,6 +20,8 @@ enum { FAILED = 1 }; /* exit code: the run failed on its way */
 
 static session now = {0, 1};
 static const char *volatile guarded;
+static bool concluded;
+static int conclusion; /* exit code */
 
 session session_now(void) { return now; }
 bool speaks(void) { return now.rank == 0; }
@@ -38,6 +40,18 @@ static void wait_for_turn(void) {
     nanosleep(&pause, NULL);
 }
 
+void session_conclude(int code) {
+    concluded = true;
+    conclusion = code;
+}
+
+static void end_all(const char *what, const char *detail) {
+    wait_for_turn();
+    if (!concluded) complain_of_process(now.rank, now.size, what, detail);
+    if (guarded) unlink(guarded);
+    MPI_Abort(MPI_COMM_WORLD, concluded ? conclusion : FAILED);
+}
+
 static PetscErrorCode on_petsc_error(MPI_Comm comm, int line, const char *function, const char *file,
                                      PetscErrorCode code, PetscErrorType type, const char *message, void *user) {
     const char *text = NULL;
@@ -46,15 +60,8 @@ static PetscErrorCode on_petsc_error(MPI_Comm comm, int line, const char *functi
     /* PETSc 3.18 itself gives a line in place of the code here, and the function that asked for memory as message. */
     const bool aligned = function && strcmp(function, "PetscMallocAlign") == 0;
     const bool memory = code == PETSC_ERR_MEM || aligned;
-    wait_for_turn();
     PetscErrorMessage(code, &text, NULL);
-    complain_of_process(now.rank, now.size,
-                        memory ? "out of memory"
-                        : text ? text
-                               : "PETSc failed",
-                        memory && !aligned ? function : message);
-    if (guarded) unlink(guarded);
-    MPI_Abort(MPI_COMM_WORLD, FAILED);
+    end_all(memory ? "out of memory" : text ? text : "PETSc failed", memory && !aligned ? function : message);
     return code;
 }
 
@@ -62,11 +69,8 @@ static void on_mpi_error(MPI_Comm *comm, int *code, ...) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     (void)comm;
-    wait_for_turn();
     MPI_Error_string(*code, text, &length);
-    complain_of_process(now.rank, now.size, "MPI failed", text);
-    if (guarded) unlink(guarded);
-    MPI_Abort(MPI_COMM_WORLD, FAILED);
+    end_all("MPI failed", text);
 }
 
 /* -ksp_type, but not -o, -h or -5. */
@@ -111,7 +115,8 @@ bool session_begin(int *argc, char **argv) {
     return true;
 }
 
-void session_end(void) {
+void session_end(int code) {
+    session_conclude(code);
     PetscOptionsSetValue(NULL, "-options_left", "no"); /* reported already */
     PetscFinalize();
     MPI_Finalize();

@@ -18,7 +18,10 @@ bool speaks(void); /* only the first process does */
 /* Starts MPI and PETSc with PETSc's options, and removes these from the words. They begin with one dash and have more
  * than one letter; the next word belongs to them if it is not an option. False: neither could be started. */
 bool session_begin(int *argc, char **argv);
-void session_end(void);
+/* All is said and written, and what is left is freed. Should PETSc or MPI fail at that, all processes end with this
+ * exit code and without another message. */
+void session_conclude(int code);
+void session_end(int code);
 /* The first of PETSc's options that was not used so far; NULL: none. */
 const char *unknown_petsc_option(char *out, size_t size);
 /* A file that is to be taken away where the run is ended from outside; NULL: none any more. */

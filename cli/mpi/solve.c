@@ -166,11 +166,9 @@ static bool can_write_both(const solving *s) {
 static bool prepare(solving *s) {
     s->refused = EXIT_BAD_INPUT;
     if (!choose_settings(s) || !can_write_both(s)) return false;
-    s->ctx = make_context(1, false);
-    int good = s->ctx != NULL, all;
-    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    s->ctx = make_context_together(1, false, &s->refused);
+    if (!s->ctx) return false;
     s->refused = EXIT_RUN_FAILED;
-    if (!all) return false;
     drape_status status = drape_petsc_system_read(s->ctx, MPI_COMM_WORLD, s->file, &s->system);
     if (!status)
         status = drape_petsc_solver_create(s->ctx, MPI_COMM_WORLD, drape_petsc_system_part(s->system), &s->settings,
@@ -196,7 +194,8 @@ static int solve(solving *s) {
     char unknown[160];
     drape_status status = solve_again_and_again(s, &result);
     if (status) {
-        if (speaks()) complain("%s: %s", s->file, drape_message(s->ctx));
+        const char *message = drape_message(s->ctx);
+        if (speaks()) complain("%s: %s", s->file, *message ? message : drape_status_name(status));
         return status == DRAPE_ERROR_MEMORY ? EXIT_RUN_FAILED : EXIT_BAD_INPUT;
     }
     if (unknown_petsc_option(unknown, sizeof unknown)) {
@@ -227,6 +226,7 @@ int mpi_command_solve(int argc, char **argv) {
     parse_result parsed = parse(&s, argc, argv);
     if (parsed != PARSE_GOOD) return parsed == PARSE_HELP ? EXIT_GOOD : EXIT_BAD_INPUT;
     int code = prepare(&s) ? solve(&s) : s.refused;
+    session_conclude(code);
     release(&s);
     return code;
 }

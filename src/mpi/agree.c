@@ -1,4 +1,4 @@
-/* agree.c: failures that are the same on all processes. */
+/* agree.c: failures that are the same on all processes, and indices that PETSc lacks. */
 #include "mpi/mpi.h"
 
 #include <string.h>
@@ -24,4 +24,13 @@ drape_status drape_i_petsc_status(drape_context *ctx, PetscErrorCode code) {
     PetscErrorMessage(code, &text, &about);
     return drape_i_fail(ctx, code == PETSC_ERR_MEM ? DRAPE_ERROR_MEMORY : DRAPE_ERROR_ARGUMENT, "PETSc: %s%s%s",
                         text ? text : "an error without a name", about && *about ? ": " : "", about ? about : "");
+}
+
+drape_status drape_i_petsc_indices(drape_context *ctx, const char *what, int64_t vertices) {
+    if (3 * vertices <= (int64_t)PETSC_MAX_INT) return DRAPE_OK;
+    return drape_i_fail(
+        ctx, DRAPE_ERROR_ARGUMENT,
+        "%s: %lld vertices have more unknowns than the %d-bit indices of this PETSc; use one that was "
+        "built with 64-bit indices",
+        what, (long long)vertices, (int)(8 * sizeof(PetscInt)));
 }

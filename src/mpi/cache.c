@@ -65,7 +65,7 @@ drape_status drape_petsc_cache_frame(drape_petsc_cache *c, int32_t index) {
     const int64_t start = HEAD + 12 * p->all * index;
     for (int32_t i = 0, next; i < p->vertices.own_count; i = next) {
         const int64_t first = p->vertices.own[i];
-        next = drape_i_run_end(p, i);
+        next = drape_i_own_run_end(p, i);
         write_run(c, start + 12 * (int64_t)p->row[first], x + 3 * first, 3 * (int64_t)(next - i));
     }
     drape_status status = DRAPE_OK;

@@ -66,11 +66,6 @@ static void forget(drape_petsc_sim *s) {
     if (s->sim->integrator) drape_i_integrator_forget(s->sim->integrator);
 }
 
-static bool is_own(const drape_i_part *p, int32_t vertex) {
-    const int32_t first = p->vertices.number[p->vertices.own[0]], at = p->vertices.number[vertex];
-    return at >= first && at < first + p->vertices.own_count;
-}
-
 /* The head, which the first process adds; own vertices and their anchors. */
 static uint64_t checksum(const state *t, int rank) {
     const drape_petsc_sim *s = t->s;
@@ -82,7 +77,7 @@ static uint64_t checksum(const state *t, int rank) {
             sum += drape_i_hash(DRAPE_I_HASH_SEED + where, vector_at(t, k) + 3 * at, 24);
         }
     for (int64_t i = 0; i < s->part.pinned_count; i++)
-        if (is_own(&s->part, s->sim->pinned[i].vertex))
+        if (drape_i_is_own(&s->part.vertices, s->sim->pinned[i].vertex))
             sum += drape_i_hash(DRAPE_I_HASH_SEED - (uint64_t)s->part.pinned[i] - 1, s->sim->anchor + 3 * i, 24);
     MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, s->comm);
     return all;
@@ -97,12 +92,12 @@ static void write_all(const state *t, drape_i_shared_file *file, int rank) {
     for (int64_t k = 0; k < t->head.vectors; k++)
         for (int32_t i = 0, next; i < s->part.vertices.own_count; i = next) {
             const int64_t first = s->part.vertices.own[i];
-            next = drape_i_run_end(&s->part, i);
+            next = drape_i_own_run_end(&s->part, i);
             drape_i_shared_write(file, vector_offset(t, k, s->part.row[first]), vector_at(t, k) + 3 * first,
                                  24 * (int64_t)(next - i));
         }
     for (int64_t i = 0; i < s->part.pinned_count; i++)
-        if (is_own(&s->part, s->sim->pinned[i].vertex))
+        if (drape_i_is_own(&s->part.vertices, s->sim->pinned[i].vertex))
             drape_i_shared_write(file, vector_offset(t, t->head.vectors, s->part.pinned[i]), s->sim->anchor + 3 * i,
                                  24);
 }
@@ -151,8 +146,7 @@ static drape_status read_vector(state *t, drape_i_shared_file *file, int64_t ind
     const int32_t *row = t->s->part.row, count = t->s->part.vertices.vertices;
     drape_status status = DRAPE_OK;
     for (int32_t i = 0, next; i < count && !status; i = next) {
-        next = i + 1;
-        while (next < count && row[next] == row[next - 1] + 1) next++;
+        next = drape_i_run_end(row, count, i);
         status =
             drape_i_shared_read(file, vector_offset(t, index, row[i]), to + 3 * (int64_t)i, 24 * (int64_t)(next - i));
     }

@@ -1,4 +1,4 @@
-/* level.c: the matrix of a level as a matrix of PETSc that is never copied (MATSHELL). Each process has the rows of
+/* level.c: the matrix of a level as a matrix of PETSc that is never copied (shell.c). Each process has the rows of
  * its own vertices, or aggregates, as drape's block rows. A product fetches the unknowns of copies from their owners,
  * and multiplies by the kernel of sparse/multiply_simd.c: 76 bytes per block, where PETSc's compressed scalar rows
  * have 108 beside drape's own matrix.
@@ -14,18 +14,9 @@
 
 /* ---- Products ---- */
 
-/* out = S x */
-static void filter_vector(const double *S, const double *x, double *out) {
-    double y[3];
-    for (int32_t k = 0; k < 3; k++) y[k] = (S[3 * k] * x[0] + S[3 * k + 1] * x[1]) + S[3 * k + 2] * x[2];
-    memcpy(out, y, sizeof y);
-}
-
 /* Own ones whose rows follow each other in A: the end of the run that begins with i. */
 static int32_t run_end(const drape_i_own_rows *m, int32_t i) {
-    if (!m->row) return m->own;
-    while (i + 1 < m->own && m->row[i + 1] == m->row[i] + 1) i++;
-    return i + 1;
+    return m->row ? drape_i_run_end(m->row, m->own, i) : m->own;
 }
 
 static int32_t row_of(const drape_i_own_rows *m, int32_t i) { return m->row ? m->row[i] : i; }
@@ -45,15 +36,15 @@ static void filter_rows(const drape_i_own_rows *m, const double *x, double *y) {
         if (!m->filter->held[row]) continue;
         B = diagonal_block(m, (int32_t)row);
         C = B ? drape_i_held_scale(B) : 0;
-        filter_vector(S, xi, free);
-        filter_vector(S, yi, yi);
+        drape_i_filter_vector(S, xi, free);
+        drape_i_filter_vector(S, yi, yi);
         for (int32_t k = 0; k < 3; k++) yi[k] += C * (xi[k] - free[k]);
     }
 }
 
 static void filter_columns(const drape_i_own_rows *m) {
     for (int64_t c = 0; c < m->columns; c++)
-        if (m->filter->held[c]) filter_vector(m->filter->S + 9 * c, m->x + 3 * c, m->x + 3 * c);
+        if (m->filter->held[c]) drape_i_filter_vector(m->filter->S + 9 * c, m->x + 3 * c, m->x + 3 * c);
 }
 
 static void multiply_own(const drape_i_own_rows *m, double *y) {
@@ -78,23 +69,19 @@ static PetscErrorCode gather(const drape_i_own_rows *m, const PetscScalar *x) {
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode multiply(Mat A, Vec x, Vec y) {
-    drape_i_own_rows *m;
-    const PetscScalar *from;
-    PetscScalar *to;
+/* y = A x */
+static PetscErrorCode apply(const void *over, const PetscScalar *x, PetscScalar *y) {
+    const drape_i_own_rows *m = over;
     PetscFunctionBeginUser;
-    PetscCall(MatShellGetContext(A, &m));
-    PetscCall(VecGetArrayRead(x, &from));
-    PetscCall(VecGetArray(y, &to));
-    PetscCall(gather(m, from));
+    PetscCall(gather(m, x));
     if (m->filter) filter_columns(m);
-    multiply_own(m, to);
-    if (m->filter) filter_rows(m, from, to);
+    multiply_own(m, y);
+    if (m->filter) filter_rows(m, x, y);
     PetscCall(PetscLogFlops(18.0 * (double)m->blocks));
-    PetscCall(VecRestoreArray(y, &to));
-    PetscCall(VecRestoreArrayRead(x, &from));
     PetscFunctionReturn(0);
 }
+
+static PetscErrorCode multiply(Mat A, Vec x, Vec y) { return drape_i_shell_apply(A, x, y, apply); }
 
 /* ---- Diagonals, for smoothers ---- */
 
@@ -189,14 +176,14 @@ drape_status drape_i_own_rows_finest(drape_context *ctx, MPI_Comm comm, const dr
         for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) m->place[A->col[k]] = 1;
     }
     for (int32_t c = 0; c < m->columns; c++) {
-        const bool own = p->number[c] >= first && p->number[c] < first + m->own;
+        const bool own = drape_i_is_own(p, c);
         if (!own && m->place[c]) m->ghosts++;
         else if (!own) m->place[c] = -1;
     }
     if (!DRAPE_NEW(ctx, m->ghost, m->ghosts) || !DRAPE_NEW(ctx, m->ghost_column, m->ghosts))
         return DRAPE_ERROR_MEMORY;
     for (int32_t c = 0, ghost = 0; c < m->columns; c++) {
-        const bool own = p->number[c] >= first && p->number[c] < first + m->own;
+        const bool own = drape_i_is_own(p, c);
         if (own) m->place[c] = p->number[c] - first;
         if (own || m->place[c] < 0) continue;
         m->ghost[ghost] = p->number[c];
@@ -214,9 +201,7 @@ drape_status drape_i_own_rows_allocate(drape_i_own_rows *m) {
 
 PetscErrorCode drape_i_own_rows_matrix(drape_i_own_rows *m, Mat *out) {
     PetscFunctionBeginUser;
-    PetscCall(MatCreateShell(m->comm, 3 * m->own, 3 * m->own, PETSC_DETERMINE, PETSC_DETERMINE, m, out));
-    PetscCall(MatSetBlockSize(*out, 3));
-    PetscCall(MatSetUp(*out));
+    PetscCall(drape_i_shell_create(m->comm, m->own, m->own, m, out));
     PetscCall(MatShellSetOperation(*out, MATOP_MULT, (void (*)(void))multiply));
     PetscCall(MatShellSetOperation(*out, MATOP_MULT_TRANSPOSE, (void (*)(void))multiply));
     PetscCall(MatShellSetOperation(*out, MATOP_GET_DIAGONAL, (void (*)(void))get_diagonal));

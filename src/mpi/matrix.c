@@ -8,46 +8,29 @@
 #include <math.h>
 #include <string.h>
 
-/* The number of a vertex shows whether this process owns it. */
-typedef struct range {
-    PetscInt first, end;
-} range;
-
-static range own_range(const drape_petsc_part *p) {
-    PetscInt first = p->number[p->own[0]];
-    return (range){first, first + p->own_count};
-}
-
-static PetscErrorCode count_blocks(const drape_petsc_part *p, const drape_bsr3 *A, PetscInt *here, PetscInt *away) {
-    range mine = own_range(p);
+PetscErrorCode drape_i_matrix_allocate(MPI_Comm comm, PetscInt own, const PetscInt *here, const PetscInt *away,
+                                       Mat *out) {
     PetscFunctionBeginUser;
-    for (PetscInt i = 0; i < p->own_count; i++) {
-        PetscInt near = 0, row = p->own[i];
-        for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
-            PetscInt column = p->number[A->col[k]];
-            near += column >= mine.first && column < mine.end;
-        }
-        for (PetscInt k = 3 * i; k < 3 * i + 3; k++) {
-            here[k] = 3 * near;
-            away[k] = 3 * ((PetscInt)(A->rowptr[row + 1] - A->rowptr[row]) - near);
-        }
-    }
+    PetscCall(MatCreate(comm, out));
+    PetscCall(MatSetSizes(*out, 3 * own, 3 * own, PETSC_DETERMINE, PETSC_DETERMINE));
+    PetscCall(MatSetType(*out, MATAIJ));
+    PetscCall(MatXAIJSetPreallocation(*out, 3, here, away, NULL, NULL));
+    PetscCall(MatSetOption(*out, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
+    PetscCall(MatSetOption(*out, MAT_SPD, PETSC_TRUE));
     PetscFunctionReturn(0);
 }
 
 PetscErrorCode drape_i_matrix_create(MPI_Comm comm, const drape_petsc_part *p, const drape_bsr3 *A, Mat *out) {
-    PetscInt rows = 3 * p->own_count, *here, *away;
+    PetscInt *here, *away;
     PetscFunctionBeginUser;
-    PetscCall(PetscMalloc2(rows, &here, rows, &away));
-    PetscCall(count_blocks(p, A, here, away));
-    PetscCall(MatCreate(comm, out));
-    PetscCall(MatSetSizes(*out, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE));
-    PetscCall(MatSetBlockSize(*out, 3));
-    PetscCall(MatSetType(*out, MATAIJ));
-    PetscCall(MatSeqAIJSetPreallocation(*out, 0, here)); /* the one that fits the type does it */
-    PetscCall(MatMPIAIJSetPreallocation(*out, 0, here, 0, away));
-    PetscCall(MatSetOption(*out, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
-    PetscCall(MatSetOption(*out, MAT_SPD, PETSC_TRUE));
+    PetscCall(PetscMalloc2(p->own_count, &here, p->own_count, &away));
+    for (PetscInt i = 0; i < p->own_count; i++) {
+        const int32_t row = p->own[i];
+        here[i] = 0;
+        for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) here[i] += drape_i_is_own(p, A->col[k]);
+        away[i] = (PetscInt)(A->rowptr[row + 1] - A->rowptr[row]) - here[i];
+    }
+    PetscCall(drape_i_matrix_allocate(comm, p->own_count, here, away, out));
     PetscCall(PetscFree2(here, away));
     PetscFunctionReturn(0);
 }
@@ -86,8 +69,7 @@ PetscErrorCode drape_i_matrix_fill(const drape_petsc_part *p, const drape_bsr3 *
     PetscFunctionReturn(0);
 }
 
-/* out = S x */
-static void filter_vector(const double *S, const double *x, double *out) {
+void drape_i_filter_vector(const double *S, const double *x, double *out) {
     double y[3];
     for (int32_t k = 0; k < 3; k++) y[k] = (S[3 * k] * x[0] + S[3 * k + 1] * x[1]) + S[3 * k + 2] * x[2];
     memcpy(out, y, sizeof y);
@@ -99,7 +81,7 @@ static void subtract_prescribed(const drape_bsr3 *A, const drape_i_filter *f, in
         const double *z = f->z + 3 * (int64_t)col, *B = A->val + 9 * k;
         double free[3];
         if (!f->held[col]) continue;
-        filter_vector(f->S + 9 * (int64_t)col, z, free);
+        drape_i_filter_vector(f->S + 9 * (int64_t)col, z, free);
         for (int32_t m = 0; m < 9; m++) b[m / 3] -= B[m] * (z[m % 3] - free[m % 3]);
     }
 }
@@ -114,10 +96,10 @@ PetscErrorCode drape_i_matrix_vectors(const drape_petsc_part *p, const drape_pro
         const int32_t row = p->own[i];
         memcpy(to + 3 * i, problem->b + 3 * (int64_t)row, 3 * sizeof *to);
         subtract_prescribed(problem->A, f, row, to + 3 * i);
-        if (f->held[row]) filter_vector(f->S + 9 * (int64_t)row, to + 3 * i, to + 3 * i);
+        if (f->held[row]) drape_i_filter_vector(f->S + 9 * (int64_t)row, to + 3 * i, to + 3 * i);
         if (!problem->guess) memset(guess + 3 * i, 0, 3 * sizeof *guess);
         else memcpy(guess + 3 * i, problem->guess + 3 * (int64_t)row, 3 * sizeof *guess);
-        if (f->held[row]) filter_vector(f->S + 9 * (int64_t)row, guess + 3 * i, guess + 3 * i);
+        if (f->held[row]) drape_i_filter_vector(f->S + 9 * (int64_t)row, guess + 3 * i, guess + 3 * i);
     }
     PetscCall(VecRestoreArray(y, &guess));
     PetscCall(VecRestoreArray(b, &to));

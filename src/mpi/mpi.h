@@ -15,6 +15,8 @@
 
 /* Not collective: a PETSc error as a status with a message. */
 drape_status drape_i_petsc_status(drape_context *ctx, PetscErrorCode code);
+/* Not collective: an error where so many vertices have more unknowns than PETSc has indices. */
+drape_status drape_i_petsc_indices(drape_context *ctx, const char *what, int64_t vertices);
 
 /* ---- partition.c: vertices by their numbers in a file, and who owns which ---- */
 
@@ -35,6 +37,18 @@ typedef struct drape_i_owners {
 drape_status drape_i_partition(drape_context *ctx, MPI_Comm comm, int64_t count, const double *position,
                                drape_i_owners *out);
 void drape_i_owners_free(drape_context *ctx, drape_i_owners *owners);
+
+/* Whether this process owns a vertex of its part, which the number of the vertex shows. */
+DRAPE_INLINE bool drape_i_is_own(const drape_petsc_part *p, int32_t vertex) {
+    const int32_t first = p->number[p->own[0]];
+    return p->number[vertex] >= first && p->number[vertex] < first + p->own_count;
+}
+
+/* The end of the run of consecutive numbers that begins with list[i]. */
+DRAPE_INLINE int32_t drape_i_run_end(const int32_t *list, int32_t count, int32_t i) {
+    while (i + 1 < count && list[i + 1] == list[i] + 1) i++;
+    return i + 1;
+}
 
 /* ---- fetch.c ---- */
 
@@ -81,10 +95,15 @@ typedef struct drape_i_filter {
     bool *held;    /* in any direction */
 } drape_i_filter;
 
+/* out = S x, which may be x */
+void drape_i_filter_vector(const double *S, const double *x, double *out);
 /* C of a vertex whose diagonal block is B. */
 double drape_i_held_scale(const double *B);
 /* out = S_i B S_j, and C (I - S_i) more on the diagonal */
 void drape_i_filter_block(const double *Si, const double *Sj, const double *B, bool diagonal, double *out);
+/* An empty matrix of 3x3 blocks; here, away: how many of each own row are in columns of own ones, and in others. */
+PetscErrorCode drape_i_matrix_allocate(MPI_Comm comm, PetscInt own, const PetscInt *here, const PetscInt *away,
+                                       Mat *out);
 /* A^ = S A S + C (I-S): a new matrix, or the values of one with the same pattern. */
 PetscErrorCode drape_i_matrix_create(MPI_Comm comm, const drape_petsc_part *part, const drape_bsr3 *A, Mat *out);
 PetscErrorCode drape_i_matrix_fill(const drape_petsc_part *part, const drape_bsr3 *A, const drape_i_filter *filter,
@@ -92,6 +111,16 @@ PetscErrorCode drape_i_matrix_fill(const drape_petsc_part *part, const drape_bsr
 /* b^ = S (b - A (I-S) z) of the own vertices, and y = S guess; guess NULL: 0. */
 PetscErrorCode drape_i_matrix_vectors(const drape_petsc_part *part, const drape_problem *problem,
                                       const drape_i_filter *filter, Vec b, Vec y);
+
+/* ---- shell.c: matrices of PETSc over drape's own arrays (MATSHELL) ---- */
+
+/* y = A x, or y += A x; `over` is what the matrix was created over. */
+typedef PetscErrorCode drape_i_shell_product(const void *over, const PetscScalar *x, PetscScalar *y);
+
+/* Of rows x columns 3x3 blocks on this process. It must not outlive `over`. */
+PetscErrorCode drape_i_shell_create(MPI_Comm comm, int32_t rows, int32_t columns, void *over, Mat *out);
+/* Calls the product with the numbers of both vectors. */
+PetscErrorCode drape_i_shell_apply(Mat A, Vec x, Vec y, drape_i_shell_product *product);
 
 /* ---- level.c: the matrix of a level, of which each process has its own rows ---- */
 

@@ -30,11 +30,6 @@ typedef struct lumping {
     double *block;
 } lumping;
 
-static bool is_own(const drape_petsc_part *p, int32_t vertex) {
-    int32_t first = p->number[p->own[0]];
-    return p->number[vertex] >= first && p->number[vertex] < first + p->own_count;
-}
-
 /* Adds the symmetric parts of the blocks of copies that are free to the diagonal block; true where there are any. */
 static bool lump_row(const drape_petsc_part *p, const drape_bsr3 *A, int32_t row, const bool *held, double sum[9],
                      int64_t *diagonal) {
@@ -43,7 +38,7 @@ static bool lump_row(const drape_petsc_part *p, const drape_bsr3 *A, int32_t row
     for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
         const double *B = A->val + 9 * k;
         if (A->col[k] == row) *diagonal = k;
-        if (is_own(p, A->col[k]) || held[A->col[k]]) continue;
+        if (drape_i_is_own(p, A->col[k]) || held[A->col[k]]) continue;
         for (int32_t m = 0; m < 9; m++) sum[m] += 0.5 * (B[m] + B[m % 3 * 3 + m / 3]);
         any = true;
     }
@@ -239,20 +234,13 @@ static drape_status make_products(drape_i_multigrid *mg) {
 static PetscErrorCode create_coarsest(const drape_i_own_rows *m, Mat *out) {
     PetscInt *here, *away;
     PetscFunctionBeginUser;
-    PetscCall(PetscMalloc2(3 * m->own, &here, 3 * m->own, &away));
+    PetscCall(PetscMalloc2(m->own, &here, m->own, &away));
     for (int32_t i = 0; i < m->own; i++) {
-        PetscInt near = 0, all = (PetscInt)(m->rowptr[i + 1] - m->rowptr[i]);
-        for (int64_t k = m->rowptr[i]; k < m->rowptr[i + 1]; k++) near += m->col[k] < m->own;
-        for (int32_t k = 3 * i; k < 3 * i + 3; k++) here[k] = 3 * near, away[k] = 3 * (all - near);
+        here[i] = 0;
+        for (int64_t k = m->rowptr[i]; k < m->rowptr[i + 1]; k++) here[i] += m->col[k] < m->own;
+        away[i] = (PetscInt)(m->rowptr[i + 1] - m->rowptr[i]) - here[i];
     }
-    PetscCall(MatCreate(m->comm, out));
-    PetscCall(MatSetSizes(*out, 3 * m->own, 3 * m->own, PETSC_DETERMINE, PETSC_DETERMINE));
-    PetscCall(MatSetBlockSize(*out, MODES));
-    PetscCall(MatSetType(*out, MATAIJ));
-    PetscCall(MatSeqAIJSetPreallocation(*out, 0, here)); /* the one that fits the type does it */
-    PetscCall(MatMPIAIJSetPreallocation(*out, 0, here, 0, away));
-    PetscCall(MatSetOption(*out, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
-    PetscCall(MatSetOption(*out, MAT_SPD, PETSC_TRUE));
+    PetscCall(drape_i_matrix_allocate(m->comm, m->own, here, away, out));
     PetscCall(PetscFree2(here, away));
     PetscFunctionReturn(0);
 }

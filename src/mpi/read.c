@@ -47,12 +47,7 @@ static drape_status begin(reading *r) {
     r->from = drape_i_chunk(r->all, size, rank);
     r->end = drape_i_chunk(r->all, size, rank + 1);
     status = drape_i_part_refuse(r->ctx, &r->loaded->scene);
-    if (!status && 3 * r->all > (int64_t)PETSC_MAX_INT)
-        status =
-            drape_i_fail(r->ctx, DRAPE_ERROR_ARGUMENT,
-                         "%lld vertices have more unknowns than the %d-bit indices of this PETSc; use one that was "
-                         "built with 64-bit indices",
-                         (long long)r->all, (int)(8 * sizeof(PetscInt)));
+    if (!status) status = drape_i_petsc_indices(r->ctx, r->name, r->all);
     if (!status && !DRAPE_NEW(r->ctx, r->window, r->pieces)) status = DRAPE_ERROR_MEMORY;
     return drape_petsc_agree(r->ctx, r->comm, status);
 }

@@ -4,6 +4,8 @@
  * The stopping rule is drape's own: sqrt(r'P^-1 r) <= tol sqrt(b^'P^-1 b^), which PETSc calls the natural norm. */
 #include "mpi/mpi.h"
 
+#include "sparse/system_file.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -49,12 +51,7 @@ static drape_status check_part(drape_context *ctx, const drape_petsc_part *p) {
 static drape_status check_size(drape_context *ctx, MPI_Comm comm, const drape_petsc_part *p) {
     int64_t mine = p->own_count, all;
     MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, comm);
-    if (3 * all <= (int64_t)PETSC_MAX_INT) return DRAPE_OK;
-    return drape_i_fail(
-        ctx, DRAPE_ERROR_ARGUMENT,
-        "petsc: %lld vertices have more unknowns than the %d-bit indices of this PETSc; use one that was "
-        "built with 64-bit indices",
-        (long long)all, (int)(8 * sizeof(PetscInt)));
+    return drape_i_petsc_indices(ctx, "petsc", all);
 }
 
 static drape_status check_settings(drape_context *ctx, const drape_solve_settings *s) {
@@ -176,10 +173,7 @@ static void take_filter(drape_petsc_solver *s, const drape_constraints *set) {
         memset(f->z, 0, 3 * (size_t)n * sizeof *f->z);
         for (int64_t k = 0; k < 9 * n; k++) f->S[k] = k % 9 % 4 == 0;
     }
-    for (int64_t i = 0; i < n; i++) {
-        f->held[i] = false;
-        for (int32_t m = 0; m < 9; m++) f->held[i] |= f->S[9 * i + m] != (m % 4 == 0);
-    }
+    for (int64_t i = 0; i < n; i++) f->held[i] = !drape_i_is_identity(f->S + 9 * i);
 }
 
 /* A matrix of PETSc's own form for its own preconditioners, or one over the caller's arrays. */
@@ -342,13 +336,11 @@ static PetscErrorCode take_solution(drape_petsc_solver *s, double *x) {
     PetscCall(VecResetArray(s->local));
     for (int64_t i = 0; i < s->part.vertices; i++) {
         const double *S = s->filter.S + 9 * i, *z = s->filter.z + 3 * i;
-        double *at = x + 3 * i, y[3] = {at[0], at[1], at[2]};
+        double *at = x + 3 * i, kept[3];
         if (!s->filter.held[i]) continue;
-        for (int32_t k = 0; k < 3; k++) {
-            double free = (S[3 * k] * y[0] + S[3 * k + 1] * y[1]) + S[3 * k + 2] * y[2];
-            double kept = (S[3 * k] * z[0] + S[3 * k + 1] * z[1]) + S[3 * k + 2] * z[2];
-            at[k] = free + (z[k] - kept);
-        }
+        drape_i_filter_vector(S, at, at);
+        drape_i_filter_vector(S, z, kept);
+        for (int32_t k = 0; k < 3; k++) at[k] += z[k] - kept[k];
     }
     PetscFunctionReturn(0);
 }
@@ -360,12 +352,12 @@ static void find_force(drape_petsc_solver *s, const drape_problem *problem, cons
     for (int32_t i = 0; i < s->part.own_count; i++) {
         const int64_t row = s->own[i];
         const double *S = s->filter.S + 9 * row;
-        double f[3] = {-problem->b[3 * row], -problem->b[3 * row + 1], -problem->b[3 * row + 2]};
+        double f[3] = {-problem->b[3 * row], -problem->b[3 * row + 1], -problem->b[3 * row + 2]}, free[3];
         if (!s->filter.held[row]) continue;
         for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
             for (int32_t m = 0; m < 9; m++) f[m / 3] += A->val[9 * k + m] * x[3 * (int64_t)A->col[k] + m % 3];
-        for (int32_t k = 0; k < 3; k++)
-            s->force[3 * row + k] = f[k] - ((S[3 * k] * f[0] + S[3 * k + 1] * f[1]) + S[3 * k + 2] * f[2]);
+        drape_i_filter_vector(S, f, free);
+        for (int32_t k = 0; k < 3; k++) s->force[3 * row + k] = f[k] - free[k];
     }
 }
 

@@ -96,7 +96,7 @@ const int32_t *drape_petsc_sim_numbers(const drape_petsc_sim *s) { return s ? s-
 int64_t drape_petsc_sim_load_bytes(const drape_petsc_sim *s) { return s ? s->load_bytes : 0; }
 int64_t drape_petsc_sim_bytes(const drape_petsc_sim *s) { return s ? drape_context_bytes(s->ctx) : 0; }
 
-int32_t drape_i_run_end(const drape_i_part *p, int32_t i) {
+int32_t drape_i_own_run_end(const drape_i_part *p, int32_t i) {
     const int32_t *own = p->vertices.own, count = p->vertices.own_count;
     while (i + 1 < count && own[i + 1] == own[i] + 1 && p->row[own[i + 1]] == p->row[own[i]] + 1) i++;
     return i + 1;

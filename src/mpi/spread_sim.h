@@ -17,6 +17,6 @@ struct drape_petsc_sim {
 
 /* The end of the run of own vertices, consecutive in the part and in the whole scene, that begins with own number i.
  */
-int32_t drape_i_run_end(const drape_i_part *part, int32_t i);
+int32_t drape_i_own_run_end(const drape_i_part *part, int32_t i);
 
 #endif

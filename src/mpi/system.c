@@ -10,20 +10,13 @@
  * constrained vertices, which all of them add up. */
 #include "mpi/mpi.h"
 
+#include "sparse/system_file.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'S', 'Y', '1'};
-static const double PROJECTION = 1e-9; /* as in sparse/system_file.c */
-
-typedef struct header {
-    char magic[8];
-    int64_t n, nnzb, nconstrained;
-    double h;
-} header;
-
-enum { ROW_BYTES = 8 + 8 * (9 + 4 * 3), BLOCK_BYTES = 4 + 8 * 9 };
+typedef drape_i_system_header header;
 
 struct drape_petsc_system {
     drape_context *ctx;
@@ -58,9 +51,10 @@ static int64_t at_vertex(const header *h, int32_t what, int64_t row) {
 static drape_status check_header(drape_petsc_system *s, const char *path) {
     const header *h = &s->head;
     int64_t size = s->file.size;
-    if (memcmp(h->magic, MAGIC, sizeof MAGIC) != 0)
+    if (memcmp(h->magic, DRAPE_I_SYSTEM_MAGIC, sizeof h->magic) != 0)
         return drape_i_fail(s->ctx, DRAPE_ERROR_FORMAT, "%s: does not begin with DRAPESY1", path);
-    if (h->n < 0 || h->n > INT32_MAX || h->n > size / ROW_BYTES || h->nnzb < 0 || h->nnzb > size / BLOCK_BYTES)
+    if (h->n < 0 || h->n > INT32_MAX || h->n > size / DRAPE_I_SYSTEM_ROW_BYTES || h->nnzb < 0 ||
+        h->nnzb > size / DRAPE_I_SYSTEM_BLOCK_BYTES)
         return drape_i_fail(s->ctx, DRAPE_ERROR_FORMAT, "%s: %lld vertices and %lld blocks do not fit in %lld bytes",
                             path, (long long)h->n, (long long)h->nnzb, (long long)size);
     if (at_vertex(h, 5, 0) != size)
@@ -70,13 +64,7 @@ static drape_status check_header(drape_petsc_system *s, const char *path) {
     if (!isfinite(h->h) || !(h->h > 0))
         return drape_i_fail(s->ctx, DRAPE_ERROR_FORMAT, "%s: the time step h = %g is not positive and finite", path,
                             h->h);
-    if (3 * h->n > (int64_t)PETSC_MAX_INT)
-        return drape_i_fail(
-            s->ctx, DRAPE_ERROR_ARGUMENT,
-            "%s: %lld vertices have more unknowns than the %d-bit indices of this PETSc; use one that "
-            "was built with 64-bit indices",
-            path, (long long)h->n, (int)(8 * sizeof(PetscInt)));
-    return DRAPE_OK;
+    return drape_i_petsc_indices(s->ctx, path, h->n);
 }
 
 static drape_status read_header(drape_petsc_system *s, const char *path) {
@@ -153,12 +141,6 @@ static drape_status divide(drape_petsc_system *s, drape_i_owners *owners) {
     return status;
 }
 
-/* The end of the run of consecutive rows that begins with list[i]. */
-static int32_t run_end(const int32_t *list, int32_t count, int32_t i) {
-    while (i + 1 < count && list[i + 1] == list[i] + 1) i++;
-    return i + 1;
-}
-
 /* ---- Numbers of vertices ---- */
 
 /* `unit` numbers of each vertex from i to end of the part, which are consecutive in the file. */
@@ -166,7 +148,7 @@ static drape_status read_vertices(drape_petsc_system *s, int32_t what, int32_t b
     const int64_t unit = what == 0 ? 9 : 3;
     drape_status status = DRAPE_OK;
     for (int32_t i = begin, next; i < end && !status; i = next) {
-        next = begin + run_end(s->row + begin, end - begin, i - begin);
+        next = begin + drape_i_run_end(s->row + begin, end - begin, i - begin);
         status =
             drape_i_shared_read(&s->file, at_vertex(&s->head, what, s->row[i]), to + unit * i, 8 * unit * (next - i));
     }
@@ -181,25 +163,13 @@ static drape_status check_finite(drape_petsc_system *s, const char *what, int64_
     return DRAPE_OK;
 }
 
-static bool is_projection(const double *S) {
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b < 3; b++) {
-            double square = S[3 * a] * S[b] + S[3 * a + 1] * S[3 + b] + S[3 * a + 2] * S[6 + b];
-            if (!(fabs(S[3 * a + b] - S[3 * b + a]) <= PROJECTION)) return false;
-            if (!(fabs(S[3 * a + b] - square) <= PROJECTION)) return false;
-        }
-    return true;
-}
-
 static drape_status check_filter(drape_petsc_system *s, int64_t *constrained) {
     for (int32_t i = 0; i < s->part.vertices; i++) {
         const double *S = s->S + 9 * (int64_t)i;
-        bool identity = true;
-        if (!is_projection(S))
+        if (!drape_i_is_projection(S))
             return drape_i_fail(s->ctx, DRAPE_ERROR_FORMAT, "%s: S of vertex %d is not an orthogonal projection",
                                 s->file.path, s->row[i]);
-        for (int32_t m = 0; m < 9; m++) identity &= S[m] == (m % 4 == 0);
-        *constrained += i < s->part.own_count && !identity;
+        *constrained += i < s->part.own_count && !drape_i_is_identity(S);
     }
     return DRAPE_OK;
 }
@@ -250,7 +220,7 @@ static drape_status read_starts(drape_petsc_system *s, const int32_t *row, own_r
         return DRAPE_ERROR_MEMORY;
     for (int32_t i = 0, next; i < count && !status; i = next) {
         rows piece = {0};
-        next = run_end(row, count, i);
+        next = drape_i_run_end(row, count, i);
         piece = (rows){.from = row[i], .count = next - i};
         if (!DRAPE_NEW_RAW(s->ctx, piece.start, piece.count + 1)) return DRAPE_ERROR_MEMORY;
         status = drape_i_shared_read(&s->file, at_rowptr(row[i]), piece.start, 8 * (piece.count + 1));
@@ -273,7 +243,7 @@ static drape_status read_columns(drape_petsc_system *s, const int32_t *row, own_
         return DRAPE_ERROR_MEMORY;
     }
     for (int32_t i = 0, next; i < count && !status; i = next) {
-        next = run_end(row, count, i);
+        next = drape_i_run_end(row, count, i);
         status = drape_i_shared_read(&s->file, at_col(&s->head, r->at[i]), r->col + r->start[i],
                                      4 * (r->start[next] - r->start[i]));
         for (int32_t k = i; k < next && !status; k++)
@@ -368,7 +338,7 @@ static drape_status read_blocks(drape_petsc_system *s, const own_rows *r) {
     drape_status status = DRAPE_OK;
     for (int32_t i = 0, next; i < count && !status; i = next) {
         double *val;
-        next = run_end(s->row, count, i);
+        next = drape_i_run_end(s->row, count, i);
         if (next > i + AT_ONCE) next = i + AT_ONCE;
         const int64_t room = 9 * (r->start[next] - r->start[i]);
         if (!DRAPE_NEW_RAW(s->ctx, val, room)) return DRAPE_ERROR_MEMORY;
@@ -485,7 +455,7 @@ drape_status drape_petsc_system_write(const drape_petsc_system *s, const char *p
     drape_status status = drape_i_shared_create(s->ctx, s->comm, path, &file);
     if (status) return status;
     for (int32_t i = 0, next; i < count; i = next) {
-        next = run_end(s->row, count, i);
+        next = drape_i_run_end(s->row, count, i);
         drape_i_shared_write(&file, 24 * (int64_t)s->row[i], x + 3 * (int64_t)i, 24 * (int64_t)(next - i));
     }
     return drape_i_shared_commit(&file);

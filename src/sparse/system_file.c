@@ -15,6 +15,7 @@
  * number of S. Each S must be an orthogonal projection, S = S' = S S, to PROJECTION entry by entry.
  *
  * Arrays are copied as they lie in memory: little-endian hosts only. */
+#include "sparse/system_file.h"
 #include "base/file.h"
 #include "sparse/matrix.h"
 
@@ -26,17 +27,11 @@
 #endif
 _Static_assert(sizeof(double) == 8, "system files hold 8-byte doubles");
 
-static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'S', 'Y', '1'};
 static const double PROJECTION = 1e-9; /* rounding of S = I - p p' is some 1e-16; a wrong S is off by far more */
 
-typedef struct header {
-    char magic[8];
-    int64_t n, nnzb, nconstrained;
-    double h;
-} header;
-_Static_assert(sizeof(header) == 40, "the header has no gaps");
+typedef drape_i_system_header header;
 
-enum { ROW_BYTES = 8 + 8 * (9 + 4 * 3), BLOCK_BYTES = 4 + 8 * 9 };
+enum { ROW_BYTES = DRAPE_I_SYSTEM_ROW_BYTES, BLOCK_BYTES = DRAPE_I_SYSTEM_BLOCK_BYTES };
 
 /* Where a system comes from or goes to, for messages. */
 typedef struct place {
@@ -100,7 +95,7 @@ static drape_status check_finite(const place *at, const char *what, const double
     return DRAPE_OK;
 }
 
-static bool is_projection(const double *S) {
+bool drape_i_is_projection(const double S[9]) {
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++) {
             double square = S[3 * a] * S[b] + S[3 * a + 1] * S[3 + b] + S[3 * a + 2] * S[6 + b];
@@ -110,7 +105,7 @@ static bool is_projection(const double *S) {
     return true;
 }
 
-static bool is_identity(const double *S) {
+bool drape_i_is_identity(const double S[9]) {
     for (int k = 0; k < 9; k++)
         if (S[k] != (k % 4 ? 0.0 : 1.0)) return false;
     return true;
@@ -119,10 +114,10 @@ static bool is_identity(const double *S) {
 static drape_status check_filter(const place *at, const drape_system *s) {
     int64_t constrained = 0;
     for (int32_t i = 0; i < s->A.rows; i++) {
-        if (!is_projection(s->S + 9 * (int64_t)i))
+        if (!drape_i_is_projection(s->S + 9 * (int64_t)i))
             return drape_i_fail(at->ctx, at->status, "%s: S of vertex %d is not an orthogonal projection", at->name,
                                 i);
-        constrained += !is_identity(s->S + 9 * (int64_t)i);
+        constrained += !drape_i_is_identity(s->S + 9 * (int64_t)i);
     }
     if (constrained != s->constrained)
         return drape_i_fail(at->ctx, at->status, "%s: %lld vertices are declared as constrained, but %lld are",
@@ -160,7 +155,7 @@ static drape_status check_argument(drape_context *ctx, const char *path, const d
 static void write_arrays(drape_i_file *file, const drape_system *s) {
     size_t n = (size_t)s->A.rows, blocks = (size_t)s->A.rowptr[n];
     header head = {.n = s->A.rows, .nnzb = s->A.rowptr[n], .nconstrained = s->constrained, .h = s->h};
-    memcpy(head.magic, MAGIC, sizeof MAGIC);
+    memcpy(head.magic, DRAPE_I_SYSTEM_MAGIC, sizeof head.magic);
     drape_i_file_write(file, &head, sizeof head);
     drape_i_file_write(file, s->A.rowptr, (n + 1) * sizeof *s->A.rowptr);
     drape_i_file_write(file, s->A.col, blocks * sizeof *s->A.col);
@@ -187,7 +182,7 @@ drape_status drape_system_write(drape_context *ctx, const char *path, const drap
 
 /* n and nnzb below what the size can hold, so that the products do not overflow; then the size itself. */
 static drape_status check_header(const place *at, const header *head, int64_t size) {
-    if (memcmp(head->magic, MAGIC, sizeof MAGIC) != 0)
+    if (memcmp(head->magic, DRAPE_I_SYSTEM_MAGIC, sizeof head->magic) != 0)
         return drape_i_fail(at->ctx, at->status, "%s: does not begin with DRAPESY1", at->name);
     if (head->n < 0 || head->n > INT32_MAX || head->n > size / ROW_BYTES || head->nnzb < 0 ||
         head->nnzb > size / BLOCK_BYTES)

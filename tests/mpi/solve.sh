@@ -86,6 +86,7 @@ bad_input_is_refused() {
     rejects 2 'no file given' 2 solve
     rejects 2 'unknown option --bogus' 2 solve sheet.sys --bogus
     rejects 2 'between 0 and 1' 2 solve sheet.sys --tol 2
+    DRAPE_SIMD=bogus rejects 2 'DRAPE_SIMD=bogus' 2 solve sheet.sys
     rejects 2 '-pc_typo' 2 solve sheet.sys -o x.bin -pc_typo gamg
     rejects 2 'cannot write' 2 solve sheet.sys -o no/such/folder/x.bin
     [ ! -e x.bin ]
@@ -108,7 +109,7 @@ folders_must_be_shared() {
     local said code=0
     mkdir -p here there
     cp sheet.sys here
-    said=$(mpirun -n 1 --wdir "$PWD/here" "$mpi" solve sheet.sys : -n 1 --wdir "$PWD/there" "$mpi" solve sheet.sys 2>&1) ||
+    said=$(launch -n 1 --wdir "$PWD/here" "$mpi" solve sheet.sys : -n 1 --wdir "$PWD/there" "$mpi" solve sheet.sys 2>&1) ||
         code=$?
     [ "$code" -eq 2 ] || fail "exit code $code: $said"
     grep -q 'must see the same folder' <<<"$said"
@@ -125,20 +126,13 @@ indices_beyond_32_bits_are_refused() {
     [ ! -e x.bin ]
 }
 
-# One process may have only so much more memory than it has when MPI has started. How much MPI itself takes varies, and
-# its own lack of memory is not for drape to tell.
+# The second of two processes runs out of memory.
 a_process_without_memory_ends_all() {
-    local more code said
-    mpicc -shared -fPIC -o limit.so "$source_dir/tests/mpi/limit_memory.c"
+    local most
     system big.sys drooping --resolution 151
     rm -f x.bin
-    for more in 500 4000 12000 20000 28000; do
-        code=0
-        said=$(timeout 500 mpirun -n 1 "$mpi" solve big.sys -o x.bin : \
-            -n 1 env LD_PRELOAD="$PWD/limit.so" DRAPE_TEST_MORE_KB=$more "$mpi" solve big.sys -o x.bin 2>&1) || code=$?
-        [ "$code" -eq 1 ] || fail "exit code $code with $more KB more: $said"
-        [ "$(grep -c '^drape: ' <<<"$said")" -eq 1 ] || fail "not one message: $said"
-        grep -q '^drape: .*out of memory' <<<"$said" || fail "what is it about? $said"
+    for most in 20 100 500 4000 12000 20000 28000; do
+        runs_out_of_memory "$most" solve big.sys -o x.bin
         ! ls x.bin* 2>/dev/null || fail "something was left behind"
     done
 }
