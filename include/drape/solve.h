@@ -275,7 +275,7 @@ typedef enum drape_recipe {
 /* Settings of the preconditioner "amg" (docs/solvers.md). Zero means the default in all fields. */
 typedef struct drape_amg_settings {
     double theta;   /* a connection is strong if it exceeds this share of the row's strongest one, in (0, 1); default
-                       0.4 */
+                       0.32 */
     int32_t modes;  /* of the near-kernel: 3 translations, or 6 with rotations, which needs the problem's positions;
                        default 3, or what is chosen where the preconditioner is "auto". drape_problem.near_kernel
                        takes their place */
