@@ -341,8 +341,8 @@ static double lasting_iterations(const drape_i_choice *c, int32_t k, const drape
     return fmin(o->iterations, STALE * c->usual[k] * effort(c, o->start));
 }
 
-/* Bytes of a solve with k that its regret is about: those of the levels that it kept count for other
- * preconditioners alone, as another variant would have kept its own. */
+/* What others would have saved. What levels that k kept have cost counts for other preconditioners alone: another
+ * variant would have kept its own. */
 static void add_regret(drape_i_choice *c, int32_t k, const drape_i_outcome *o, double lasting) {
     const double upkeep = o->spared ? 0 : 1; /* the others would have been spared theirs, too */
     const double margin = is_certain(c, k) ? SURELY : 1;
