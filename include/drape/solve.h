@@ -182,7 +182,7 @@ typedef struct drape_problem {
     const drape_constraints *constraints; /* NULL: none */
     const double *guess;                  /* y, 3 per vertex, a guess for the case without constraints; NULL: zero.
                                              The methods "mpcg-original" and "mpcg-printed" start from (I-S) z.
-                                             "pcg" and "ppcg" with "amg" or "ichol" improve one worse than zero */
+                                             "ppcg" with "amg" or "ichol" improves one worse than zero */
     const double *positions;              /* 3 per vertex, m, for the preconditioner "amg"; NULL: it does without */
     const double *near_kernel; /* for the preconditioner "amg", in place of rigid-body motions: vectors that A hardly
                                   resists, one after the other, 3 doubles per vertex each; NULL: none. What is held is

@@ -53,6 +53,9 @@ extern const drape_i_method drape_i_method_sd, drape_i_method_cg, drape_i_method
     drape_i_method_mpcg_original, drape_i_method_mpcg_printed, drape_i_method_filtered_cg, drape_i_method_ppcg,
     drape_i_method_bicgstab, drape_i_method_bicgstab_filtered, drape_i_method_direct;
 
+/* cg.c: the method pcg; improve: a guess that is worse than none (drape_i_begin_nearest). */
+drape_status drape_i_solve_pcg(drape_i_solve *s, bool improve);
+
 /* ---- Operations; each adds the bytes it reads and writes to the result ---- */
 
 int64_t drape_i_length(const drape_i_solve *s); /* 3 rows */

@@ -33,21 +33,16 @@ const drape_i_method drape_i_method_cg = {
 
 /* ---- Preconditioned ---- */
 
-static const double COSTLY = 2; /* passes of an iteration: multigrid and incomplete Cholesky */
-
 /* Preconditioned conjugate gradients as in the textbooks: CG on P^-1 A in the inner product of P.
  *
  *     h = P^-1 r,   delta = r'h,   alpha = delta / p'Ap,   x <- x + alpha p,   r <- r - alpha A p,
  *     beta = (delta now) / (delta before),   p <- h + beta p
  *
- * P comes from the prefiltered matrix. ppcg.c does the same in fewer passes over memory; this one is to be read.
- *
- * Where an iteration costs much more than a product with A, a guess that is worse than none is improved. */
-static drape_status solve_pcg(drape_i_solve *s) {
+ * P comes from the prefiltered matrix. ppcg.c does the same in fewer passes over memory; this one is to be read. */
+drape_status drape_i_solve_pcg(drape_i_solve *s, bool improve) {
     double *r = s->work[0], *p = s->work[1], *q = s->work[2], *h = s->work[3], alpha, beta = 0;
-    double delta = s->precond->variant[0].iteration >= COSTLY /* p = P^-1 r */
-                       ? drape_i_begin_nearest(s, s->problem->guess, r, p, h, q)
-                       : drape_i_begin(s, s->problem->guess, r, p, q);
+    double delta = improve ? drape_i_begin_nearest(s, s->problem->guess, r, p, h, q)
+                           : drape_i_begin(s, s->problem->guess, r, p, q); /* p = P^-1 r */
     while (drape_i_go_on(s, delta, drape_i_norm2_if_wanted(s, r))) {
         double curvature = drape_i_times_filtered(s, p, q);
         if (!drape_i_step_length(s, delta, beta, curvature, &alpha)) break;
@@ -61,6 +56,8 @@ static drape_status solve_pcg(drape_i_solve *s) {
     }
     return DRAPE_OK;
 }
+
+static drape_status solve_pcg(drape_i_solve *s) { return drape_i_solve_pcg(s, false); }
 
 const drape_i_method drape_i_method_pcg = {.name = "pcg",
                                            .about = "preconditioned conjugate gradients, as in the textbooks",
