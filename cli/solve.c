@@ -58,7 +58,7 @@ static parse_result parse(solve_options *o, int argc, char **argv) {
         {"--omega", NULL, "W", "relaxation of ssor, between 0 and 2; default 1", OPTION_REAL, &s->omega, 0, 0},
         {"--amg-modes", NULL, "N", "amg: 3 translations, or 6 with rotations; default 3; auto chooses the better",
          OPTION_NUMBER, &s->amg.modes, 3, 6},
-        {"--amg-theta", NULL, "T", "amg: strength threshold of connections, between 0 and 1; default 0.4",
+        {"--amg-theta", NULL, "T", "amg: strength threshold of connections, between 0 and 1; default 0.32",
          OPTION_REAL, &o->theta, 0, 0},
         {"--amg-levels", NULL, "N", "largest number of levels; default 16", OPTION_NUMBER, &s->amg.levels, 1,
          MOST_LEVELS},

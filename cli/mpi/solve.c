@@ -34,7 +34,7 @@ static parse_result parse(solving *s, int argc, char **argv) {
         {"--max-iterations", NULL, "N", "default 10000", OPTION_NUMBER, &o->max_iterations, 1, INT32_MAX},
         {"--floor", NULL, "F", "also stop when the absolute norm is at most this; default 0", OPTION_REAL, &o->floor,
          0, 0},
-        {"--amg-theta", NULL, "T", "strength threshold of connections, between 0 and 1; default 0.4", OPTION_REAL,
+        {"--amg-theta", NULL, "T", "strength threshold of connections, between 0 and 1; default 0.32", OPTION_REAL,
          &s->theta, 0, 0},
         {"--amg-levels", NULL, "N", "largest number of levels; default 16", OPTION_NUMBER, &o->amg.levels, 1,
          MOST_LEVELS},

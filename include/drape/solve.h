@@ -181,7 +181,8 @@ typedef struct drape_problem {
     const double *b;                      /* 3 per vertex */
     const drape_constraints *constraints; /* NULL: none */
     const double *guess;                  /* y, 3 per vertex, a guess for the case without constraints; NULL: zero.
-                                             The methods "mpcg-original" and "mpcg-printed" start from (I-S) z */
+                                             The methods "mpcg-original" and "mpcg-printed" start from (I-S) z.
+                                             "ppcg" with "amg" or "ichol" improves one worse than zero */
     const double *positions;              /* 3 per vertex, m, for the preconditioner "amg"; NULL: it does without */
     const double *near_kernel; /* for the preconditioner "amg", in place of rigid-body motions: vectors that A hardly
                                   resists, one after the other, 3 doubles per vertex each; NULL: none. What is held is
@@ -275,7 +276,7 @@ typedef enum drape_recipe {
 /* Settings of the preconditioner "amg" (docs/solvers.md). Zero means the default in all fields. */
 typedef struct drape_amg_settings {
     double theta;   /* a connection is strong if it exceeds this share of the row's strongest one, in (0, 1); default
-                       0.4 */
+                       0.32 */
     int32_t modes;  /* of the near-kernel: 3 translations, or 6 with rotations, which needs the problem's positions;
                        default 3, or what is chosen where the preconditioner is "auto". drape_problem.near_kernel
                        takes their place */

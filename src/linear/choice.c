@@ -50,11 +50,14 @@ static const double SURELY =
     1.25; /* the same for leaving it for one that will not tell when it is worth going back */
 static const double LEAST_CHANGE = 10; /* passes that must have been lost before even the cheapest change */
 static const double MOST_PATIENCE = 64;
-static const double FORGET = 0.5;               /* weight of the last solve in what is remembered of all */
-static const double TOO_MUCH = 2;               /* times what another would have cost */
-static const double NEVER = 1e30;               /* times the estimated iterations */
-enum { ENOUGH = 200, MOST_TRIED = 1000 };       /* iterations that anything may take, and that a trial may */
-enum { FIRST_TRIAL = 16, MOST_UNTRIED = 1024 }; /* solves without a change; doubles with each trial */
+static const double FORGET = 0.5; /* weight of the last solve in what is remembered of all */
+static const double TOO_MUCH = 2; /* times what another would have cost */
+static const double NEVER = 1e30; /* times the estimated iterations */
+static const double STALE = 1.2;  /* times the usual iterations: more are the fault of levels that were kept */
+static const double LEAST_DONE = 0.1, MOST_DONE = 0.7; /* share of a solve that a lost trial is taken to have done */
+static const double CLEARLY_LOST = 2;                  /* times what the trial took: the next one waits longer */
+enum { ENOUGH = 200, MOST_TRIED = 1000 };              /* iterations that anything may take, and that a trial may */
+enum { FIRST_TRIAL = 16, MOST_UNTRIED = 1024 };        /* solves without a change; doubles with each trial */
 
 /* ---- Costs ---- */
 
@@ -162,7 +165,8 @@ void drape_i_choice_begin(drape_i_choice *c, double pass, double tol) {
                           .start = 1,
                           .patience = 1,
                           .now = -1,
-                          .trial = -1};
+                          .trial = -1,
+                          .lost = -1};
     c->next_trial = FIRST_TRIAL;
     list_candidates(c, true);
     c->count = c->known;
@@ -242,7 +246,7 @@ static int32_t begin_trial(drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDID
 int32_t drape_i_choose(drape_i_choice *c, const bool may[DRAPE_I_MOST_CANDIDATES]) {
     int32_t best = -1;
     double most = 0;
-    c->trial = -1;
+    c->trial = c->lost = -1;
     if (c->now < 0 || !may[c->now]) {
         change_to(c, drape_i_choose_once(c, may));
         return c->now;
@@ -278,12 +282,12 @@ static void remember(double *mean, double now) { *mean += FORGET * (now - *mean)
 
 /* A candidate's first solve tells how it compares with the others, the later ones how hard the problems are by now.
  */
-static void compare(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
-    iteration_estimate f = foreseen(c, k, o->start);
-    if (o->iterations == 0) return;
-    if (c->relation[k] > 0) remember(&c->hardness, hardness_of(f, o->iterations / c->relation[k]));
-    else if (c->hardness > 0) c->relation[k] = o->iterations / at_hardness(f, c->hardness);
-    else c->hardness = hardness_of(f, o->iterations), c->relation[k] = 1;
+static void compare(drape_i_choice *c, int32_t k, double start, double iterations) {
+    iteration_estimate f = foreseen(c, k, start);
+    if (!(iterations > 0)) return;
+    if (c->relation[k] > 0) remember(&c->hardness, hardness_of(f, iterations / c->relation[k]));
+    else if (c->hardness > 0) c->relation[k] = iterations / at_hardness(f, c->hardness);
+    else c->hardness = hardness_of(f, iterations), c->relation[k] = 1;
 }
 
 /* How often k must be refreshed, of late, is how often its other variants would have to be. */
@@ -299,9 +303,9 @@ static void learn_upkeep(drape_i_choice *c, int32_t k, double setup) {
 }
 
 /* What the trial of k says of it, against how hard the problems are by the one at work. */
-static void learn_trial(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
-    if (o->iterations > 0 && c->hardness > 0)
-        c->relation[k] = o->iterations / at_hardness(foreseen(c, k, o->start), c->hardness);
+static void learn_trial(drape_i_choice *c, int32_t k, double start, double iterations) {
+    if (iterations > 0 && c->hardness > 0)
+        c->relation[k] = iterations / at_hardness(foreseen(c, k, start), c->hardness);
     c->built[k] = true;
     c->trial = -1;
 }
@@ -310,6 +314,7 @@ void drape_i_choice_learn_slow(drape_i_choice *c, int32_t k, const drape_i_outco
     bool others = false; /* by which it is known how hard the problems are */
     for (int32_t i = 0; i < c->count; i++) others |= i != k && c->relation[i] > 0 && c->relation[i] < NEVER;
     if (k == c->trial || !others || !(c->hardness > 0)) {
+        if (k == c->trial) c->lost = k, c->lost_iterations = o->iterations;
         drape_i_choice_learn(c, k, o);
         return;
     }
@@ -318,32 +323,63 @@ void drape_i_choice_learn_slow(drape_i_choice *c, int32_t k, const drape_i_outco
     c->relation[k] = fmax(c->relation[k], o->iterations / at_hardness(foreseen(c, k, o->start), c->hardness));
 }
 
+/* How many iterations a trial that was lost would have taken: by what it left to the one at work, which went on from
+ * where it was. Its own residual does not show that. It falls fast at first, while soft motions are as they were. */
+static void learn_lost(drape_i_choice *c, const drape_i_outcome *o) {
+    const int32_t k = c->lost;
+    const double whole = fmax(iterations_of(c, c->now), 1);
+    const double done = fmin(fmax(1 - o->iterations / whole, LEAST_DONE), MOST_DONE);
+    learn_trial(c, k, c->start, c->lost_iterations / done);
+    if (1 / done > CLEARLY_LOST && c->next_trial < MOST_UNTRIED) c->next_trial *= 2;
+    c->lost = -1;
+}
+
+/* The iterations that count for later solves. Levels of an older matrix may have cost many more, which says when they
+ * should have been refreshed, and nothing of k. */
+static double lasting_iterations(const drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
+    if (o->prepared != DRAPE_I_KEPT || o->spared || !(c->usual[k] > 0)) return o->iterations;
+    return fmin(o->iterations, STALE * c->usual[k] * effort(c, o->start));
+}
+
+/* What others would have saved. What levels that k kept have cost counts for other preconditioners alone: another
+ * variant would have kept its own. */
+static void add_regret(drape_i_choice *c, int32_t k, const drape_i_outcome *o, double lasting) {
+    const double upkeep = o->spared ? 0 : 1; /* the others would have been spared theirs, too */
+    const double margin = is_certain(c, k) ? SURELY : 1;
+    for (int32_t i = 0; i < c->count; i++) {
+        const bool kin = c->candidate[i].precond == c->candidate[k].precond;
+        const double passes = ((kin ? lasting : o->iterations) + 1) * costs_of(c, k)->iteration;
+        const double spent = passes * c->pass + upkeep * c->upkeep[k];
+        const double other = (solve_cost(c, i) + upkeep * c->upkeep[i]) * (tells_little(c, i) ? margin : 1);
+        c->regret[i] = i == k ? 0 : fmax(0, c->regret[i] + spent - other);
+    }
+}
+
 void drape_i_choice_learn(drape_i_choice *c, int32_t k, const drape_i_outcome *o) {
     c->seen[k] = c->trials;
     if (k == c->trial) {
-        learn_trial(c, k, o);
+        learn_trial(c, k, o->start, o->iterations);
         return;
     }
-    double passes = (o->iterations + 1) * costs_of(c, k)->iteration;
     if (c->now != k) change_to(c, k);
     c->built[k] = true;
-    c->start = o->start;
-    compare(c, k, o);
-    if (!(c->usual[k] > 0)) c->usual[k] = o->iterations / effort(c, o->start);
-    else remember(&c->usual[k], o->iterations / effort(c, o->start));
-    if (o->prepared != DRAPE_I_BUILT && !o->spared) learn_upkeep(c, k, o->setup);
-    double upkeep = o->spared ? 0 : 1; /* the others would have been spared theirs, too */
-    double spent = passes * c->pass + upkeep * c->upkeep[k];
-    double margin = is_certain(c, k) ? SURELY : 1;
-    for (int32_t i = 0; i < c->count; i++) {
-        double other = (solve_cost(c, i) + upkeep * c->upkeep[i]) * (tells_little(c, i) ? margin : 1);
-        c->regret[i] = i == k ? 0 : fmax(0, c->regret[i] + spent - other);
+    if (c->lost >= 0) { /* this was the rest of a solve */
+        learn_lost(c, o);
+        return;
     }
+    c->start = o->start;
+    const double lasting = lasting_iterations(c, k, o);
+    compare(c, k, o->start, lasting);
+    if (!(c->usual[k] > 0)) c->usual[k] = lasting / effort(c, o->start);
+    else remember(&c->usual[k], lasting / effort(c, o->start));
+    if (o->prepared != DRAPE_I_BUILT && !o->spared) learn_upkeep(c, k, o->setup);
+    add_regret(c, k, o, lasting);
 }
 
 void drape_i_choice_dismiss(drape_i_choice *c, int32_t k) {
     c->relation[k] = NEVER;
     c->regret[k] = 0;
     if (c->now == k) c->now = -1;
+    if (c->lost == k) c->lost = -1;
     if (c->trial == k) c->trial = -1;
 }

@@ -36,6 +36,7 @@ typedef struct drape_i_choice {
     double patience;                        /* how often regret must outgrow the costs of a change; grows with each */
     int32_t now;                            /* at work; -1: none yet */
     int32_t trial;                          /* tried in this solve in place of `now`; -1: none */
+    int32_t lost, lost_iterations;          /* that has just lost a trial, -1: none; and after how many */
     int32_t solves, next_trial;             /* since the last trial or change; how many there are to be */
     int32_t seen[DRAPE_I_MOST_CANDIDATES];  /* trials when each was at work last */
     int32_t trials;                         /* so far */

@@ -53,6 +53,9 @@ extern const drape_i_method drape_i_method_sd, drape_i_method_cg, drape_i_method
     drape_i_method_mpcg_original, drape_i_method_mpcg_printed, drape_i_method_filtered_cg, drape_i_method_ppcg,
     drape_i_method_bicgstab, drape_i_method_bicgstab_filtered, drape_i_method_direct;
 
+/* cg.c: the method pcg; improve: a guess that is worse than none (drape_i_begin_nearest). */
+drape_status drape_i_solve_pcg(drape_i_solve *s, bool improve);
+
 /* ---- Operations; each adds the bytes it reads and writes to the result ---- */
 
 int64_t drape_i_length(const drape_i_solve *s); /* 3 rows */
@@ -86,6 +89,10 @@ void drape_i_advance_both(drape_i_solve *s, double a, const double *p, const dou
 /* How all of them begin, with the guess y (or NULL). Sets the norms of b^, x = S y + (I-S) z, r = S (b - A x) and h =
  * P^-1 r; returns r'h. scratch: another vector, of which nothing is expected. */
 double drape_i_begin(drape_i_solve *s, const double *guess, double *r, double *h, double *scratch);
+/* The same, but a guess farther from the solution than zero, in the energy norm, gives way to the nearest combination
+ * of it and P^-1 b^, which costs a product. That happens in long steps, where the soft motion of the step before
+ * would stretch the cloth as it is now. b and q: vectors of which nothing is expected. */
+double drape_i_begin_nearest(drape_i_solve *s, const double *guess, double *r, double *h, double *b, double *q);
 /* The same for methods without a P-norm: 2-norms only, no h. */
 void drape_i_begin_unpreconditioned(drape_i_solve *s, const double *guess, double *r, double *scratch);
 

@@ -5,7 +5,10 @@
 #include "linear/method.h"
 #include "sparse/multiply.h"
 
+#include <math.h>
 #include <string.h>
+
+static const double INDEPENDENT = 1e-10; /* how much of one of two directions must be left beside the other */
 
 enum {
     ROW_GRAIN = 128,
@@ -195,5 +198,48 @@ double drape_i_begin(drape_i_solve *s, const double *guess, double *r, double *h
     drape_i_copy(s, r, scratch);
     drape_i_residual(s, s->x, r);
     t->start_energy = start_energy(s, scratch, r, h);
+    return drape_i_precondition(s, r, h);
+}
+
+/* x = c[0] y + c[1] h is nearest to the solution in the energy norm, of y = S x and h = P^-1 b^:
+ *
+ *     c[0] y'Ay + c[1] y'Ah = y'b^,    c[0] y'Ah + c[1] h'Ah = h'b^
+ *
+ * False: numbers are not what they should be. */
+static bool nearest_of_both(double yAy, double yAh, double hAh, double yb, double hb, double c[2]) {
+    const double determinant = yAy * hAh - yAh * yAh;
+    if (!(yAy > 0) || !(hAh > 0) || !(hb > 0) || !(determinant > INDEPENDENT * yAy * hAh)) return false;
+    c[0] = (yb * hAh - hb * yAh) / determinant;
+    c[1] = (hb * yAy - yb * yAh) / determinant;
+    return isfinite(c[0]) && isfinite(c[1]);
+}
+
+/* Changes x and r = b^ - A y to those of the nearest; h and b = b^ are lost. */
+static void take_nearest(drape_i_solve *s, double *r, double *h, double *b, double *q) {
+    drape_i_stopping *t = s->stopping;
+    const double hAh = drape_i_times_filtered(s, h, q), yAh = drape_i_inner(s, s->x, q);
+    const double yb = drape_i_inner(s, s->x, b), yAy = 2 * yb - t->start_energy;
+    double c[2];
+    if (!nearest_of_both(yAy, yAh, hAh, yb, t->b_delta, c)) return;
+    count_vectors(s, 4);
+    drape_i_scale(s->ctx, drape_i_length(s), 1 - c[0], b, b);
+    drape_i_scale(s->ctx, drape_i_length(s), c[1], h, h);
+    drape_i_combine(s, b, c[0], r); /* A y = b^ - r: r = b^ - c[0] A y - c[1] A h */
+    drape_i_add(s, -c[1], q, r);
+    drape_i_combine(s, h, c[0], s->x);
+    drape_i_blend(s->problem->constraints, s->problem->A->rows, s->x, s->x);
+    t->start_energy = c[0] * yb + c[1] * t->b_delta;
+}
+
+double drape_i_begin_nearest(drape_i_solve *s, const double *guess, double *r, double *h, double *b, double *q) {
+    drape_i_stopping *t = s->stopping;
+    projected_rhs(s, r, q);
+    t->rhs_norm2 = t->b_norm2 = drape_i_norm2(s, r);
+    t->b_delta = drape_i_precondition(s, r, h);
+    if (!place(s, guess)) return t->b_delta;
+    drape_i_copy(s, r, b);
+    drape_i_residual(s, s->x, r);
+    t->start_energy = start_energy(s, b, r, q);
+    if (t->start_energy < 0) take_nearest(s, r, h, b, q);
     return drape_i_precondition(s, r, h);
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double TOLERANCE = 1e-5, OMEGA = 1, THETA = 0.4;
+static const double TOLERANCE = 1e-5, OMEGA = 1, THETA = 0.32;
 enum { ITERATIONS = 10000, DEGREE = 2 };
 
 /* Of the paper (2015, section 11), except for "very diagonally dominant", which it has no number for. */

@@ -265,6 +265,53 @@ static void no_flapping(void **state) {
     assert_true(changes <= 12);
 }
 
+/* Levels of an older matrix cost many iterations now and then. That is no reason to take those with six modes, which
+ * would have been as old. */
+static void old_levels_do_not_change_the_choice(void **state) {
+    const bool may[DRAPE_I_MOST_CANDIDATES] = {true, true, true, true};
+    const int32_t own[] = {1500, 400, 25, 18}, old[] = {1500, 400, 69, 56};
+    drape_i_choice c;
+    (void)state;
+    drape_i_choice_begin(&c, 5e7, 1e-5);
+    c.stiffness = 2e3;
+    c.depth = 1000;
+    for (int i = 0; i < 60; i++) {
+        int32_t k = drape_i_choose(&c, may);
+        if (c.trial >= 0) k = c.now; /* these are another matter */
+        assert_int_equal(k, AMG_3);
+        drape_i_prepared what = i == 0 ? DRAPE_I_BUILT : i % 3 == 1 ? DRAPE_I_KEPT : DRAPE_I_REFRESHED;
+        drape_i_outcome o = {what == DRAPE_I_KEPT ? old[k] : own[k], 1,
+                             drape_i_setup_bytes(&c.candidate[k], what, c.pass), what, false};
+        c.trial = -1;
+        drape_i_choice_learn(&c, k, &o);
+    }
+}
+
+/* A trial that has not converged at its limit does not mean that a little more would have done. */
+static void a_lost_trial_does_not_win_later(void **state) {
+    const bool may[DRAPE_I_MOST_CANDIDATES] = {true, true, true, true};
+    const int32_t takes[] = {1500, 400, 25, 18};
+    drape_i_choice c;
+    int32_t lost = 0;
+    (void)state;
+    drape_i_choice_begin(&c, 5e7, 1e-5);
+    c.stiffness = 1e5;
+    c.depth = 1000;
+    for (int i = 0; i < 500; i++) {
+        int32_t k = drape_i_choose(&c, may), limit = drape_i_patience_for(&c, k, may), left = takes[k];
+        double refresh = drape_i_setup_bytes(&c.candidate[k], DRAPE_I_REFRESHED, c.pass);
+        assert_int_equal(c.now, AMG_3);
+        if (left > limit) { /* its residual is small, but that is not what takes long */
+            assert_int_equal(k, c.trial);
+            drape_i_choice_learn_slow(&c, k, &(drape_i_outcome){limit, 1, refresh, DRAPE_I_REFRESHED, false});
+            k = c.now, left = takes[k] * 7 / 10;
+            lost++;
+        }
+        drape_i_choice_learn(&c, k, &(drape_i_outcome){left, 1, refresh, DRAPE_I_REFRESHED, false});
+    }
+    assert_true(lost >= 1 && lost <= 4);
+}
+
 /* A cloth whose systems were hard for the block diagonal becomes a flag, for which it is better than what multigrid's
  * iterations say: a trial finds out. Where it is not, trials cost no more than their limit, and are ever rarer. */
 static void trials_find_what_was_not_foreseen(void **state) {
@@ -655,6 +702,8 @@ int main(void) {
         cmocka_unit_test(a_small_gain_is_no_reason_to_leave),
         cmocka_unit_test(what_failed_is_avoided),
         cmocka_unit_test(no_flapping),
+        cmocka_unit_test(old_levels_do_not_change_the_choice),
+        cmocka_unit_test(a_lost_trial_does_not_win_later),
         cmocka_unit_test(trials_find_what_was_not_foreseen),
         cmocka_unit_test(within_a_fifth_of_the_best),
         cmocka_unit_test(depth_and_stiffness),

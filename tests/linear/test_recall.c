@@ -151,6 +151,33 @@ static void it_can_forget(void **state) {
     drape_context_destroy(ctx);
 }
 
+/* A guess that points the wrong way costs multigrid no more iterations than none, and the answer is the same. */
+static void a_bad_guess_does_no_harm(void **state) {
+    (void)state;
+    drape_context *ctx = test_context(2);
+    for (int32_t moving = 0; moving < 2; moving++) {
+        random_system s = make_system(ctx, 1e4, moving);
+        drape_solve_settings settings = settings_with(0);
+        double b[N], x[N], want[N], guess[N];
+        drape_solve_result none, bad, other;
+        settings.precond = "amg";
+        right_hand_side(0, b);
+        drape_problem problem = problem_of(&s, b);
+        ASSERT_OK(ctx, drape_solve(ctx, &problem, &settings, want, &none));
+        for (int32_t i = 0; i < N; i++) guess[i] = -20 * want[i];
+        problem.guess = guess;
+        ASSERT_OK(ctx, drape_solve(ctx, &problem, &settings, x, &bad));
+        for (int32_t i = 0; i < N; i++) ASSERT_NEAR(x[i], want[i], 1e-6 * (1 + fabs(want[i])));
+        assert_true(bad.iterations <= 2); /* the direction was right */
+        for (int32_t i = 0; i < N; i++) guess[i] = -20 * want[i] + (i % 2 ? 30 : -30) * want[(i + 7) % N];
+        ASSERT_OK(ctx, drape_solve(ctx, &problem, &settings, x, &other));
+        for (int32_t i = 0; i < N; i++) ASSERT_NEAR(x[i], want[i], 1e-6 * (1 + fabs(want[i])));
+        assert_true(other.iterations <= none.iterations + 2);
+        random_system_destroy(&s);
+    }
+    drape_context_destroy(ctx);
+}
+
 static void bad_numbers_are_refused(void **state) {
     (void)state;
     drape_context *ctx = test_context(2);
@@ -170,6 +197,7 @@ int main(void) {
         cmocka_unit_test(fewer_iterations_than_from_the_last),
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(it_can_forget),
+        cmocka_unit_test(a_bad_guess_does_no_harm),
         cmocka_unit_test(bad_numbers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

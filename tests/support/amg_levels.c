@@ -10,7 +10,7 @@
 #include <string.h>
 
 drape_i_amg_settings amg_settings(int32_t modes) {
-    return (drape_i_amg_settings){.theta = 0.4, .modes = modes, .levels = DRAPE_I_AMG_LEVELS, .lanczos = 4};
+    return (drape_i_amg_settings){.theta = 0.32, .modes = modes, .levels = DRAPE_I_AMG_LEVELS, .lanczos = 4};
 }
 
 static double scale_for(const drape_bsr3 *A) {

@@ -13,7 +13,7 @@ typedef struct amg_made {
     drape_i_hierarchy h;
 } amg_made;
 
-/* theta 0.4, so many modes, no limit of levels. */
+/* theta 0.32, so many modes, no limit of levels. */
 drape_i_amg_settings amg_settings(int32_t modes);
 
 /* set and x may be NULL; A is made about 1 large, as the preconditioner does. */

@@ -81,6 +81,10 @@ bool pair_takes_guess(const drape_solve_settings *s) {
     return !pair_uses(s, "mpcg-original") && !pair_uses(s, "mpcg-printed") && !pair_is_direct(s);
 }
 
+bool pair_improves_guess(const drape_solve_settings *s) {
+    return pair_uses(s, "ppcg") && (strcmp(s->precond, "amg") == 0 || strcmp(s->precond, "ichol") == 0);
+}
+
 bool pair_is_single(const drape_solve_settings *s) { return strcmp(s->precond, "amg") == 0; }
 
 bool pair_is_blockwise(const drape_solve_settings *s) {

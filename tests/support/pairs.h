@@ -20,6 +20,8 @@ bool pair_is_direct(const drape_solve_settings *s);
 bool pair_is_symmetric(const drape_solve_settings *s); /* A must be */
 /* The two older forms of MPCG start from z; a direct solver starts from nowhere. */
 bool pair_takes_guess(const drape_solve_settings *s);
+/* With a P that is costly, a guess that is worse than zero is improved before the first iteration. */
+bool pair_improves_guess(const drape_solve_settings *s);
 /* Its preconditioner works in single precision: symmetric to that. */
 bool pair_is_single(const drape_solve_settings *s);
 /* P^-1 is one block per vertex: "none", "diagonal", "block_diagonal". */

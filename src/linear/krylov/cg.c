@@ -39,9 +39,10 @@ const drape_i_method drape_i_method_cg = {
  *     beta = (delta now) / (delta before),   p <- h + beta p
  *
  * P comes from the prefiltered matrix. ppcg.c does the same in fewer passes over memory; this one is to be read. */
-static drape_status solve_pcg(drape_i_solve *s) {
+drape_status drape_i_solve_pcg(drape_i_solve *s, bool improve) {
     double *r = s->work[0], *p = s->work[1], *q = s->work[2], *h = s->work[3], alpha, beta = 0;
-    double delta = drape_i_begin(s, s->problem->guess, r, p, q); /* p = P^-1 r */
+    double delta = improve ? drape_i_begin_nearest(s, s->problem->guess, r, p, h, q)
+                           : drape_i_begin(s, s->problem->guess, r, p, q); /* p = P^-1 r */
     while (drape_i_go_on(s, delta, drape_i_norm2_if_wanted(s, r))) {
         double curvature = drape_i_times_filtered(s, p, q);
         if (!drape_i_step_length(s, delta, beta, curvature, &alpha)) break;
@@ -55,6 +56,8 @@ static drape_status solve_pcg(drape_i_solve *s) {
     }
     return DRAPE_OK;
 }
+
+static drape_status solve_pcg(drape_i_solve *s) { return drape_i_solve_pcg(s, false); }
 
 const drape_i_method drape_i_method_pcg = {.name = "pcg",
                                            .about = "preconditioned conjugate gradients, as in the textbooks",

@@ -12,12 +12,14 @@
  *     r -= alpha q; r'G r, r'r         reads q, r, G, writes r
  *     x += alpha p; p = G r + beta p   reads r, G, x, p, writes x, p
  *
- * 12 passes over a vector per iteration, where PCG (cg.c) has 18. */
+ * 12 passes over a vector per iteration, where PCG (cg.c) has 18. With other preconditioners it is PCG. Where an
+ * iteration costs much more than a product with A, a guess that is worse than none is improved. */
 #include "base/parallel.h"
 #include "linear/method.h"
 #include "linear/precond/block_diagonal.h"
 
 enum { GRAIN = 1024 };
+static const double COSTLY = 2; /* passes of an iteration: multigrid and incomplete Cholesky */
 
 typedef struct fused {
     drape_simd simd;
@@ -63,7 +65,7 @@ static drape_status solve_fused(drape_i_solve *s, const double *G) {
 
 static drape_status solve(drape_i_solve *s) {
     if (s->precond->blocks) return solve_fused(s, s->precond->blocks(s->precond_state));
-    return drape_i_method_pcg.solve(s);
+    return drape_i_solve_pcg(s, s->precond->variant[0].iteration >= COSTLY);
 }
 
 const drape_i_method drape_i_method_ppcg = {.name = "ppcg",
