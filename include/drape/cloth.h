@@ -43,17 +43,18 @@ typedef struct drape_material {
                               after a step (drape_cloth_limit_strain); default 0: no limit */
     /* Bending of the sheet per area is 1/2 (bend k_u^2 + bend_weft k_v^2 + 2 bend_twist k_uv^2), with the curvatures
      * along warp and weft and the twist. Hinges and springs take the mean of bend and bend_weft, and no twist. */
-    double bend_weft;     /* N m, >= 0; default 0: the same as `bend`, which then is that of the warp alone */
-    double bend_twist;    /* N m, >= 0; default 0: the same as `bend` */
+    double bend_weft;  /* N m, >= 0; default 0: the same as `bend`, which then is that of the warp alone */
+    double bend_twist; /* N m, >= 0; default 0: the same as `bend` */
     /* Fabrics stiffen with strain: threads are crimped until they are straight, and turn against each other in shear
-     * until they jam. stretch and shear are the stiffness of small strains; around a knee it rises to these. The force
-     * follows two straight lines that meet at the knee, rounded from half of it to one and a half times it. Along a
-     * thread this is so in tension only. For the model baraff_witkin alone (docs/models.md). */
-    double stretch_stiff[2]; /* N/m along warp and weft, 0 or at least stretch; default 0, 0: as `stretch` throughout */
-    double stretch_knee[2];  /* elongation, such as 0.03 for 3 %; > 0 where stretch_stiff is; default 0, 0 */
-    double shear_stiff;      /* N/m, 0 or at least shear; default 0: as `shear` throughout */
-    double shear_knee;       /* sine of the angle of shear, in 0..1; > 0 where shear_stiff is; default 0 */
-    uint64_t reserved[6]; /* zero: reserved for later fields */
+     * until they jam. stretch and shear are the stiffness of small strains; around a knee it rises to these. The
+     * force follows two straight lines that meet at the knee, rounded from half of it to one and a half times it.
+     * Along a thread this is so in tension only. For the model baraff_witkin alone (docs/models.md). */
+    double
+        stretch_stiff[2]; /* N/m along warp and weft, 0 or at least stretch; default 0, 0: as `stretch` throughout */
+    double stretch_knee[2]; /* elongation, such as 0.03 for 3 %; > 0 where stretch_stiff is; default 0, 0 */
+    double shear_stiff;     /* N/m, 0 or at least shear; default 0: as `shear` throughout */
+    double shear_knee;      /* sine of the angle of shear, in 0..1; > 0 where shear_stiff is; default 0 */
+    uint64_t reserved[6];   /* zero: reserved for later fields */
 } drape_material;
 
 DRAPE_API drape_material drape_material_defaults(void); /* cotton, see below */

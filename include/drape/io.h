@@ -30,10 +30,10 @@ typedef struct drape_scene_options {
     const char *integrator; /* one of drape_integrator_name, in place of the scene's; NULL: the scene's */
     void (*problem)(void *user, const char *text); /* gets every problem that is found, not only the first; or NULL */
     void *problem_user;                            /* its first argument */
-    double jitter; /* m, 0..1: every coordinate of every vertex is moved at random by at most this. Vertices that exact
-                      stitches hold from the start are not moved. Patterns do not change; the rest shape of a mesh
-                      without a pattern is that of the moved vertices */
-    uint64_t seed; /* of these random numbers; another seed gives other positions */
+    double jitter;      /* m, 0..1: every coordinate of every vertex is moved at random by at most this. Vertices that
+                           exact      stitches hold from the start are not moved. Patterns do not change; the rest shape of a
+                           mesh      without a pattern is that of the moved vertices */
+    uint64_t seed;      /* of these random numbers; another seed gives other positions */
     const char *folder; /* in which files that the scene names lie; NULL: that of the scene file. Scenes that ship and
                            need files ("character") run with a stand-in if there is none */
     uint64_t reserved[5]; /* zero: reserved for later fields */

@@ -370,8 +370,8 @@ typedef struct drape_certificate {
     double time;    /* s, at the end of the step */
     double stretch; /* the largest length of a thread over its length at rest */
     /* The last linear solve of the step, except that `iterations` and `bytes_moved` are those of all its solves.
-     * Its arrays are valid until the next step or the end of the simulation. If there was none (explicit integrators), method and precond
-     * are "none", the reason is DRAPE_CONVERGED, and numbers are zero. */
+     * Its arrays are valid until the next step or the end of the simulation. If there was none (explicit
+     * integrators), method and precond are "none", the reason is DRAPE_CONVERGED, and numbers are zero. */
     drape_solve_result linear;
     drape_certificate_ode ode;
     drape_certificate_energy energy;

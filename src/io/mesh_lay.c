@@ -1,9 +1,9 @@
 /* mesh_lay.c: where a panel starts that is sewn onto another one. See mesh_sew.h.
  *
- * A point of its pattern lies over a point of the pattern below, in a triangle there. In space the point is at the same
- * place of that triangle, moved by the height along the normal, which is interpolated between those of the vertices.
- * Beyond the pattern below the nearest triangle goes on. Triangles are found by cells of the pattern, each about as
- * large as one. */
+ * A point of its pattern lies over a point of the pattern below, in a triangle there. In space the point is at the
+ * same place of that triangle, moved by the height along the normal, which is interpolated between those of the
+ * vertices. Beyond the pattern below the nearest triangle goes on. Triangles are found by cells of the pattern, each
+ * about as large as one. */
 #include "io/mesh_sew.h"
 
 #include <math.h>

@@ -69,8 +69,8 @@ double drape_i_sewing_length(const drape_i_sewing *s, const drape_i_path *path);
  * ends are too far apart. The same where paths run against each other, or share an edge with another seam. */
 drape_status drape_i_sewing_weld(drape_i_sewing *s, const drape_i_seam *seam);
 /* Divides the panel below so that the path is a row of its edges. Joins the path with it, vertex by vertex: the pairs
- * are drawn together in no time. O(edges of the path times triangles). DRAPE_ERROR_ARGUMENT: the path leaves the panel
- * below, or its edges belong to other seams. mesh_onto.c */
+ * are drawn together in no time. O(edges of the path times triangles). DRAPE_ERROR_ARGUMENT: the path leaves the
+ * panel below, or its edges belong to other seams. mesh_onto.c */
 drape_status drape_i_sewing_onto(drape_i_sewing *s, const drape_i_patch *patch);
 /* After all paths of a panel: no edge of it but those of its seams has both ends on the panel below. */
 drape_status drape_i_sewing_lift(drape_i_sewing *s, const drape_i_laying *how);

@@ -1,7 +1,7 @@
 /* recall.c: the start of a solve from the solutions of the last ones (Fischer 1998, his first method).
  *
- * Let x_a be the last solutions and the caller's guess. Of all y = sum of c_a S x_a the start is the one nearest to the
- * solution in the energy norm:
+ * Let x_a be the last solutions and the caller's guess. Of all y = sum of c_a S x_a the start is the one nearest to
+ * the solution in the energy norm:
  *
  *     G c = g,   G_ab = y_a'A y_b,   g_a = y_a'b^ = y_a'b - (A y_a)'(I-S) z,   y_a = S x_a
  *

@@ -278,7 +278,8 @@ double drape_i_sim_kinetic(drape_sim *sim); /* J */
 drape_certificate_energy drape_i_sim_measure_energy(drape_sim *sim);
 /* Whether the integrator has given the cloth energy, more than rounds off. */
 void drape_i_balance_guard(drape_sim *sim);
-/* Whether the step has added more energy than there was; integrator_before: what the certificate calls `integrator`, before it. */
+/* Whether the step has added more energy than there was; integrator_before: what the certificate calls `integrator`,
+ * before it. */
 bool drape_i_balance_leapt(drape_sim *sim, double integrator_before);
 
 /* ---- integrate.c: the integrators of drape/ode.h on a cloth ----

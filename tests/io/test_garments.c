@@ -358,8 +358,8 @@ static const double *pattern_of(const drape_piece *p, int32_t vertex) {
     return NULL;
 }
 
-/* Pairs of vertices lie on each other, in space and in the patterns. What is not sewn lies at the height. The patterns
- * are as large as they were, and no triangle is a sliver. */
+/* Pairs of vertices lie on each other, in space and in the patterns. What is not sewn lies at the height. The
+ * patterns are as large as they were, and no triangle is a sliver. */
 static void check_pocket(const char *cloth, double turn, const double at[2], double height) {
     drape_context *ctx = test_context(1);
     drape_loaded_scene *loaded = load_good(ctx, cloth);

@@ -275,8 +275,8 @@ static void tells_its_interpolations(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* Follows the rule for so many solves that take 10 iterations with new values, and others with kept ones; how many kept
- * them. */
+/* Follows the rule for so many solves that take 10 iterations with new values, and others with kept ones; how many
+ * kept them. */
 static int32_t follow_rule(drape_context *ctx, drape_precond *P, const drape_problem *problem, int32_t solves,
                            int32_t with_kept) {
     int32_t kept = 0;

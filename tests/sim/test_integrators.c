@@ -163,8 +163,8 @@ static void test_no_method_adds_energy(void **state) {
 }
 
 /* Cloth that rests where nothing pulls at it has residuals and energies of rounding alone, and stays. */
-/* The ribbon of a knot lies on itself, and states with contact are not smooth in the step. Extrapolated first steps of
- * high order stretched it to a multiple of its length. */
+/* The ribbon of a knot lies on itself, and states with contact are not smooth in the step. Extrapolated first steps
+ * of high order stretched it to a multiple of its length. */
 static void test_high_orders_begin_in_contact(void **state) {
     static const char *const methods[] = {"bdf3", "bdf6"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {

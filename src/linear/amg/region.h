@@ -6,9 +6,9 @@
 
 enum { DRAPE_I_MOST_HOLES = 64 };
 
-/* A context whose allocator hands out a piece of memory from its beginning to its end, and what was given back before.
- * What does not fit is taken from the context that the region was created in. When everything has been given back, it
- * can begin again. */
+/* A context whose allocator hands out a piece of memory from its beginning to its end, and what was given back
+ * before. What does not fit is taken from the context that the region was created in. When everything has been given
+ * back, it can begin again. */
 typedef struct drape_i_region {
     drape_context ctx;
     drape_context *from;
