@@ -1,4 +1,4 @@
-/* narrow.h: the internals of the narrow phase. The proof behind it is at the head of narrow.c. */
+/* narrow.h: the internals of the narrow phase. narrow.c begins with the proof that it is right. */
 #ifndef DRAPE_CONTACT_NARROW_H
 #define DRAPE_CONTACT_NARROW_H
 

@@ -430,22 +430,13 @@ static void look_chunk(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static drape_status grow_near(drape_i_contact *c, int64_t count) {
-    if (count <= c->near_room) return DRAPE_OK;
-    DRAPE_FREE(c->world->ctx, c->near, c->near_room);
-    c->near_room = 0;
-    if (!DRAPE_NEW_RAW(c->world->ctx, c->near, count + count / 2)) return DRAPE_ERROR_MEMORY;
-    c->near_room = count + count / 2;
-    return DRAPE_OK;
-}
-
-static drape_status grow_listed(drape_i_contact *c, int64_t count) {
-    if (count <= c->listed_room) return DRAPE_OK;
-    DRAPE_FREE(c->world->ctx, c->listed, c->listed_room);
-    c->listed_room = 0;
-    if (!DRAPE_NEW_RAW(c->world->ctx, c->listed, count + count / 2)) return DRAPE_ERROR_MEMORY;
-    c->listed_room = count + count / 2;
-    return DRAPE_OK;
+/* Scratch memory for so many, without what was in it. *room stays below `count` where there is no memory. */
+static void *grow(drape_context *ctx, void *old, int64_t *room, int64_t count, size_t size) {
+    if (count <= *room) return old;
+    drape_i_free(ctx, old, *room, size);
+    void *next = drape_i_alloc_raw(ctx, count + count / 2, size);
+    *room = next ? count + count / 2 : 0;
+    return next;
 }
 
 /* Those beyond the springs that there are: each has the number of its pair. */
@@ -476,12 +467,13 @@ static drape_status add_pairs(drape_sim *sim, drape_ccd_kind kind) {
     drape_i_contact *c = sim->contact;
     int64_t pairs = c->world->pairs[kind].count, count = 0;
     looking l = {sim, kind};
-    drape_status status = grow_near(c, pairs);
-    if (status) return status;
+    c->near = grow(sim->ctx, c->near, &c->near_room, pairs, sizeof *c->near);
+    if (c->near_room < pairs) return DRAPE_ERROR_MEMORY;
     drape_i_loop(sim->ctx, pairs, GRAIN, look_chunk, &l);
     for (int64_t i = 0; i < pairs; i++) count += c->near[i];
-    status = grow_listed(c, count);
-    if (!status) status = make_room(c, count);
+    c->listed = grow(sim->ctx, c->listed, &c->listed_room, count, sizeof *c->listed);
+    if (c->listed_room < count) return DRAPE_ERROR_MEMORY;
+    drape_status status = make_room(c, count);
     if (status) return status;
     for (int64_t i = 0, k = 0; i < pairs; i++)
         if (c->near[i]) c->listed[k++] = i;

@@ -233,12 +233,12 @@ class Archive:
 
     def meshes(self):
         """Every PolyMesh, in order."""
-        found, todo = [], [self.top]
-        while todo:
-            here = todo.pop(0)
+        found, pending = [], [self.top]
+        while pending:
+            here = pending.pop(0)
             if here.metadata.get("schema") == "AbcGeom_PolyMesh_v1":
                 found.append(here)
-            todo = here.children + todo
+            pending = here.children + pending
         return found
 
 
