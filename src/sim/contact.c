@@ -438,7 +438,7 @@ drape_status drape_i_contact_plan(drape_sim *sim) {
     drape_status status = drape_i_contact_look(sim, drape_sim_time(sim), (double)(sim->steps + 1) * sim->h);
     if (status) return status;
     c->planned = true;
-    sim->parts = (int32_t)fmin(fmax(ceil(c->slide), 1), MOST_PARTS);
+    sim->parts = (int32_t)fmin(fmax(ceil(c->slide), 1), MOST_PARTS) * sim->divide;
     return DRAPE_OK;
 }
 

@@ -87,13 +87,14 @@ static const double GIVES = 0.01;
 
 /* Whether the next step of a method that may add energy must damp, after each of its steps. Blows and friction count
  * as the integrator's share, and what they took is not for it to give back. What colliders that move give is not
- * known, and is taken for the integrator's, too: while they push, such methods give way to others. */
+ * known, and is taken for the integrator's, too: while they push, such methods give way to others. What a few
+ * vertices gain may be made up for by what all others lose; so steps damp for a while once they have begun to. */
 void drape_i_balance_guard(drape_sim *sim) {
     drape_i_balance *b = &sim->balance;
     drape_certificate_energy e = drape_i_sim_measure_energy(sim);
     double about = e.kinetic + fmax(e.elastic, 0) + fmax(e.fabric, 0) + fmax(-e.wind, 0) + fmax(-e.pins, 0);
     if (sim->contact && drape_i_contact_acted(sim->contact) && e.integrator > b->taken) b->taken = e.integrator;
-    b->gives = e.integrator < b->taken - GIVES * about;
+    b->damp = e.integrator < b->taken - GIVES * about ? sim->integrator->damps_for : fmax(b->damp - 1, 0);
 }
 
 /* Of a single step, relative to what there was without it. The first steps from rest have less to compare with. */

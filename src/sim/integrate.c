@@ -14,6 +14,9 @@ enum { GRAIN = 4096 };
  * stage where none is. */
 static const double LOOSE_TOLERANCE = 1e-3, TIGHT_TOLERANCE = 1e-5; /* m */
 static const double MAX_STRETCH = 2;
+/* Of multistep methods above order two, of which none is A-stable (Dahlquist 1963). Vibrations of a few vertices that
+ * they let grow are gone after so many steps of BDF2. */
+static const double DAMPED_STEPS = 32;
 static const double NEWTON_ETA = 0.07, NEWTON_RTOL = 1e-6, NEWTON_ATOL = 1e-9;
 
 /* ---- Settings ---- */
@@ -179,6 +182,7 @@ drape_status drape_i_integrator_create(drape_sim *sim, const drape_scene *scene)
     it->halvings =
         implicit && s.control == DRAPE_ODE_FIXED && !scene->integration.stop_on_failure ? DRAPE_I_HALVINGS : 0;
     it->guards = implicit && !damps(s.method);
+    it->damps_for = drape_ode_method_order(s.method) > 2 ? DAMPED_STEPS : 1;
     it->stiffest_step = -1;
     s.begin_low = drape_i_sim_responds(sim);
     drape_ode_system system = drape_i_cloth_system(sim, implicit);
@@ -343,7 +347,7 @@ drape_status drape_i_integrate(drape_sim *sim, bool other_pins) {
     drape_ode_counts before = drape_ode_count(ode);
     int64_t stages = drape_ode_last_stage(ode).number;
     double begin = drape_sim_time(sim);
-    sim->integrator->damped = sim->integrator->guards && (sim->parts > 1 || sim->balance.gives > 0);
+    sim->integrator->damped = sim->integrator->guards && (sim->parts > 1 || sim->balance.damp > 0);
     drape_ode_damp(ode, sim->integrator->damped);
     for (int32_t i = 1; i <= sim->parts; i++) {
         double end = ((double)sim->steps + (double)i / sim->parts) * sim->h;

@@ -32,6 +32,7 @@ typedef struct drape_i_integrator {
     drape_ode_settings settings;
     int32_t halvings;          /* how often a step that fails is cut in two */
     bool guards;               /* the method may give energy: then steps that damp take it back (drape_ode_damp) */
+    double damps_for;          /* so many steps, once it has given */
     bool damped;               /* the method gives way to one that damps, in the step under way */
     bool yielded;              /* contacts were set aside: the step must be repeated */
     drape_solver *mass_solver; /* of a consistent mass in explicit methods; else NULL */
@@ -81,7 +82,7 @@ typedef struct drape_i_balance {
     double start; /* what there was then, and what was changed from outside since */
     double fabric, wind, pins, unbalanced;
     double taken; /* the most that steps with contact left the integrator to have taken */
-    double gives; /* 1: the integrator has added energy to the motion, 0: it has not */
+    double damp;  /* how many of the next steps must damp, because the integrator has added energy to the motion */
 } drape_i_balance;
 
 struct drape_sim {
@@ -94,8 +95,10 @@ struct drape_sim {
     drape_bsr3 view; /* of A, for drape_sim_system */
     drape_constraints *constraints;
     int32_t vertices;
-    double h;      /* s */
-    int32_t parts; /* of equal length, in which contact has the step under way done */
+    double h;       /* s */
+    int32_t parts;  /* of equal length, in which contact has the step under way done */
+    int32_t divide; /* the parts that contact plans are divided into so many, as the step was not credible in fewer */
+    bool incredible; /* check.c refused the state after the last step */
     int64_t steps;
     int64_t steps_before; /* done elsewhere: before a checkpoint that was restored */
     uint64_t scene;       /* drape_i_scene_hash of what it was made of */

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 4096 };
+enum { GRAIN = 4096, MOST_DIVIDED = 8 };
 
 static size_t bytes_of(const drape_sim *sim) { return (size_t)drape_i_sim_numbers(sim) * sizeof(double); }
 
@@ -31,7 +31,7 @@ static bool begin(drape_sim *sim) {
     memcpy(sim->v_old, sim->v, bytes_of(sim));
     if (sim->dv_old) memcpy(sim->dv_old, sim->dv, bytes_of(sim));
     sim->spent = (drape_i_spent){0};
-    sim->parts = 1;
+    sim->parts = sim->divide = 1;
     sim->solved = (drape_solve_result){.reason = DRAPE_CONVERGED, .method = "none", .precond = "none"};
     drape_i_stitches_begin(sim);
     return drape_i_sim_update_active_pins(sim);
@@ -304,15 +304,21 @@ static drape_status step_parts(drape_sim *sim) {
 
 static drape_status try_step(drape_sim *sim, bool other_pins) {
     drape_i_balance balance = sim->balance;
+    sim->parts = sim->divide;
+    sim->incredible = false;
     if (sim->contact) drape_i_contact_start(sim);
     drape_status status = sim->contact ? drape_i_contact_plan(sim) : DRAPE_OK;
     if (!status) status = sim->integrator ? drape_i_integrate(sim, other_pins) : step_parts(sim);
-    if (!status) status = drape_i_sim_agree(sim, drape_i_sim_check(sim));
+    if (!status) {
+        status = drape_i_sim_agree(sim, drape_i_sim_check(sim));
+        sim->incredible = status == DRAPE_ERROR_NUMBER;
+    }
     if (status) return take_back(sim, explain_contact(sim, status));
     if (!sim->spread) drape_i_balance_step(sim);
     status = sim->spread ? DRAPE_OK : drape_i_sim_check_energy(sim);
     if (status) {
         sim->balance = balance;
+        sim->incredible = true;
         return take_back(sim, status);
     }
     sim->steps++;
@@ -328,7 +334,7 @@ static drape_status try_guarded(drape_sim *sim, bool other_pins, double before) 
     if (sim->integrator->damped || (status && !failed) || (!status && !drape_i_balance_leapt(sim, before)))
         return status;
     sim->balance = balance;
-    sim->balance.gives = 1;
+    sim->balance.damp = sim->integrator->damps_for;
     if (!status) {
         sim->steps--;
         take_back(sim, DRAPE_OK);
@@ -338,6 +344,19 @@ static drape_status try_guarded(drape_sim *sim, bool other_pins, double before) 
     return status;
 }
 
+/* In shorter parts where the state after the step is not credible: what contact moves after the solve may stretch
+ * stiff cloth too far. */
+static drape_status try_divided(drape_sim *sim, bool other_pins, bool guards, double before) {
+    drape_status status;
+    for (;;) {
+        status = guards ? try_guarded(sim, other_pins, before) : try_step(sim, other_pins);
+        bool divides = sim->contact && sim->integrator && sim->integrator->halvings > 0;
+        if (!status || !sim->incredible || !divides || sim->divide == MOST_DIVIDED) return status;
+        sim->divide *= 2;
+        other_pins = false;
+    }
+}
+
 drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
     if (!sim) return DRAPE_ERROR_ARGUMENT;
     double began = drape_i_seconds();
@@ -345,7 +364,7 @@ drape_status drape_sim_step(drape_sim *sim, drape_certificate *certificate) {
     bool guards = sim->integrator && sim->integrator->guards && !sim->spread;
     double before = guards ? drape_i_sim_measure_energy(sim).integrator : 0;
     bool other_pins = drape_i_sim_largest(sim, begin(sim)) > 0;
-    drape_status status = guards ? try_guarded(sim, other_pins, before) : try_step(sim, other_pins);
+    drape_status status = try_divided(sim, other_pins, guards, before);
     if (status) return status;
     if (sim->integrator && sim->integrator->guards) drape_i_balance_guard(sim);
     if (certificate) certify(sim, began, certificate);

@@ -162,7 +162,25 @@ static void test_no_method_adds_energy(void **state) {
     }
 }
 
-/* Cloth that rests where nothing pulls at it has residuals and energies of rounding alone, and stays. */
+/* Without damping, BDF6 lets vibrations of single vertices grow, while the energy of the sheet falls: they tore it
+ * after 550 steps. With BDF2 the largest stretch is 1.12. */
+static void test_no_method_tears_single_vertices(void **state) {
+    static const char *const sets[] = {"time.step=2 ms", "integrator=bdf6"};
+    const drape_scene_options options = {.resolution = 32, .irregular = true, .set = sets, .set_count = 2};
+    drape_context *ctx = *state;
+    drape_loaded_scene *loaded;
+    drape_sim *sim;
+    drape_certificate c;
+    ASSERT_OK(ctx, drape_scene_load(ctx, "chen", &options, &loaded));
+    ASSERT_OK(ctx, drape_sim_create(ctx, drape_loaded_scene_edit(loaded), &sim));
+    for (int32_t i = 0; i < 800; i++) {
+        ASSERT_OK(ctx, drape_sim_step(sim, &c));
+        assert_true(c.stretch < 1.15);
+    }
+    drape_sim_destroy(sim);
+    drape_loaded_scene_destroy(loaded);
+}
+
 /* The ribbon of a knot lies on itself, and states with contact are not smooth in the step. Extrapolated first steps
  * of high order stretched it to a multiple of its length. */
 static void test_high_orders_begin_in_contact(void **state) {
@@ -179,6 +197,7 @@ static void test_high_orders_begin_in_contact(void **state) {
     }
 }
 
+/* Cloth that rests where nothing pulls at it has residuals and energies of rounding alone, and stays. */
 static void test_rest_without_forces(void **state) {
     static const char *const sets[] = {"forces.gravity=[0, 0, 0]"};
     drape_context *ctx = *state;
@@ -206,6 +225,7 @@ int main(void) {
         cmocka_unit_test_prestate(test_every_integrator_on_every_model, ctx),
         cmocka_unit_test_prestate(test_same_bits, ctx),
         cmocka_unit_test_prestate(test_no_method_adds_energy, ctx),
+        cmocka_unit_test_prestate(test_no_method_tears_single_vertices, ctx),
         cmocka_unit_test_prestate(test_rest_without_forces, ctx),
         cmocka_unit_test_prestate(test_high_orders_begin_in_contact, ctx),
     };
