@@ -82,8 +82,8 @@ static void test_long_steps_follow_the_rim(void **state) {
     drape_context_destroy(ctx);
 }
 
-/* 4 cm at a time are too much for the response, which stretches the cloth by more than a quarter: such a step is
- * divided until the cloth remains below what the scene allows. */
+/* 4 cm at a time are too much for the response, which stretches the cloth by more than a quarter. Such a step is
+ * divided until the stretch is one that the scene allows. */
 static void test_steps_that_stretch_too_far_are_divided(void **state) {
     (void)state;
     drape_context *ctx = test_context(1);
