@@ -24,7 +24,7 @@
 #endif
 
 static const char MAGIC[8] = {'D', 'R', 'A', 'P', 'E', 'C', 'K', 'P'};
-enum { VERSION = 5, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 10 };
+enum { VERSION = 6, BYTE_ORDER_MARK = 0x01020304, MOST_SECTIONS = 10 };
 
 typedef struct header {
     char magic[8];

@@ -504,6 +504,7 @@ bool drape_i_contact_are_rubs(const drape_i_contact *c, const char *bytes, int64
     for (int64_t i = 0; i < count; i++) {
         memcpy(&r, bytes + (size_t)i * sizeof r, sizeof r);
         if (r.kind != DRAPE_CCD_VERTEX_FACE && r.kind != DRAPE_CCD_EDGE_EDGE) return false;
+        if (!(r.firm >= 0 && r.firm <= DRAPE_I_MOST_FIRM)) return false;
         for (int32_t k = 0; k < 4; k++)
             if (!(r.vertex[k] >= 0 && r.vertex[k] < c->world->vertices) || r.vertex[k] != floor(r.vertex[k]))
                 return false;

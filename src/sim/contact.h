@@ -28,13 +28,14 @@ enum { DRAPE_I_STANDING_NUMBERS = sizeof(drape_i_standing) / sizeof(double) };
 
 typedef enum drape_i_touch_mode { DRAPE_I_FREE, DRAPE_I_RUBS, DRAPE_I_STICKS } drape_i_touch_mode;
 
-/* The friction between the parts of a pair after a step. Doubles: a section of checkpoints. */
+/* What a pair leaves to the next step. Doubles: a section of checkpoints. */
 typedef struct drape_i_rub {
     double kind;      /* drape_ccd_kind */
     double vertex[4]; /* in the world's numbers */
-    double force[3];  /* N */
+    double force[3];  /* N: friction */
+    double firm;      /* how firmly it is kept apart: drape_i_contact_spring */
 } drape_i_rub;
-enum { DRAPE_I_RUB_NUMBERS = sizeof(drape_i_rub) / sizeof(double) };
+enum { DRAPE_I_RUB_NUMBERS = sizeof(drape_i_rub) / sizeof(double), DRAPE_I_MOST_FIRM = 1024 };
 
 /* A vertex on an object in the step under way. */
 typedef struct drape_i_touch {
@@ -64,6 +65,8 @@ typedef struct drape_i_contact_spring {
     double offset[2];      /* n.(where the object is, + distance) at start and end of the step, m */
     double rest;           /* m: pushes where the gap is below */
     double k, c;           /* N/m, N s/m */
+    double firm, firm_k;   /* how firmly, and N/m: of the spring below gap 0; 0: none */
+    double below;          /* m: from there down to the surface */
     double t[2][3];        /* across n */
     double with[2];        /* m/s: how the object moves along them */
     double slid[2];        /* m: how far friction is stretched along them at the start */
@@ -282,11 +285,13 @@ double drape_i_contact_friction(const drape_sim *sim, const drape_i_contact_spri
                                 double force[3]);
 /* Makes space to remember this number of pairs. */
 drape_status drape_i_contact_grow_rubs(drape_i_contact *contact, int32_t count);
+/* How firmly a pair will be kept apart, by how deep it is at the end of the step. */
+double drape_i_contact_firmness(const drape_sim *sim, const drape_i_contact_spring *spring);
 /* After a step that was kept: remembers the friction of pairs. Before a step: makes them easy to find. */
 void drape_i_contact_remember(drape_sim *sim);
 void drape_i_contact_index_rubs(drape_i_contact *contact);
-/* N: the friction of a pair in the last step; NULL: none. */
-const double *drape_i_contact_recall(const drape_i_contact *contact, int32_t kind, const int32_t vertex[4]);
+/* A pair after the last step; NULL: it had no spring. */
+const drape_i_rub *drape_i_contact_recall(const drape_i_contact *contact, int32_t kind, const int32_t vertex[4]);
 
 /* ---- contact_respond.c ---- */
 

@@ -171,14 +171,14 @@ void drape_i_contact_index_rubs(drape_i_contact *c) {
     }
 }
 
-const double *drape_i_contact_recall(const drape_i_contact *c, int32_t kind, const int32_t vertex[4]) {
+const drape_i_rub *drape_i_contact_recall(const drape_i_contact *c, int32_t kind, const int32_t vertex[4]) {
     if (c->rubs == 0) return NULL;
     uint64_t at = hash_of(kind, vertex) & (uint64_t)(c->slot_count - 1);
     for (; c->slot[at] >= 0; at = (at + 1) & (uint64_t)(c->slot_count - 1)) {
         const drape_i_rub *r = &c->rub[c->slot[at]];
         if (r->kind == kind && r->vertex[0] == vertex[0] && r->vertex[1] == vertex[1] && r->vertex[2] == vertex[2] &&
             r->vertex[3] == vertex[3])
-            return r->force;
+            return r;
     }
     return NULL;
 }
@@ -190,7 +190,7 @@ void drape_i_contact_remember(drape_sim *sim) {
         const drape_i_contact_spring *s = &c->spring[i];
         if (s->pair[0] < 0) continue;
         drape_i_rub *r = &c->rub[c->rubs++];
-        *r = (drape_i_rub){.kind = s->kind};
+        *r = (drape_i_rub){.kind = s->kind, .firm = drape_i_contact_firmness(sim, s)};
         for (int32_t k = 0; k < 4; k++) r->vertex[k] = s->pair[k];
         if (s->limit > 0) drape_i_contact_friction(sim, s, c->end, sim->x, r->force);
     }

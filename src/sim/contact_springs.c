@@ -19,6 +19,13 @@
  * its springs, and the response gave it energy. With f' = STIFFENING/(1 - s)^2 from s = 0 on stacked sheets took a
  * second longer to come to rest.
  *
+ * Large loads for a long time, as in a rope, need more. A pair that ends a step with s above FIRMER gets a second
+ * spring in the next one, which pushes below g = 0 only, with k = kappa STIFFENING firm. `firm` is 1 at first, is
+ * doubled in each such step, and halved where s is below SOFTER; the pair remembers it. A stiff spring that always
+ * pushes has a slope far below that of a law as steep as f at s = DEEPEST, and the same force. It is not a tangent:
+ * Newton's method finds whether it pushes. A tangent at the start of the step threw the layers apart, and let them
+ * fall onto each other in the next step.
+ *
  * Cloth that is thinner than a tenth of the contact distance is held at that distance from cloth, so that springs
  * have room to act in.
  *
@@ -49,7 +56,8 @@ static const double KEEP = 0.5;        /* of that is kept, and the spring pushes
 static const double LEAST_REACH = 0.1; /* of the contact distance: for cloth that is thin, or not thick at all */
 static const double STIFFENING = 2;    /* see above */
 static const double DEEP = 0.5, DEEPEST = 0.99;
-static const double MOST_SLIDE = 4; /* of the distance of a pair: over a rim, in a step */
+static const double FIRMER = 0.5, SOFTER = 0.125; /* s */
+static const double MOST_SLIDE = 4;               /* of the distance of a pair: over a rim, in a step */
 static const double AT_VERTEX = 0.999;
 static const double UPRIGHT = 0.99;                   /* a cosine */
 static const double ON_BORDER = 1e-6;                 /* weight of a corner that does not count */
@@ -158,6 +166,8 @@ static void set_stiffness(const drape_sim *sim, drape_i_contact_spring *s, nearn
     stiffening f = stiffening_at(deep);
     double push = G - near->gap, stop = 0.75 * mass * closing * closing / (G * G);
     double secant = near->secant ? 2 * (G - fmax(fmin(near->gap, near->later), 0)) / G : 1;
+    s->below = near->below;
+    s->firm_k = kappa * STIFFENING * s->firm;
     near->soft = deep > 0 ? kappa * (f.growth + push * f.slope / near->below) : kappa;
     s->k = fmax(near->soft, stop);
     s->stops = stop > near->soft;
@@ -203,12 +213,15 @@ static bool is_inside(drape_ccd_kind kind, const double weight[4]) {
 /* How much a pair of cloth and cloth counts. Where layers lie on each other, pairs whose closest points are on
  * borders make slanted springs beside upright ones, and these brake what slides. A sheet on another one, without
  * friction, stayed below 0.2 m/s. So there are none, unless the pair had a spring in the step before and is hardly
- * slanted yet: what rests on a border must not tremble. Edges that are nearly parallel have their closest points
- * anywhere. */
-static double share_of(const drape_i_contact *c, drape_ccd_kind kind, const int32_t vertex[4], const double weight[4],
-                       const double n[3]) {
-    stance s = stance_of(c->world, kind, vertex, n);
-    bool counts = is_inside(kind, weight) || (s.upright > UPRIGHT && drape_i_contact_recall(c, kind, vertex));
+ * slanted yet: what rests on a border must not tremble. Nor is a pair left to the response that is pressed deep.
+ * Edges that are nearly parallel have their closest points anywhere. */
+static double share_of(const drape_i_contact *c, drape_ccd_kind kind, const int32_t vertex[4], const nearness *near) {
+    stance s = stance_of(c->world, kind, vertex, near->n);
+    bool counts = is_inside(kind, near->weight) || near->gap < -FIRMER * near->below;
+    if (!counts) {
+        const drape_i_rub *before = drape_i_contact_recall(c, kind, vertex);
+        counts = before && (s.upright > UPRIGHT || before->firm > 0);
+    }
     return !counts ? 0 : kind == DRAPE_CCD_EDGE_EDGE ? rise(s.crossing, PARALLEL, ACROSS) : 1;
 }
 
@@ -265,15 +278,17 @@ static void set_friction(const drape_sim *sim, drape_i_contact_spring *s, drape_
                          const nearness *near) {
     const drape_i_contact *c = sim->contact;
     const drape_i_pairs *pairs = &c->world->pairs[kind];
+    const drape_i_rub *before = drape_i_contact_recall(c, kind, pairs->vertex[i]);
     double v[3], load = load_of(sim, s, near);
     if (near->secant) load = fmin(load, s->k * (s->rest - near->gap));
     if (near->leaves) load = 0.5 * s->k * (s->rest - near->gap); /* it falls to zero in the step */
     s->kind = kind;
     memcpy(s->pair, pairs->vertex[i], sizeof s->pair);
+    load += s->firm_k * fmax(-near->gap, 0);
     if (!(load > 0)) return;
     object_velocity(sim, pairs, i, near, v);
     for (int32_t k = 0; k < 3; k++) v[k] = -v[k];
-    drape_i_contact_set_friction(sim, s, friction_of(c, kind, i) * load, v, drape_i_contact_recall(c, kind, s->pair));
+    drape_i_contact_set_friction(sim, s, friction_of(c, kind, i) * load, v, before ? before->force : NULL);
 }
 
 /* m^2: of the longest edge of the cloth's part of a pair with a round collider. */
@@ -385,6 +400,44 @@ static double slide_of(const drape_i_world *w, int64_t i, const nearness *near) 
     return fabs(drape_i_dot3(across, d)) / (length * MOST_SLIDE * pairs->distance[i]);
 }
 
+/* G - g at x and t, and n.e' at v; the object's part moves evenly. */
+static double pressed(const drape_i_contact *c, const drape_i_contact_spring *s, double t, const double *x) {
+    double share = (t - c->start) / (c->end - c->start);
+    double e = -(s->offset[0] + share * (s->offset[1] - s->offset[0]));
+    for (int32_t i = 0; i < s->count; i++) e += s->w[i] * drape_i_dot3(s->n, x + 3 * (int64_t)s->vertex[i]);
+    return s->rest - e;
+}
+
+/* ---- Firm springs ---- */
+
+static double firmness_before(const drape_i_contact *c, drape_ccd_kind kind, const int32_t vertex[4]) {
+    const drape_i_rub *before = drape_i_contact_recall(c, kind, vertex);
+    return before ? before->firm : 0;
+}
+
+double drape_i_contact_firmness(const drape_sim *sim, const drape_i_contact_spring *s) {
+    double gap = s->rest - pressed(sim->contact, s, sim->contact->end, sim->x), deep = -gap / s->below;
+    if (deep > FIRMER) return fmin(fmax(2 * s->firm, 1), DRAPE_I_MOST_FIRM);
+    if (deep < SOFTER) return s->firm > 1 ? 0.5 * s->firm : 0;
+    return s->firm;
+}
+
+/* Those of pairs that were pressed deep. They push below gap 0 only. */
+static drape_status add_firm(drape_sim *sim) {
+    drape_i_contact *c = sim->contact;
+    drape_status status = DRAPE_OK;
+    for (int32_t i = 0, count = c->springs; i < count && !status; i++) {
+        drape_i_contact_spring firm = c->spring[i];
+        if (!(firm.firm_k > 0)) continue;
+        firm.k = firm.firm_k;
+        firm.rest = firm.c = firm.limit = 0;
+        firm.pair[0] = -1;
+        firm.stops = true;
+        status = drape_i_contact_add_spring(c, &firm);
+    }
+    return status;
+}
+
 /* The spring of a pair that is near. */
 static void make_spring(const drape_sim *sim, drape_ccd_kind kind, int64_t i, drape_i_contact_spring *s) {
     const drape_i_contact *c = sim->contact;
@@ -393,10 +446,12 @@ static void make_spring(const drape_sim *sim, drape_ccd_kind kind, int64_t i, dr
     is_near(sim, kind, i, &near);
     fill(sim, pairs->vertex[i], &near, s);
     s->in_element = pairs->collider[i] >= 0 && has_blocks(sim, s);
-    double share = pairs->collider[i] < 0 ? share_of(c, kind, pairs->vertex[i], near.weight, s->n) : 1;
+    double share = pairs->collider[i] < 0 ? share_of(c, kind, pairs->vertex[i], &near) : 1;
+    if (pairs->collider[i] < 0) s->firm = firmness_before(c, kind, pairs->vertex[i]);
     set_stiffness(sim, s, &near, c->end - c->start);
     s->k *= share;
     s->c *= share;
+    s->firm_k *= share;
     set_friction(sim, s, kind, i, &near);
 }
 
@@ -423,8 +478,7 @@ static void look_chunk(void *data, int64_t begin, int64_t end) {
         bool held = !cloth && l->kind == DRAPE_CCD_VERTEX_FACE && pairs->vertex[i][0] < c->world->cloth_vertices;
         bool will_push = !held && is_near(l->sim, l->kind, i, &near);
         if (will_push && cloth)
-            will_push = share_of(c, l->kind, pairs->vertex[i], near.weight, near.n) > 0 &&
-                        !is_near_at_rest(l->sim, l->kind, i);
+            will_push = share_of(c, l->kind, pairs->vertex[i], &near) > 0 && !is_near_at_rest(l->sim, l->kind, i);
         else if (will_push) will_push = !is_at_vertex(c->world, pairs->vertex[i], near.weight);
         c->near[i] = will_push;
     }
@@ -488,19 +542,12 @@ drape_status drape_i_contact_find_springs(drape_sim *sim) {
     drape_i_contact_index_rubs(c);
     for (drape_ccd_kind kind = DRAPE_CCD_VERTEX_FACE; kind <= DRAPE_CCD_EDGE_EDGE && !status; kind++)
         status = add_pairs(sim, kind);
+    if (!status) status = add_firm(sim);
     if (!status) status = make_couplings(c);
     return status ? status : drape_i_contact_grow_rubs(c, c->springs);
 }
 
 /* ---- What they do ---- */
-
-/* G - g at x and t, and n.e' at v; the object's part moves evenly. */
-static double pressed(const drape_i_contact *c, const drape_i_contact_spring *s, double t, const double *x) {
-    double share = (t - c->start) / (c->end - c->start);
-    double e = -(s->offset[0] + share * (s->offset[1] - s->offset[0]));
-    for (int32_t i = 0; i < s->count; i++) e += s->w[i] * drape_i_dot3(s->n, x + 3 * (int64_t)s->vertex[i]);
-    return s->rest - e;
-}
 
 /* A spring that pulls does not act. The linearised step cannot know beforehand which springs will push at its end. It
  * takes all, and releases those that would pull and are stiff enough to throw the cloth about. A tablecloth that

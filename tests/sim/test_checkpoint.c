@@ -309,7 +309,7 @@ static void what_is_wrong_under_right_checksums_is_noticed(void **state) {
         uint64_t put;
         const char *why;
     } wrong[] = {
-        {VERSION, UINT64_C(0x0102030400000006), "version 6"},
+        {VERSION, UINT64_C(0x0102030400000007), "version 7"},
         {SIZE, UINT64_C(1) << 60, "truncated"},
         {SIZE, 100, "more after its end"},
         {SCENE, 1, "another scene"},
