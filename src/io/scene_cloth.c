@@ -155,10 +155,12 @@ static bool is_irregular(reader_t *r, const drape_i_node *grid, int32_t *seed) {
     return irregular || r->options->irregular;
 }
 
-static bool make_irregular(reader_t *r, const drape_i_node *grid, bool tube, int32_t seed, drape_i_grid *g) {
-    drape_status status =
-        tube ? drape_i_irregular_tube(r->ctx, (uint64_t)seed, g)
-             : drape_i_irregular(r->ctx, (uint64_t)seed, g->vertices, g->uv, g->triangles, g->triangle);
+static bool make_irregular(reader_t *r, const drape_i_node *grid, const drape_i_shape *shape, int32_t seed,
+                           drape_i_grid *g) {
+    drape_status status;
+    if (g->loose) status = r->windows->irregular(r->ctx, (uint64_t)seed, shape->tube, shape->plan, g);
+    else if (shape->tube) status = drape_i_irregular_tube(r->ctx, (uint64_t)seed, g);
+    else status = drape_i_irregular(r->ctx, (uint64_t)seed, g->vertices, g->uv, g->triangles, g->triangle);
     if (status) return drape_i_scene_failed(r, grid, status);
     for (int64_t i = 0; i < g->vertices; i++)
         for (int32_t k = 0; k < 2; k++) g->rest[3 * i + k] = g->uv[2 * i + k];
@@ -244,22 +246,22 @@ bool drape_i_read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece
     if (r->problems.count > before) return false;
     read_cut(r, node, g);
     read_diagonals(r, node, g);
-    bool tube = read_tube(r, node, g);
+    bool tube = shape->tube = read_tube(r, node, g);
     if (r->problems.count > before || !has_room(r, node, g)) return false;
     int32_t seed = 1;
     bool irregular = is_irregular(r, node, &seed);
-    if (shape->window && !irregular) choose_window(shape->window, tube, g);
+    if (shape->window) choose_window(shape->window, tube, g);
+    g->loose = g->partly && irregular;
     if (drape_i_grid_make(r->ctx, &r->out->arena, g)) {
         r->problems.status = DRAPE_ERROR_MEMORY;
         return false;
     }
-    if ((irregular && !make_irregular(r, node, tube, seed, g)) || (tube && !roll_up(r, g))) return false;
+    if ((irregular && !make_irregular(r, node, shape, seed, g)) || (tube && !roll_up(r, g))) return false;
     if (!read_curve(r, node, tube, g)) return false;
     piece->vertices = g->vertices, piece->rest = g->rest, piece->uv = g->uv;
     piece->triangles = g->triangles, piece->triangle = g->triangle[0];
     if (tube) piece->uv_vertices = g->uv_vertices, piece->uv_triangle = g->uv_triangle[0];
     shape->grid = g;
-    shape->tube = tube;
     shape->uv_unit = 1;
     return true;
 }
@@ -559,8 +561,11 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     if (material) drape_i_read_material(r, material, &piece->material);
     r->problems.code = "bad-cloth";
     placement place = drape_i_read_place(r, node);
-    if (r->windows && !drape_i_picks_need_piece(node))
-        shape->window = index < r->windows->count ? &r->windows->window[index] : &empty;
+    if (r->windows && !drape_i_picks_need_piece(node)) {
+        const bool given = index < r->windows->count;
+        shape->window = given ? &r->windows->window[index] : &empty;
+        shape->plan = given ? &r->windows->plan[index] : NULL;
+    }
     bool good = read_shape(r, node, piece, shape);
     r->problems.code = "bad-cloth";
     if (piece->rest) {

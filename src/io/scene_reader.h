@@ -14,9 +14,9 @@ enum { DRAPE_I_MOST_VERTICES = 1 << 26 };                              /* of all
 
 /* ---- A part of a scene ----
  *
- * Of regular grids only windows may be read. The vertices that are there have consecutive numbers, in their order.
+ * Of grids only windows may be read. The vertices that are there have consecutive numbers, in their order.
  * Everything else that the scene holds is as large as it would be; pins and loads hold those vertices only. Pieces
- * that need all of their vertices are read as they are: irregular grids, meshes and panels. So are grids with a pin
+ * that need all of their vertices are read as they are: meshes and panels. So are grids with a pin
  * or load that names the nearest vertices, moves with frames or turns about its own middle. So is everything in
  * scenes with `start`, `stitches` or `attach`. */
 
@@ -24,6 +24,10 @@ enum { DRAPE_I_MOST_VERTICES = 1 << 26 };                              /* of all
 typedef struct drape_i_windows {
     const drape_i_window *window;
     int32_t count;
+    drape_i_irregular_plan *plan; /* likewise one per piece */
+    /* drape_i_irregular_window, which only programs that read parts are linked with. */
+    drape_status (*irregular)(drape_context *ctx, uint64_t seed, bool tube, drape_i_irregular_plan *plan,
+                              drape_i_grid *grid);
 } drape_i_windows;
 
 /* A piece in the numbers of the whole scene. */
@@ -66,6 +70,7 @@ typedef struct drape_i_shape {
     int32_t all; /* vertices of the piece; more than `vertices` where a window was read */
     bool tube;
     const drape_i_window *window;    /* NULL: all of the piece */
+    drape_i_irregular_plan *plan;    /* NULL with an empty window */
     const double *position;          /* placed, 3 per vertex; NULL: something was wrong with it */
     const drape_i_grid *grid;        /* NULL: a mesh file */
     const struct drape_i_mesh *mesh; /* NULL: a grid */

@@ -1,4 +1,4 @@
-/* read.c: a scene read by parts, so that no process holds more of a regular grid than it needs.
+/* read.c: a scene read by parts, so that no process holds more of a grid than it needs.
  *
  * It is read three times. The first time without vertices, for their number and for what is refused. Then the
  * vertices of this process' chunk, which are divided by their rest positions. Then windows around its own vertices.
@@ -17,12 +17,13 @@ typedef struct reading {
     const drape_scene_options *options;
     drape_loaded_scene *loaded;
     drape_i_window *window; /* one per piece */
+    drape_i_irregular_plan *plan;
     int32_t pieces;
     int64_t all, from, end; /* vertices: of the scene; this process' chunk of them */
 } reading;
 
 static drape_status load(reading *r) {
-    const drape_i_windows windows = {r->window, r->pieces};
+    const drape_i_windows windows = {r->window, r->pieces, r->plan, drape_i_irregular_window};
     drape_loaded_scene_destroy(r->loaded);
     drape_status status = drape_i_scene_load_part(r->ctx, r->name, r->options, &windows, &r->loaded);
     if (!status && r->window && (r->loaded->parts.vertices != r->all || r->loaded->scene.piece_count != r->pieces))
@@ -48,7 +49,8 @@ static drape_status begin(reading *r) {
     r->end = drape_i_chunk(r->all, size, rank + 1);
     status = drape_i_part_refuse(r->ctx, &r->loaded->scene);
     if (!status) status = drape_i_petsc_indices(r->ctx, r->name, r->all);
-    if (!status && !DRAPE_NEW(r->ctx, r->window, r->pieces)) status = DRAPE_ERROR_MEMORY;
+    if (!status && (!DRAPE_NEW(r->ctx, r->window, r->pieces) || !DRAPE_NEW(r->ctx, r->plan, r->pieces)))
+        status = DRAPE_ERROR_MEMORY;
     return drape_petsc_agree(r->ctx, r->comm, status);
 }
 
@@ -149,10 +151,17 @@ static drape_status divide(reading *r, drape_i_division *out) {
 
 /* ---- Windows ---- */
 
-static void include(drape_i_window *w, const int32_t at[2]) {
+/* What processes found that made a window of an irregular grid; it is the same on all of these. */
+static void share_plans(const reading *r) {
+    const int64_t size = (int64_t)(sizeof *r->plan / sizeof r->plan->lag);
+    MPI_Allreduce(MPI_IN_PLACE, r->plan, (int)(size * r->pieces), MPI_INT32_T, MPI_MAX, r->comm);
+}
+
+static void include(drape_i_window *w, const int32_t at[2], const drape_i_irregular_plan *plan) {
     const bool empty = w->to[0] == 0;
     for (int32_t k = 0; k < 2; k++) {
-        const int32_t low = at[k] > RINGS ? at[k] - RINGS : 0, high = at[k] + RINGS + 1;
+        const int32_t around = RINGS * (plan->known ? plan->reach[k] : 1);
+        const int32_t low = at[k] > around ? at[k] - around : 0, high = at[k] + around + 1;
         if (empty || low < w->from[k]) w->from[k] = low;
         if (empty || high > w->to[k]) w->to[k] = high;
     }
@@ -167,7 +176,7 @@ static void choose_windows(reading *r, const drape_i_owners *owners) {
         while (owners->row[i] >= piece->first + piece->vertices) piece = &r->loaded->parts.piece[++p];
         if (!piece->grid) continue;
         drape_i_grid_find(piece->grid, piece->tube, owners->row[i] - piece->first, &at[0], &at[1]);
-        include(&r->window[p], at);
+        include(&r->window[p], at, &r->plan[p]);
     }
 }
 
@@ -180,6 +189,7 @@ drape_status drape_i_part_read(drape_context *ctx, MPI_Comm comm, const char *na
     if (again) {
         choose_chunk(&r);
         status = load(&r);
+        if (!status) share_plans(&r);
     }
     if (!status) status = divide(&r, &division);
     if (!status && again) {
@@ -189,6 +199,7 @@ drape_status drape_i_part_read(drape_context *ctx, MPI_Comm comm, const char *na
     if (!status) status = drape_i_part_cut(ctx, comm, r.loaded, &division, out);
     DRAPE_FREE(ctx, division.entry, r.end - r.from);
     DRAPE_FREE(ctx, r.window, r.pieces);
+    DRAPE_FREE(ctx, r.plan, r.pieces);
     drape_i_owners_free(ctx, &division.owners);
     drape_loaded_scene_destroy(r.loaded);
     return status;

@@ -120,6 +120,23 @@ no_process_reads_the_mesh() {
     done
 }
 
+# Rows of irregular grids pass by, some 75 at a time.
+no_process_reads_irregular_grids() {
+    local n bytes all
+    for n in 1 2 4 16; do
+        bytes=$(ranks "$n" run drooping --irregular --resolution 301 --frames 0 --no-output --json | number load_bytes)
+        [ "$n" -eq 1 ] && all=$bytes
+        at_most "$bytes" $((n == 1 ? all : n == 16 ? all / 6 : all * 6 / 5 / n))
+    done
+}
+
+irregular_grids_move_alike() {
+    local n
+    for n in 2 4; do
+        moves_alike 1e-11 "$n" drooping --irregular --resolution 31 --integrator linearised-euler "${tight[@]}"
+    done
+}
+
 # Its vertices may be on another process.
 pins_of_no_vertex_are_refused() {
     "$drape" scenes --show drooping | sed 's/where: .*right-edge\]/box: [[8, 8, 8], [9, 9, 9]]/' >nowhere.yaml
@@ -127,7 +144,8 @@ pins_of_no_vertex_are_refused() {
     ! ls x.pc2* 2>/dev/null || fail "something was left behind"
 }
 
-# Pins by number, by place and by box, loads, a tube, a cut and a bent grid, and pieces that are read as they are.
+# Pins by number, by place and by box, loads, tubes, a cut and a bent grid, irregular ones, and a piece that is read as
+# it is.
 parts_of_all_shapes_move_as_the_whole() {
     cat >shapes.yaml <<'END'
 drape: 1
@@ -148,7 +166,19 @@ cloth:
   - name: irregular
     grid: {width: 0.8 m, height: 0.3 m, resolution: 21, irregular: true}
     place: {translate: [5, 0, 0]}
-    pins: [{nearest: [[5, 0, 0]]}]
+    pins: [{where: [top-left, top-right]}]
+  - name: irregular-cut
+    grid: {width: 0.7 m, height: 0.9 m, resolution: 19, irregular: true, cut: [0.5, 0.4], curve: [[0, 0, 0], [0.2, 0, 0.1], [0.4, 0, -0.1]]}
+    place: {translate: [6, 0, 0]}
+    pins: [{vertices: [0, 5, 200]}]
+  - name: irregular-tube
+    grid: {width: 0.5 m, height: 0.9 m, resolution: 21, irregular: true, tube: true}
+    place: {translate: [7, 0, 0]}
+    pins: [{where: top-edge}]
+  - name: whole
+    grid: {width: 0.4 m, height: 0.3 m, resolution: 11, irregular: true}
+    place: {translate: [8, 0, 0]}
+    pins: [{nearest: [[8, 0, 0]]}]
 time: {step: 5 ms, fps: 50, duration: 0.1 s}
 END
     moves_alike 1e-9 5 shapes.yaml --jitter 0.0001 --integrator linearised-euler "${tight[@]}"
@@ -217,7 +247,7 @@ a_process_that_dies_ends_all() {
 
 for test in linearised_steps_are_those_of_one_machine the_default_integrator_is_the_same wind_pieces_and_pins_that_move \
     runs_repeat_to_the_bit models_of_springs_too checkpoints_go_on_elsewhere damaged_checkpoints_are_refused frames_have_the_form_of_one_process \
-    processes_hold_their_share no_process_reads_the_mesh pins_of_no_vertex_are_refused parts_of_all_shapes_move_as_the_whole scenes_must_be_shared what_it_does_not_do_is_refused_by_name \
+    processes_hold_their_share no_process_reads_the_mesh no_process_reads_irregular_grids irregular_grids_move_alike pins_of_no_vertex_are_refused parts_of_all_shapes_move_as_the_whole scenes_must_be_shared what_it_does_not_do_is_refused_by_name \
     a_process_without_memory_ends_all a_process_that_dies_ends_all; do
     run_test $test $test
 done
