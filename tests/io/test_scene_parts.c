@@ -53,7 +53,8 @@ enum { PIECES = 10, DIVIDED = 9 };
 static drape_loaded_scene *load(drape_context *ctx, const drape_i_window *window, int32_t count) {
     const drape_scene_options options = {.jitter = 1e-3, .seed = 7};
     drape_i_irregular_plan plan[PIECES] = {{0}};
-    const drape_i_windows windows = {window, count, plan, drape_i_irregular_window};
+    const drape_i_windows windows = {
+        .window = window, .count = count, .plan = plan, .irregular = drape_i_irregular_window};
     drape_loaded_scene *out;
     const char *path = test_path_in(folder, "scene.yaml");
     if (window) ASSERT_OK(ctx, drape_i_scene_load_part(ctx, path, &options, &windows, &out));
