@@ -248,7 +248,9 @@ drape_status drape_i_part_read(drape_context *ctx, MPI_Comm comm, const char *na
     const reading first = {.ctx = ctx, .comm = comm, .name = name, .options = options};
     reading r = first;
     drape_status status = read_part(&r, out);
-    if (!status || status == DRAPE_ERROR_MEMORY || !r.divides) return status;
+    if (!status || status == DRAPE_ERROR_MEMORY) return status;
+    MPI_Allreduce(MPI_IN_PLACE, &r.divides, 1, MPI_C_BOOL, MPI_LOR, comm); /* one may not have come so far */
+    if (!r.divides) return status;
     r = first;
     r.whole_meshes = true;
     return read_part(&r, out);
