@@ -201,6 +201,35 @@ END
     done
 }
 
+# runs_the_same SCENE SCENE: frames and checkpoints of both have the same bytes.
+runs_the_same() {
+    local i=0 scene
+    for scene; do ranks 3 run "$scene" --integrator linearised-euler --frames 1 --checkpoint 1 -o "same$((++i)).pc2" --quiet; done
+    cmp same1.pc2 same2.pc2
+    cmp same1.pc2.ckpt same2.pc2.ckpt
+}
+
+# A pin at the nearest vertex, or a word that drape does not know, and each process reads all of it.
+parts_have_the_bits_of_the_whole() {
+    local form
+    for form in '' ', tube: true' ', cut: [0.5, 0.6]'; do
+        printf 'drape: 1\ncloth:\n  - grid: {resolution: [27, 41], irregular: true%s}\n    pins: [{%s}]\n' "$form" 'vertices: [0]' >part.yaml
+        sed 's/vertices: .0./nearest: [[-9, -9, 9]]/' part.yaml >whole.yaml
+        [ "$form" != ', tube: true' ] || sed -i 's/-9, -9, 9/0, -9, -1/' whole.yaml
+        runs_the_same part.yaml whole.yaml
+    done
+    "$drape" run drooping --irregular --resolution 31 --frames 0 -o same.obj --quiet
+    { cat same_0000.obj && echo bevel on; } >odd.obj
+    mesh_scene part.yaml same_0000.obj 'pins: [{vertices: [0, 30]}]'
+    mesh_scene whole.yaml odd.obj 'pins: [{vertices: [0, 30]}]'
+    runs_the_same part.yaml whole.yaml
+    "$drape" run drooping --resolution 31 --frames 0 -o same.ply --quiet
+    { cat same_0000.ply && echo; } >odd.ply
+    mesh_scene part.yaml same_0000.ply 'pins: [{vertices: [0, 30]}]'
+    mesh_scene whole.yaml odd.ply 'pins: [{vertices: [0, 30]}]'
+    runs_the_same part.yaml whole.yaml
+}
+
 # says_the_same SCENE: what `drape run` says about it, with the same exit code.
 says_the_same() {
     local alone many code=0 other=0
@@ -353,7 +382,7 @@ a_process_that_dies_ends_all() {
 for test in linearised_steps_are_those_of_one_machine the_default_integrator_is_the_same wind_pieces_and_pins_that_move \
     runs_repeat_to_the_bit models_of_springs_too checkpoints_go_on_elsewhere damaged_checkpoints_are_refused frames_have_the_form_of_one_process \
     processes_hold_their_share no_process_reads_the_mesh no_process_reads_irregular_grids irregular_grids_move_alike \
-    no_process_reads_mesh_files parts_of_mesh_files_move_as_the_whole wrong_mesh_files_are_refused_as_by_one_process pins_of_no_vertex_are_refused parts_of_all_shapes_move_as_the_whole scenes_must_be_shared what_it_does_not_do_is_refused_by_name \
+    no_process_reads_mesh_files parts_of_mesh_files_move_as_the_whole parts_have_the_bits_of_the_whole wrong_mesh_files_are_refused_as_by_one_process pins_of_no_vertex_are_refused parts_of_all_shapes_move_as_the_whole scenes_must_be_shared what_it_does_not_do_is_refused_by_name \
     a_process_without_memory_ends_all a_process_that_dies_ends_all; do
     run_test $test $test
 done
