@@ -130,7 +130,7 @@ static void keep_triangle(stream *s, int32_t t, drape_i_irregular_plan *plan) {
     s->to->triangles++;
 }
 
-/* Triangles without a neighbour that has left must not be touched any more. */
+/* Triangles with a neighbour that has left must not be touched any more. */
 static void renumber(stream *s, int32_t vertices, int32_t triangles) {
     mesh *m = &s->m;
     for (int32_t t = 0; t < m->triangles; t++)
@@ -307,7 +307,7 @@ static int32_t first_lag(const drape_i_grid *g) {
     return rows < g->ny ? (int32_t)ceil(rows) : g->ny;
 }
 
-/* Passes of the other file, so that nothing is late: one after another. */
+/* With a lag of all rows the passes are made one after another, and nothing can be late. */
 static void wait_longer(const stream *s, drape_i_irregular_plan *plan) {
     plan->lag = smaller(plan->lag + plan->lag / 2 + 1, s->whole.ny);
     plan->room = plan->room < INT32_MAX / 2 ? 2 * plan->room : INT32_MAX;
