@@ -79,9 +79,18 @@ static void check_face(drape_i_mesh_scan *s) {
     s->faces++;
 }
 
+/* Numbers that count back may lead beyond what was counted, if the file grows meanwhile. */
+static bool is_in_range(const drape_i_mesh_scan *s, bool uv) {
+    for (int32_t i = 0; i < s->face->corners; i++)
+        if (s->face->vertex[i] >= s->vertices || (uv && s->face->uv[i] >= s->uv_vertices)) return false;
+    return true;
+}
+
 bool drape_i_scan_face(drape_i_mesh_scan *s, bool uv) {
     const drape_i_mesh_face *face = s->face;
     bool keep = false;
+    if (!is_in_range(s, uv)) s->unfit = true;
+    if (s->unfit) return false;
     if (s->pass == DRAPE_I_SCAN_CHECK) check_face(s);
     if (s->pass < DRAPE_I_SCAN_MARK) return false;
     for (int32_t i = 0; i < face->corners; i++) keep = keep || drape_i_bits_has(&s->around, face->vertex[i]);

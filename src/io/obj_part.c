@@ -29,7 +29,7 @@ static void copy(drape_i_mesh_scan *s, drape_i_obj_reader *r, drape_i_word first
     drape_i_scan_write(s, "\n", 1);
 }
 
-/* A word that is the statement's own number refers to what is kept. */
+/* With numbers among what is kept, and without normals. */
 static void write_face(drape_i_mesh_scan *s, bool uv) {
     char corner[64];
     drape_i_scan_write(s, "f", 1);
