@@ -325,7 +325,7 @@ static bool on_straight_part(const star *s, point p, int32_t boundary_edges) {
     return boundary_edges == 2 && fabs(cross(a, b)) <= rounding * dot(a, b);
 }
 
-void drape_i_irregular_free(mesh *m, int32_t v, int32_t boundary) {
+void drape_i_irregular_find_freedom(mesh *m, int32_t v, int32_t boundary) {
     star s;
     collect(m, v, &s);
     if (boundary < 0) boundary = s.closed ? 0 : 2;
@@ -341,7 +341,7 @@ static void find_freedom(mesh *m, int32_t *boundary) {
             boundary[origin(m, h)]++;
             boundary[origin(m, next_half(h))]++;
         }
-    for (int32_t v = 0; v < m->vertices; v++) drape_i_irregular_free(m, v, boundary[v]);
+    for (int32_t v = 0; v < m->vertices; v++) drape_i_irregular_find_freedom(m, v, boundary[v]);
 }
 
 /* ---- The stages ---- */

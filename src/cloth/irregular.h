@@ -46,7 +46,7 @@ double drape_i_irregular_quality(const drape_i_irregular_mesh *m, int32_t t);
 void drape_i_irregular_pair(drape_i_irregular_mesh *m, int32_t h, int32_t g); /* half edges that are twins */
 /* Of a vertex all of whose triangles are here; boundary: edges there that have one triangle; -1: two or none, as the
  * triangles around it say. */
-void drape_i_irregular_free(drape_i_irregular_mesh *m, int32_t v, int32_t boundary);
+void drape_i_irregular_find_freedom(drape_i_irregular_mesh *m, int32_t v, int32_t boundary);
 
 /* Pass `pass` (from 0) on vertices, or in repair on triangles, [from, end). base: rounds of random numbers that
  * earlier attempts took. Returns how many triangles repair found bad. */

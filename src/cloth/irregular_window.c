@@ -237,7 +237,7 @@ static void find_freedom(stream *s, int32_t j) {
     const bool late = s->m.late; /* these may look at cells that have not been released */
     const int64_t from = vertices_below(s, j) - s->m.first, end = vertices_below(s, j + 1) - s->m.first;
     s->m.pass = 0;
-    for (int64_t v = from; v < end; v++) drape_i_irregular_free(&s->m, (int32_t)v, -1);
+    for (int64_t v = from; v < end; v++) drape_i_irregular_find_freedom(&s->m, (int32_t)v, -1);
     s->m.late = late;
 }
 
