@@ -50,7 +50,7 @@ static parse_result parse(running *r, int argc, char **argv) {
             "fabrics\n"
             "and models, and the integrators linearised-euler, implicit-euler and bdf2. Refuses contact and strain\n"
             "limits. --threads is the number of threads per process, by default 1.\n"
-            "Each process reads its part of regular grids, but meshes, panels and irregular grids as a whole.",
+            "Each process reads its part of grids and mesh files, but garments as a whole.",
         .options = options,
         .positional = &r->scene.name,
         .positional_count = 1,

@@ -101,9 +101,9 @@ DRAPE_API drape_status drape_petsc_system_write(const drape_petsc_system *system
 typedef struct drape_petsc_sim drape_petsc_sim;
 
 /* Reads a scene as drape_scene_load does, and divides its vertices over the processes by their rest positions, as
- * drape_petsc_system_read does. Each process keeps its own vertices and two rings of copies around them. Of regular
- * grids no process ever holds more than windows. Meshes and irregular grids are held as a whole until they are
- * divided, some 70 bytes per vertex (docs/scale-out.md). options may be NULL.
+ * drape_petsc_system_read does. Each process keeps its own vertices and two rings of copies around them. Of grids
+ * and mesh files no process ever holds more than parts. Garments are held as a whole until they are divided
+ * (docs/scale-out.md). options may be NULL.
  *
  * A scene may have pins, wind, loads, and any model and fabric. Its integrator is "linearised-euler",
  * "implicit-euler" or "bdf2", the default. Everything else is refused with DRAPE_ERROR_ARGUMENT and a message that

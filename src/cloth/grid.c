@@ -4,6 +4,7 @@
 #include "base/elementary.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool has_cell(const drape_i_grid *g, int32_t i, int32_t j) {
     return i >= 0 && j >= 0 && i < g->nx - 1 && j < g->ny - 1 && (i < g->cut_x || j < g->cut_y);
@@ -23,15 +24,27 @@ static bool makes_cell(const drape_i_grid *g, int32_t i, int32_t j) {
     return i + 1 < g->window.to[0] && j + 1 < g->window.to[1] && has_cell(g, i, j);
 }
 
+void drape_i_grid_place(const drape_i_grid *g, int32_t i, int32_t j, double uv[2]) {
+    uv[0] = g->width * ((double)i / (g->nx - 1) - 0.5);
+    uv[1] = g->height * ((double)j / (g->ny - 1) - 0.5);
+}
+
+void drape_i_grid_cell(const drape_i_grid *g, int32_t i, int32_t j, const int32_t around[4], int32_t triangle[2][3]) {
+    const int32_t a = around[0], b = around[1], c = around[2], d = around[3];
+    const bool turned = g->alternating && (i + j) % 2;
+    triangle[0][0] = a, triangle[0][1] = b, triangle[0][2] = turned ? d : c;
+    triangle[1][0] = turned ? b : a, triangle[1][1] = c, triangle[1][2] = d;
+}
+
 static void fill_vertices(drape_i_grid *g) {
     int32_t v = 0;
     for (int32_t j = g->window.from[1]; j < g->window.to[1]; j++)
         for (int32_t i = g->window.from[0]; i < g->window.to[0]; i++) {
             g->number[place_of(g, i, j)] = -1;
             if (!has_vertex(g, i, j)) continue;
-            double x = g->width * ((double)i / (g->nx - 1) - 0.5), y = g->height * ((double)j / (g->ny - 1) - 0.5);
-            g->rest[3 * (int64_t)v] = g->uv[2 * (int64_t)v] = x;
-            g->rest[3 * (int64_t)v + 1] = g->uv[2 * (int64_t)v + 1] = y;
+            double *at = g->uv + 2 * (int64_t)v;
+            drape_i_grid_place(g, i, j, at);
+            memcpy(g->rest + 3 * (int64_t)v, at, 2 * sizeof *at);
             g->number[place_of(g, i, j)] = v++;
         }
 }
@@ -42,14 +55,9 @@ static void fill_triangles(drape_i_grid *g) {
         for (int32_t i = g->window.from[0]; i < g->window.to[0]; i++) {
             if (!makes_cell(g, i, j)) continue;
             const int32_t *low = g->number + place_of(g, i, j), *high = g->number + place_of(g, i, j + 1);
-            int32_t a = low[0], b = low[1], c = high[1], d = high[0];
-            if (g->alternating && (i + j) % 2) {
-                g->triangle[t][0] = a, g->triangle[t][1] = b, g->triangle[t++][2] = d;
-                g->triangle[t][0] = b, g->triangle[t][1] = c, g->triangle[t++][2] = d;
-            } else {
-                g->triangle[t][0] = a, g->triangle[t][1] = b, g->triangle[t++][2] = c;
-                g->triangle[t][0] = a, g->triangle[t][1] = c, g->triangle[t++][2] = d;
-            }
+            const int32_t around[4] = {low[0], low[1], high[1], high[0]};
+            drape_i_grid_cell(g, i, j, around, &g->triangle[t]);
+            t += 2;
         }
 }
 
@@ -65,10 +73,11 @@ drape_status drape_i_grid_make(drape_context *ctx, drape_i_arena *arena, drape_i
     g->number = drape_i_arena_get(ctx, arena, place_of(g, w->from[0], w->to[1]), sizeof *g->number);
     g->rest = drape_i_arena_get(ctx, arena, 3 * (int64_t)g->vertices, sizeof *g->rest);
     g->uv = drape_i_arena_get(ctx, arena, 2 * (int64_t)g->vertices, sizeof *g->uv);
+    if (g->loose) g->triangles = 2 * g->vertices;
     g->triangle = drape_i_arena_get(ctx, arena, g->triangles, sizeof *g->triangle);
     if (!g->number || !g->rest || !g->uv || !g->triangle) return DRAPE_ERROR_MEMORY;
     fill_vertices(g);
-    fill_triangles(g);
+    if (!g->loose) fill_triangles(g);
     return DRAPE_OK;
 }
 

@@ -26,6 +26,7 @@ typedef struct drape_i_grid {
     bool alternating;     /* diagonals turn from cell to cell; else all go from lower left to upper right */
     bool partly;
     drape_i_window window; /* set to all of it unless `partly` */
+    bool loose;            /* made without triangles, of which there is room for two per vertex */
     int32_t vertices, triangles;
     int32_t *number;   /* of the window */
     double *rest, *uv; /* 3 and 2 per vertex */
@@ -37,6 +38,12 @@ typedef struct drape_i_grid {
 
 /* A whole rectangle: cut_x = nx - 1, cut_y = ny - 1. The arrays come from the arena. */
 drape_status drape_i_grid_make(drape_context *ctx, drape_i_arena *arena, drape_i_grid *grid);
+
+/* Where vertex (i, j) is when it is made, and the triangles of a cell, whose corners are `around` it from the lower
+ * left one on. */
+void drape_i_grid_place(const drape_i_grid *grid, int32_t i, int32_t j, double uv[2]);
+void drape_i_grid_cell(const drape_i_grid *grid, int32_t i, int32_t j, const int32_t around[4],
+                       int32_t triangle[2][3]);
 
 /* The number of vertex (i, j) in the window, -1 where it is not there. */
 int32_t drape_i_grid_vertex(const drape_i_grid *grid, int32_t i, int32_t j);
@@ -81,5 +88,24 @@ drape_status drape_i_irregular(drape_context *ctx, uint64_t seed, int32_t vertic
 /* The same for a grid, a whole rectangle with nx >= 4, that is to be rolled up. Its first and its last column stay as
  * they are, so that they fit together, and so do the cells beside them except for their inner corners. */
 drape_status drape_i_irregular_tube(drape_context *ctx, uint64_t seed, drape_i_grid *grid);
+/* The part of a tube that is made irregular, and the triangles on both sides of it, which are added last. */
+void drape_i_irregular_inner(const drape_i_grid *tube, drape_i_grid *inner);
+void drape_i_irregular_seam(drape_i_grid *tube);
+
+/* ---- irregular_window.c ---- */
+
+/* What making one window of a grid tells about all of it. Begins with zeros. */
+typedef struct drape_i_irregular_plan {
+    int32_t lag, room;             /* what kept passes apart: rows; half edges to look at */
+    int32_t rounds, attempt, base; /* of repair, that changed something; before it; rounds of random numbers so far */
+    int32_t reach[2]; /* the most columns and rows between the corners of a triangle, as the vertices are numbered */
+    int32_t known;    /* all of that is final */
+} drape_i_irregular_plan;
+
+/* Makes a window (`partly` and `loose`) of what the functions above make of all of the grid, bit for bit, or of a
+ * tube before it is rolled up. The triangles are those with all corners in the window. Errors are those of the
+ * functions above. An empty window says nothing about the plan, which may then be NULL. */
+drape_status drape_i_irregular_window(drape_context *ctx, uint64_t seed, bool tube, drape_i_irregular_plan *plan,
+                                      drape_i_grid *grid);
 
 #endif

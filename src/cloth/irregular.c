@@ -14,6 +14,7 @@
  * Half edge 3t + k goes from corner k of triangle t to the next corner. A triangle's quality is the square of the
  * sine of its smallest angle, negative if it is clockwise, so no root and no arc sine are needed.
  * Cost: about 5 us and 150 bytes of scratch memory per vertex. */
+#include "cloth/irregular.h"
 #include "cloth/grid.h"
 
 #include <math.h>
@@ -24,11 +25,9 @@ enum {
     MELT_ROUNDS = 3,
     SMOOTH_ROUNDS = 3,
     VALENCE_ROUNDS = 6,
-    REPAIR_ROUNDS = 60,
     WIDE = 4,          /* every so many rounds of repair those around give way too */
     PATIENCE = 12,     /* rounds of repair without fewer bad triangles */
     CANDIDATES = 12,   /* places that a vertex under repair tries */
-    ATTEMPTS = 4,      /* throws of full length, a half, a quarter, none */
     LEAST_VALENCE = 4, /* fewest triangles of an inner vertex that are accepted */
     MOST_VALENCE = 8,  /* and the most */
 };
@@ -43,19 +42,17 @@ typedef struct point {
     double u, v;
 } point;
 
-typedef enum freedom { STAYS, SLIDES, MOVES } freedom;
+enum {
+    REPAIR = DRAPE_I_IRREGULAR_FIXED, /* the first pass of repair */
+    STAYS = DRAPE_I_STAYS,
+    SLIDES = DRAPE_I_SLIDES,
+    MOVES = DRAPE_I_MOVES
+};
 
-typedef struct mesh {
-    int32_t vertices, triangles;
-    double *uv;
-    int32_t (*corner)[3];
-    int32_t *twin;        /* 3 per triangle: the half edge the other way; -1 on the boundary */
-    int32_t *out;         /* one of the half edges that leave a vertex; -1: there is none */
-    uint8_t *freedom;     /* one per vertex */
-    int32_t *stack;       /* half edges to look at */
-    uint8_t *queued;      /* one per half edge: it is in the stack */
-    uint64_t seed, round; /* of random numbers */
-} mesh;
+_Static_assert(REPAIR == MELT_ROUNDS + SMOOTH_ROUNDS + VALENCE_ROUNDS, "passes before repair");
+_Static_assert(DRAPE_I_IRREGULAR_OWN_ROUNDS == MELT_ROUNDS + VALENCE_ROUNDS, "smoothing has no random numbers");
+
+typedef drape_i_irregular_mesh mesh;
 
 /* The triangles around vertex v, counter-clockwise: triangle i is v, ring[i], ring[i+1]. */
 typedef struct star {
@@ -81,7 +78,7 @@ double drape_i_random_signed(uint64_t *state) {
 }
 
 static uint64_t random_state(const mesh *m, int32_t v) {
-    return drape_i_mix(drape_i_mix(m->seed + m->round) ^ (uint64_t)v);
+    return drape_i_mix(drape_i_mix(m->seed + m->round) ^ (uint64_t)(v + m->first));
 }
 
 /* Within the unit circle. */
@@ -110,14 +107,14 @@ static double quality(point a, point b, point c) {
     return longer > 0 ? area2 * fabs(area2) / longer : 0;
 }
 
-static double triangle_quality(const mesh *m, int32_t t) {
+double drape_i_irregular_quality(const mesh *m, int32_t t) {
     const int32_t *c = m->corner[t];
     return quality(place(m, c[0]), place(m, c[1]), place(m, c[2]));
 }
 
 static double worst_quality(const mesh *m) {
     double worst = 1;
-    for (int32_t t = 0; t < m->triangles; t++) worst = smaller(worst, triangle_quality(m, t));
+    for (int32_t t = 0; t < m->triangles; t++) worst = smaller(worst, drape_i_irregular_quality(m, t));
     return worst;
 }
 
@@ -152,32 +149,59 @@ static drape_status find_twins(drape_context *ctx, mesh *m, const int32_t *link)
     return DRAPE_OK;
 }
 
+drape_status drape_i_irregular_check(drape_context *ctx, const mesh *m, int32_t t, int64_t number) {
+    if (drape_i_irregular_quality(m, t) > 0) return DRAPE_OK;
+    return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "triangle %lld is clockwise or has no area", (long long)number);
+}
+
 static drape_status check_triangles(drape_context *ctx, const mesh *m) {
     for (int32_t t = 0; t < m->triangles; t++) {
         for (int32_t k = 0; k < 3; k++)
             if (m->corner[t][k] < 0 || m->corner[t][k] >= m->vertices)
                 return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "triangle %d names vertex %d of %d", t,
                                     m->corner[t][k], m->vertices);
-        if (!(triangle_quality(m, t) > 0))
-            return drape_i_fail(ctx, DRAPE_ERROR_ARGUMENT, "triangle %d is clockwise or has no area", t);
+        drape_status status = drape_i_irregular_check(ctx, m, t, t);
+        if (status) return status;
     }
     return DRAPE_OK;
 }
+
+/* ---- What passes that are made side by side have seen ---- */
+
+static void look_at(mesh *m, int32_t t) {
+    if (!m->seen) return;
+    if (m->changed[t] > m->pass) m->late = true;
+    if (m->seen[t] < m->pass) m->seen[t] = m->pass;
+}
+
+static void change(mesh *m, int32_t t) {
+    if (!m->seen) return;
+    if (m->changed[t] > m->pass || m->seen[t] > m->pass) m->late = true;
+    else m->changed[t] = m->pass;
+}
+
+/* ---- Stars ---- */
 
 /* Goes back to the boundary, if there is one, then once around. */
 static void collect(mesh *m, int32_t v, star *s) {
     int32_t first = m->out[v], h = first;
     s->count = 0;
     s->closed = false;
-    if (first < 0) return;
+    if (first < 0) {
+        m->late = true; /* or it has no triangle, which `late` says nothing about */
+        return;
+    }
+    look_at(m, h / 3);
     for (int32_t i = 0; m->twin[h] >= 0; i++) {
         h = next_half(m->twin[h]);
+        look_at(m, h / 3);
         if (h == first) break;
         if (i == MAX_STAR) return;
     }
     m->out[v] = first = h;
     for (int32_t n = 0; n < MAX_STAR;) {
         s->half[n] = h;
+        look_at(m, h / 3);
         s->ring[n] = origin(m, next_half(h));
         s->at[n] = place(m, s->ring[n]);
         s->ring[++n] = origin(m, previous_half(h));
@@ -210,13 +234,23 @@ static point star_chord(const star *s) { return minus(s->at[0], s->at[s->count])
 
 static void push(mesh *m, int32_t *depth, int32_t h) {
     if (m->twin[h] < 0 || m->queued[h] || m->queued[m->twin[h]]) return;
+    if (*depth == m->room) {
+        m->late = true;
+        return;
+    }
     m->queued[h] = 1;
     m->stack[(*depth)++] = h;
 }
 
-static void pair(mesh *m, int32_t h, int32_t g) {
+void drape_i_irregular_pair(mesh *m, int32_t h, int32_t g) {
     m->twin[h] = g;
     if (g >= 0) m->twin[g] = h;
+}
+
+static void pair(mesh *m, int32_t h, int32_t g) {
+    change(m, h / 3);
+    if (g >= 0) change(m, g / 3);
+    drape_i_irregular_pair(m, h, g);
 }
 
 /* Triangles a b c and b a d become a d c and d b c. */
@@ -241,9 +275,11 @@ static void flip(mesh *m, int32_t h, int32_t *depth) {
 
 /* The two angles opposite to the edge sum up to more than pi: sin (c + d) < 0. Beyond rounding, so that four points
  * on a circle are left as they are and flipping ends. */
-static bool should_flip(const mesh *m, int32_t h) {
+static bool should_flip(mesh *m, int32_t h) {
     const double rounding = 1e-10;
     int32_t g = m->twin[h];
+    look_at(m, h / 3);
+    look_at(m, g / 3);
     point a = place(m, origin(m, h)), b = place(m, origin(m, g));
     point c = place(m, origin(m, previous_half(h))), d = place(m, origin(m, previous_half(g)));
     point ca = minus(a, c), cb = minus(b, c), da = minus(a, d), db = minus(b, d);
@@ -272,6 +308,7 @@ static void move(mesh *m, int32_t v, const star *s, point p) {
     int32_t depth = 0;
     m->uv[2 * (int64_t)v] = p.u;
     m->uv[2 * (int64_t)v + 1] = p.v;
+    for (int32_t i = 0; i < s->count; i++) change(m, s->half[i] / 3);
     for (int32_t i = s->count - 1; i >= 0; i--) {
         push(m, &depth, next_half(s->half[i]));
         push(m, &depth, s->half[i]);
@@ -288,20 +325,23 @@ static bool on_straight_part(const star *s, point p, int32_t boundary_edges) {
     return boundary_edges == 2 && fabs(cross(a, b)) <= rounding * dot(a, b);
 }
 
+void drape_i_irregular_find_freedom(mesh *m, int32_t v, int32_t boundary) {
+    star s;
+    collect(m, v, &s);
+    if (boundary < 0) boundary = s.closed ? 0 : 2;
+    m->freedom[v] = STAYS;
+    if (s.closed && !boundary) m->freedom[v] = MOVES;
+    if (s.count && !s.closed && on_straight_part(&s, place(m, v), boundary)) m->freedom[v] = SLIDES;
+}
+
 /* boundary: zeros, one per vertex. */
 static void find_freedom(mesh *m, int32_t *boundary) {
-    star s;
     for (int32_t h = 0; h < 3 * m->triangles; h++)
         if (m->twin[h] < 0) {
             boundary[origin(m, h)]++;
             boundary[origin(m, next_half(h))]++;
         }
-    for (int32_t v = 0; v < m->vertices; v++) {
-        collect(m, v, &s);
-        m->freedom[v] = STAYS;
-        if (s.closed && !boundary[v]) m->freedom[v] = MOVES;
-        if (s.count && !s.closed && on_straight_part(&s, place(m, v), boundary[v])) m->freedom[v] = SLIDES;
-    }
+    for (int32_t v = 0; v < m->vertices; v++) drape_i_irregular_find_freedom(m, v, boundary[v]);
 }
 
 /* ---- The stages ---- */
@@ -404,72 +444,77 @@ static void repair_around(mesh *m, int32_t t, bool wide) {
     }
 }
 
-static int32_t repair_round(mesh *m, bool wide) {
+static int32_t repair(mesh *m, bool wide, int32_t from, int32_t end) {
     int32_t bad = 0;
-    m->round++;
-    for (int32_t t = 0; t < m->triangles; t++) {
-        if (triangle_quality(m, t) >= GOAL) continue;
+    for (int32_t t = from; t < end; t++) {
+        look_at(m, t);
+        if (drape_i_irregular_quality(m, t) >= GOAL) continue;
         bad++;
         repair_around(m, t, wide);
     }
     return bad;
 }
 
-static void repair(mesh *m) {
-    int32_t least = INT32_MAX, idle = 0;
-    for (int32_t round = 1; round <= REPAIR_ROUNDS && idle < PATIENCE; round++) {
-        int32_t bad = repair_round(m, round % WIDE == 0);
-        if (!bad) return;
-        idle = bad < least ? 0 : idle + 1;
-        if (bad < least) least = bad;
-    }
-}
-
-static void melt(mesh *m, double length) {
-    m->round++;
-    for (int32_t v = 0; v < m->vertices; v++)
-        if (m->freedom[v] != STAYS) throw_vertex(m, v, length);
-}
-
-static void smooth(mesh *m) {
-    for (int32_t v = 0; v < m->vertices; v++)
-        if (m->freedom[v] != STAYS) smooth_vertex(m, v);
-}
-
-static void fix_valence(mesh *m, double length) {
+static void fix_valence(mesh *m, double length, int32_t v) {
     star s;
-    m->round++;
-    for (int32_t v = 0; v < m->vertices; v++) {
-        if (m->freedom[v] != MOVES) continue;
-        collect(m, v, &s);
-        if (s.count >= LEAST_VALENCE && s.count <= MOST_VALENCE) continue;
-        throw_vertex(m, v, length);
-        smooth_around(m, v);
-    }
+    if (m->freedom[v] != MOVES) return;
+    collect(m, v, &s);
+    if (s.count >= LEAST_VALENCE && s.count <= MOST_VALENCE) return;
+    throw_vertex(m, v, length);
+    smooth_around(m, v);
 }
 
-static void attempt(mesh *m, double length) {
+/* ---- Passes ---- */
+
+int32_t drape_i_irregular_pass(mesh *m, int32_t pass, double length, uint64_t base, int32_t from, int32_t end) {
+    const int32_t smooth = MELT_ROUNDS, valence = smooth + SMOOTH_ROUNDS, round = pass - REPAIR + 1;
+    m->pass = (uint8_t)(pass + 1);
+    m->round = base + (uint64_t)(pass < smooth ? pass + 1 : pass + 1 - SMOOTH_ROUNDS);
+    if (round > 0) return repair(m, round % WIDE == 0, from, end);
+    for (int32_t v = from; v < end; v++) {
+        if (m->freedom[v] == STAYS) continue;
+        if (pass < smooth) throw_vertex(m, v, length);
+        else if (pass < valence) smooth_vertex(m, v);
+        else fix_valence(m, length, v);
+    }
+    return 0;
+}
+
+bool drape_i_irregular_again(drape_i_patience *p, int32_t bad) {
+    const bool better = p->rounds == 0 || bad < p->least;
+    p->rounds++;
+    p->idle = better ? 0 : p->idle + 1;
+    if (better) p->least = bad;
+    return bad > 0 && p->rounds < DRAPE_I_IRREGULAR_ROUNDS && p->idle < PATIENCE;
+}
+
+double drape_i_irregular_wanted(double input) { return smaller(ACCEPTED, input); }
+
+/* Returns how many rounds of random numbers it took. */
+static uint64_t attempt(mesh *m, double length, uint64_t base) {
+    drape_i_patience patience = {0};
+    int32_t pass = 0, bad;
     flip_everywhere(m);
-    if (length == 0) return;
-    for (int32_t i = 0; i < MELT_ROUNDS; i++) melt(m, length);
-    for (int32_t i = 0; i < SMOOTH_ROUNDS; i++) smooth(m);
-    for (int32_t i = 0; i < VALENCE_ROUNDS; i++) fix_valence(m, length);
-    repair(m);
+    if (length == 0) return 0;
+    for (; pass < REPAIR; pass++) drape_i_irregular_pass(m, pass, length, base, 0, m->vertices);
+    do bad = drape_i_irregular_pass(m, pass++, length, base, 0, m->triangles);
+    while (drape_i_irregular_again(&patience, bad));
+    return DRAPE_I_IRREGULAR_OWN_ROUNDS + (uint64_t)patience.rounds;
 }
 
 /* ---- All of it ---- */
 
-/* The lowest vertex first, and triangles by it; those of the same stay in their order. first: vertices + 1 zeros. */
-static void sort_triangles(mesh *m, int32_t *first, int32_t (*sorted)[3]) {
-    for (int32_t t = 0; t < m->triangles; t++) {
-        int32_t *c = m->corner[t], a = c[0], b = c[1], d = c[2];
+void drape_i_irregular_sort(int32_t vertices, int32_t triangles, int32_t (*corner)[3], int32_t *first,
+                            int32_t (*sorted)[3]) {
+    for (int32_t t = 0; t < triangles; t++) {
+        int32_t *c = corner[t], a = c[0], b = c[1], d = c[2];
         if (b < a && b < d) c[0] = b, c[1] = d, c[2] = a;
         else if (d < a && d < b) c[0] = d, c[1] = a, c[2] = b;
         first[c[0] + 1]++;
     }
-    for (int32_t v = 0; v < m->vertices; v++) first[v + 1] += first[v];
-    for (int32_t t = 0; t < m->triangles; t++) memcpy(sorted[first[m->corner[t][0]]++], m->corner[t], sizeof *sorted);
-    memcpy(m->corner, sorted, (size_t)m->triangles * sizeof *sorted);
+    for (int32_t v = 0; v < vertices; v++) first[v + 1] += first[v];
+    for (int32_t t = 0; t < triangles; t++) memcpy(sorted[first[corner[t][0]]++], corner[t], sizeof *sorted);
+    memcpy(corner, sorted, (size_t)triangles * sizeof *sorted);
 }
 
 /* The input, to begin again from. */
@@ -496,6 +541,7 @@ static drape_status allocate(drape_context *ctx, drape_i_arena *arena, mesh *m, 
     s->input.out = drape_i_arena_get(ctx, arena, n, sizeof *s->input.out);
     s->count = drape_i_arena_get(ctx, arena, n + 1, sizeof *s->count);
     s->link = m->stack;
+    m->room = 3 * m->triangles;
     return m->twin && m->out && m->freedom && m->stack && m->queued && s->input.uv && s->input.corner &&
                    s->input.twin && s->input.out && s->count
                ? DRAPE_OK
@@ -516,15 +562,16 @@ static drape_status make_irregular(drape_context *ctx, mesh *m, scratch *s) {
     if ((status = find_twins(ctx, m, s->link))) return status;
     find_freedom(m, s->count);
     copy present = {m->uv, m->corner, m->twin, m->out};
-    double length = 1, wanted = smaller(ACCEPTED, worst_quality(m));
+    double length = 1, wanted = drape_i_irregular_wanted(worst_quality(m));
+    uint64_t rounds = 0;
     transfer(m, &present, &s->input);
-    for (int32_t i = 1; i <= ATTEMPTS; i++, length /= 2) {
-        attempt(m, i < ATTEMPTS ? length : 0);
-        if (i == ATTEMPTS || worst_quality(m) >= wanted) break;
+    for (int32_t i = 1; i <= DRAPE_I_IRREGULAR_ATTEMPTS; i++, length /= 2) {
+        rounds += attempt(m, i < DRAPE_I_IRREGULAR_ATTEMPTS ? length : 0, rounds);
+        if (i == DRAPE_I_IRREGULAR_ATTEMPTS || worst_quality(m) >= wanted) break;
         transfer(m, &s->input, &present);
     }
     memset(s->count, 0, ((size_t)m->vertices + 1) * sizeof *s->count);
-    sort_triangles(m, s->count, s->input.corner);
+    drape_i_irregular_sort(m->vertices, m->triangles, m->corner, s->count, s->input.corner);
     return DRAPE_OK;
 }
 
@@ -543,34 +590,46 @@ drape_status drape_i_irregular(drape_context *ctx, uint64_t seed, int32_t vertic
 
 /* ---- Tubes ---- */
 
-/* Regular cells between columns i and i + 1; returns how many triangles there are then. */
-static int32_t add_column(drape_i_grid *g, int32_t i, int32_t t) {
-    for (int32_t j = 0; j + 1 < g->ny; j++) {
-        int32_t a = i + g->nx * j, b = a + 1, d = a + g->nx, c = d + 1;
-        g->triangle[t][0] = a, g->triangle[t][1] = b, g->triangle[t++][2] = c;
-        g->triangle[t][0] = a, g->triangle[t][1] = c, g->triangle[t++][2] = d;
+/* Regular cells between columns i and i + 1. */
+static void add_column(drape_i_grid *g, int32_t i) {
+    for (int32_t j = g->window.from[1]; j + 1 < g->window.to[1]; j++) {
+        int32_t a = drape_i_grid_vertex(g, i, j), b = a + 1, d = drape_i_grid_vertex(g, i, j + 1), c = d + 1;
+        int32_t(*t)[3] = g->triangle + g->triangles;
+        t[0][0] = a, t[0][1] = b, t[0][2] = c;
+        t[1][0] = a, t[1][1] = c, t[1][2] = d;
+        g->triangles += 2;
     }
-    return t;
+}
+
+void drape_i_irregular_inner(const drape_i_grid *g, drape_i_grid *inner) {
+    const int32_t columns = g->nx - 2;
+    *inner =
+        (drape_i_grid){.nx = columns, .ny = g->ny, .cut_x = columns - 1, .cut_y = g->ny - 1, .height = g->height};
+    inner->width = g->width * (columns - 1) / (g->nx - 1);
+}
+
+void drape_i_irregular_seam(drape_i_grid *g) {
+    add_column(g, 0);
+    add_column(g, g->nx - 2);
 }
 
 drape_status drape_i_irregular_tube(drape_context *ctx, uint64_t seed, drape_i_grid *g) {
     DRAPE_ASSERT(g->nx >= 4 && g->vertices == g->nx * g->ny);
-    int32_t columns = g->nx - 2, t = 0;
+    const int32_t columns = g->nx - 2;
     drape_i_arena arena = {0};
-    drape_i_grid inner = {.nx = columns, .ny = g->ny, .cut_x = columns - 1, .cut_y = g->ny - 1, .height = g->height};
-    inner.width = g->width * (columns - 1) / (g->nx - 1);
+    drape_i_grid inner;
+    drape_i_irregular_inner(g, &inner);
     drape_status status = drape_i_grid_make(ctx, &arena, &inner);
     if (!status) status = drape_i_irregular(ctx, seed, inner.vertices, inner.uv, inner.triangles, inner.triangle);
     for (int32_t v = 0; v < inner.vertices && !status; v++)
         for (int32_t k = 0; k < 2; k++)
             g->uv[2 * (v % columns + 1 + (int64_t)g->nx * (v / columns)) + k] = inner.uv[2 * (int64_t)v + k];
-    for (; t < inner.triangles && !status; t++)
+    for (g->triangles = 0; g->triangles < inner.triangles && !status; g->triangles++)
         for (int32_t k = 0; k < 3; k++) {
-            int32_t v = inner.triangle[t][k];
-            g->triangle[t][k] = v % columns + 1 + g->nx * (v / columns);
+            int32_t v = inner.triangle[g->triangles][k];
+            g->triangle[g->triangles][k] = v % columns + 1 + g->nx * (v / columns);
         }
-    if (!status) t = add_column(g, g->nx - 2, add_column(g, 0, t));
-    DRAPE_ASSERT(status || t == g->triangles);
+    if (!status) drape_i_irregular_seam(g);
     drape_i_arena_free(ctx, &arena);
     return status;
 }

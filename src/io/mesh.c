@@ -287,7 +287,7 @@ const char *drape_i_mesh_what(drape_context *ctx, const char *name, int64_t line
 
 /* ---- files ---- */
 
-static bool is_ply(const char *path, const char *data, int64_t size) {
+bool drape_i_mesh_is_ply(const char *path, const char *data, int64_t size) {
     if (size >= 4 && memcmp(data, "ply", 3) == 0 && (data[3] == '\n' || data[3] == '\r')) return true;
     return drape_i_ends_in(path, ".ply");
 }
@@ -299,7 +299,7 @@ drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const c
     *out = (drape_i_mesh){0};
     drape_status status = drape_i_file_read(ctx, path, &data, &size);
     if (status) return status;
-    bool ply = is_ply(path, data, size);
+    bool ply = drape_i_mesh_is_ply(path, data, size);
     status = ply ? drape_i_ply_parse(ctx, arena, path, data, size, listener, out)
                  : drape_i_obj_parse(ctx, arena, path, data, size, listener, out);
     DRAPE_FREE(ctx, data, size + 1);

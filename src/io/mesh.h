@@ -60,6 +60,8 @@ typedef struct drape_i_mesh_listener {
 drape_status drape_i_mesh_read(drape_context *ctx, drape_i_arena *arena, const char *path,
                                const drape_i_mesh_listener *listener, drape_i_mesh *out);
 
+/* Whether a file that begins so is PLY. */
+bool drape_i_mesh_is_ply(const char *path, const char *data, int64_t size);
 /* The same of a file in memory of one format; name is for messages. The data need not end in a zero. */
 drape_status drape_i_obj_parse(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
                                int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);

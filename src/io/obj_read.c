@@ -17,49 +17,18 @@
  * each may list all faces that follow. Corners of one face are limited, since cutting takes their square. Both keep
  * the time linear in the size of the file. The decimal point of strtod is the locale's, so the thread's locale is "C"
  * meanwhile. */
-#include "base/text.h"
-#include "io/mesh.h"
+#include "io/obj_reader.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    MAX_NAMES = 16, /* on a g line */
-    MAX_VALUES = 7, /* numbers on a v line: x y z r g b a */
-};
-
 typedef drape_i_word word;
+typedef drape_i_obj_counts counts;
+typedef drape_i_obj_reader reader;
 
-/* What the first pass finds. */
-typedef struct counts {
-    int64_t vertices, uv_vertices, triangles, runs;
-} counts;
-
-typedef struct reader {
-    drape_context *ctx;
-    const char *name;
-    const drape_i_mesh_listener *listener; /* or NULL */
-    const char *code;                      /* of the current problem, for the listener; NULL: "bad-line" */
-    const char *data, *at, *end;
-    int64_t line;  /* where the current statement begins */
-    int64_t lines; /* ends of lines passed so far */
-
-    counts total; /* in the file */
-    counts now;   /* read so far */
-    drape_i_mesh *mesh;
-    drape_i_mesh_face *face; /* the current one */
-    drape_i_group_run *run;
-
-    word object, group[MAX_NAMES]; /* names that hold now; an empty object is none */
-    int32_t group_count;
-    bool new_names;    /* since the last face */
-    int64_t open_runs; /* runs from here on have no end yet */
-
-    int64_t unknown, unknown_line; /* statements, and the first of them */
-    word unknown_word;
-} reader;
+enum { MAX_NAMES = DRAPE_I_OBJ_NAMES, MAX_VALUES = DRAPE_I_OBJ_VALUES };
 
 DRAPE_PRINTF(2, 3)
 static drape_status fail(const reader *r, const char *format, ...) {
@@ -98,8 +67,7 @@ static void skip_space(reader *r) {
     }
 }
 
-/* An empty word at the end of the statement. */
-static word next_word(reader *r) {
+word drape_i_obj_word(reader *r) {
     skip_space(r);
     const char *first = r->at;
     if (r->at < r->end && *r->at == '#') return (word){first, 0};
@@ -107,17 +75,15 @@ static word next_word(reader *r) {
     return (word){first, r->at - first};
 }
 
-/* The first word of the next statement, passing over what is left of the last one; an empty word at the end of the
- * file. */
-static word next_statement(reader *r) {
+word drape_i_obj_statement(reader *r) {
     while (r->at < r->end) {
-        while (next_word(r).length) {
+        while (drape_i_obj_word(r).length) {
         }
         const char *newline = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
         r->at = newline ? newline + 1 : r->end;
         r->lines += newline != NULL;
         r->line = r->lines + 1;
-        word w = next_word(r);
+        word w = drape_i_obj_word(r);
         if (w.length) return w;
     }
     return (word){r->end, 0};
@@ -135,10 +101,14 @@ static void rewind_to_start(reader *r) {
     r->new_names = false;
 }
 
+word drape_i_obj_first(reader *r) {
+    word w = drape_i_obj_word(r);
+    return w.length ? w : drape_i_obj_statement(r);
+}
+
 static word first_statement(reader *r) {
     rewind_to_start(r);
-    word w = next_word(r);
-    return w.length ? w : next_statement(r);
+    return drape_i_obj_first(r);
 }
 
 static bool same(word w, const char *name) {
@@ -166,7 +136,7 @@ static drape_status read_number(reader *r, word w, double *out) {
 /* The numbers to the end of the statement. */
 static drape_status read_numbers(reader *r, int32_t most, double *out, int32_t *count) {
     word w;
-    for (*count = 0; (w = next_word(r)).length; ++*count) {
+    for (*count = 0; (w = drape_i_obj_word(r)).length; ++*count) {
         if (*count == most) return fail(r, "there is one number too many, '%s'", drape_i_quote(w).text);
         drape_status status = read_number(r, w, &out[*count]);
         if (status) return status;
@@ -174,27 +144,37 @@ static drape_status read_numbers(reader *r, int32_t most, double *out, int32_t *
     return DRAPE_OK;
 }
 
-static drape_status read_vertex(reader *r) {
-    double value[MAX_VALUES], *to = r->mesh->position + 3 * r->now.vertices++;
+drape_status drape_i_obj_vertex(reader *r, double out[3]) {
+    double value[MAX_VALUES];
     int32_t count;
-    for (int32_t k = 0; k < 3; k++) to[k] = NAN; /* for the case that this fails, and a listener continues */
     drape_status status = read_numbers(r, MAX_VALUES, value, &count);
     if (status) return status;
     if (count < 3 || count == 5)
         return fail(r, "a vertex of %d numbers; expected 3, 4 with a weight, or 6 or 7 with a color", count);
-    memcpy(to, value, 3 * sizeof *value);
+    memcpy(out, value, 3 * sizeof *value);
+    return DRAPE_OK;
+}
+
+static drape_status read_vertex(reader *r) {
+    double *to = r->mesh->position + 3 * r->now.vertices++;
+    for (int32_t k = 0; k < 3; k++) to[k] = NAN; /* for the case that this fails, and a listener continues */
+    return drape_i_obj_vertex(r, to);
+}
+
+drape_status drape_i_obj_uv(reader *r, double out[2]) {
+    double value[3] = {0};
+    int32_t count;
+    drape_status status = read_numbers(r, 3, value, &count);
+    if (status) return status;
+    if (count < 1) return fail(r, "a material-space vertex without a number");
+    memcpy(out, value, 2 * sizeof *value);
     return DRAPE_OK;
 }
 
 static drape_status read_uv(reader *r) {
-    double value[3] = {0}, *to = r->mesh->uv + 2 * r->now.uv_vertices++;
-    int32_t count;
+    double *to = r->mesh->uv + 2 * r->now.uv_vertices++;
     to[0] = to[1] = NAN;
-    drape_status status = read_numbers(r, 3, value, &count);
-    if (status) return status;
-    if (count < 1) return fail(r, "a material-space vertex without a number");
-    memcpy(to, value, 2 * sizeof *value);
-    return DRAPE_OK;
+    return drape_i_obj_uv(r, to);
 }
 
 /* ---- Faces ---- */
@@ -248,11 +228,11 @@ static drape_status read_corner(reader *r, word w, int32_t i) {
     return resolve(r, "material-space vertex", vt, r->now.uv_vertices, r->total.uv_vertices, &r->face->uv[i]);
 }
 
-static drape_status read_corners(reader *r) {
+drape_status drape_i_obj_corners(reader *r) {
     word w;
     int32_t n = 0;
     r->face->no_uv = false;
-    for (; (w = next_word(r)).length; n++) {
+    for (; (w = drape_i_obj_word(r)).length; n++) {
         if (n == DRAPE_I_POLYGON_MOST) return fail(r, "a face of more than %d corners", DRAPE_I_POLYGON_MOST);
         drape_status status = read_corner(r, w, n);
         if (status) return status;
@@ -273,16 +253,16 @@ static drape_status add_face(reader *r) {
 
 /* From the first word to the last of the same line. */
 static void read_object(reader *r) {
-    word first = next_word(r), last = first;
+    word first = drape_i_obj_word(r), last = first;
     int64_t lines = r->lines;
-    for (word w; (w = next_word(r)).length && r->lines == lines;) last = w;
+    for (word w; (w = drape_i_obj_word(r)).length && r->lines == lines;) last = w;
     r->object = (word){first.text, last.text + last.length - first.text};
     r->new_names = true;
 }
 
 static drape_status read_groups(reader *r) {
     int32_t n = 0;
-    for (word w; (w = next_word(r)).length; n++) {
+    for (word w; (w = drape_i_obj_word(r)).length; n++) {
         if (n == MAX_NAMES) return fail(r, "more than %d groups at a time", MAX_NAMES);
         r->group[n] = w;
     }
@@ -311,19 +291,19 @@ static void update_runs(reader *r) {
 }
 
 /* fo is how f was called before version 3 of the format. */
-static bool is_face(word w) { return same(w, "f") || same(w, "fo"); }
+bool drape_i_obj_is_face(word w) { return same(w, "f") || same(w, "fo"); }
 
 /* ---- The three passes: counting, vertices, faces (which may name vertices that come later) ---- */
 
 static void count_face(reader *r) {
     int64_t n = 0;
-    while (n <= DRAPE_I_POLYGON_MOST && next_word(r).length) n++;
+    while (n <= DRAPE_I_POLYGON_MOST && drape_i_obj_word(r).length) n++;
     if (n >= 3 && n <= DRAPE_I_POLYGON_MOST) r->total.triangles += n - 2;
     if (r->new_names) r->total.runs += (r->object.length > 0) + r->group_count;
     r->new_names = false;
 }
 
-static bool is_passed_over(word w) {
+bool drape_i_obj_is_passed_over(word w) {
     static const char *const known[] = {"vn", "vp", "l", "p", "s", "usemtl", "mtllib", NULL};
     for (int i = 0; known[i]; i++)
         if (same(w, known[i])) return true;
@@ -339,20 +319,20 @@ static void note_unknown(reader *r, word w) {
 
 static drape_status count(reader *r) {
     drape_status status = DRAPE_OK;
-    for (word w = first_statement(r); w.length && !status; w = next_statement(r)) {
+    for (word w = first_statement(r); w.length && !status; w = drape_i_obj_statement(r)) {
         if (same(w, "v")) r->total.vertices++;
         else if (same(w, "vt")) r->total.uv_vertices++;
-        else if (is_face(w)) count_face(r);
+        else if (drape_i_obj_is_face(w)) count_face(r);
         else if (same(w, "o")) read_object(r);
         else if (same(w, "g")) status = read_groups(r);
-        else if (!is_passed_over(w)) note_unknown(r, w);
+        else if (!drape_i_obj_is_passed_over(w)) note_unknown(r, w);
     }
     return status;
 }
 
 static drape_status read_vertices(reader *r) {
     drape_status status = DRAPE_OK;
-    for (word w = first_statement(r); w.length && !status; w = next_statement(r)) {
+    for (word w = first_statement(r); w.length && !status; w = drape_i_obj_statement(r)) {
         if (same(w, "v")) status = go_on(r, read_vertex(r));
         else if (same(w, "vt")) status = go_on(r, read_uv(r));
     }
@@ -360,7 +340,7 @@ static drape_status read_vertices(reader *r) {
 }
 
 static drape_status read_face(reader *r) {
-    drape_status status = read_corners(r);
+    drape_status status = drape_i_obj_corners(r);
     if (status) return status;
     if (!drape_i_mesh_may_cut(r->face, r->end - r->data)) return fail(r, DRAPE_I_TOO_MUCH_TO_CUT);
     update_runs(r);
@@ -369,10 +349,10 @@ static drape_status read_face(reader *r) {
 
 static drape_status read_faces(reader *r) {
     drape_status status = DRAPE_OK;
-    for (word w = first_statement(r); w.length && !status; w = next_statement(r)) {
+    for (word w = first_statement(r); w.length && !status; w = drape_i_obj_statement(r)) {
         if (same(w, "v")) r->now.vertices++;
         else if (same(w, "vt")) r->now.uv_vertices++;
-        else if (is_face(w)) status = go_on(r, read_face(r));
+        else if (drape_i_obj_is_face(w)) status = go_on(r, read_face(r));
         else if (same(w, "o")) read_object(r);
         else if (same(w, "g")) status = read_groups(r);
     }

@@ -10,43 +10,17 @@
  * The file is gone through three times: counting, vertices, faces. Before an element is read, its count is compared
  * with the bytes that are left. So no number in the file decides how much memory or time is taken. */
 #include "base/text.h"
-#include "io/mesh.h"
-#include "io/ply_header.h"
+#include "io/ply_reader.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What a property is to us. */
-typedef enum role { PASSED_OVER, X, Y, Z, U, V, CORNERS, CORNER_UV } role;
+typedef drape_i_ply_role role;
+typedef drape_i_ply_reader reader;
 
-enum { NUMBERS = V + 1, MOST_UV = 2 * DRAPE_I_POLYGON_MOST };
-
-typedef struct reader {
-    drape_context *ctx;
-    const char *name;
-    const drape_i_mesh_listener *listener; /* or NULL */
-    const char *data, *at, *end;
-    drape_i_ply_header *header;
-    int64_t line; /* of an ascii file, where `at` is */
-
-    const drape_i_ply_element *element; /* the current one, its row, the roles of its properties */
-    int64_t row;
-    role roles[DRAPE_I_PLY_MOST];
-
-    double number[NUMBERS]; /* of the current row, by role */
-    int32_t corners, uv_numbers;
-    double corner[DRAPE_I_POLYGON_MOST], corner_uv[MOST_UV];
-
-    const drape_i_ply_element *vertex, *face;
-    const char *vertex_at, *face_at; /* where they begin */
-    int64_t vertex_line, face_line;
-    int64_t triangles, all_corners; /* of all faces */
-    bool vertex_uv, face_uv;
-    drape_i_mesh *mesh;
-    drape_i_mesh_face *polygon;
-} reader;
+enum { MOST_UV = DRAPE_I_PLY_MOST_UV };
 
 /* "name:line: what", or "name: face 12: what" in a binary file. */
 DRAPE_PRINTF(2, 3)
@@ -142,19 +116,21 @@ static drape_status read_list(reader *r, const drape_i_ply_property *p, role as)
     double count;
     drape_status status = read_value(r, p->count_type, &count);
     if (status) return status;
-    int32_t most = as == CORNERS ? DRAPE_I_POLYGON_MOST : MOST_UV;
-    double *to = as == CORNERS ? r->corner : r->corner_uv;
+    int32_t most = as == DRAPE_I_PLY_CORNERS ? DRAPE_I_POLYGON_MOST : MOST_UV;
+    double *to = as == DRAPE_I_PLY_CORNERS ? r->corner : r->corner_uv;
     if (!(count >= 0 && count <= INT32_MAX)) return fail(r, "a list of %.0f numbers", count);
-    if (as == PASSED_OVER) return skip_values(r, p->type, (int64_t)count);
-    if (as == CORNERS && (count < 3 || count > most)) return fail(r, "a face of %.0f corners", count);
+    if (as == DRAPE_I_PLY_PASSED_OVER) return skip_values(r, p->type, (int64_t)count);
+    if (as == DRAPE_I_PLY_CORNERS && (count < 3 || count > most)) return fail(r, "a face of %.0f corners", count);
     if (count > most) return fail(r, "texture coordinates of %.0f numbers", count);
+    if (as == DRAPE_I_PLY_CORNERS) r->corners_at = r->at;
     for (int32_t i = 0; i < (int32_t)count && !status; i++) status = read_value(r, p->type, &to[i]);
-    *(as == CORNERS ? &r->corners : &r->uv_numbers) = (int32_t)count;
+    if (as == DRAPE_I_PLY_CORNERS) r->corners_end = r->at;
+    *(as == DRAPE_I_PLY_CORNERS ? &r->corners : &r->uv_numbers) = (int32_t)count;
     return status;
 }
 
 /* An element in ascii is a line. */
-static void begin_row(reader *r) {
+void drape_i_ply_begin_row(reader *r) {
     if (r->header->format != DRAPE_I_PLY_ASCII) return;
     for (skip_space(r); r->at < r->end && *r->at == '\n'; skip_space(r)) r->at++, r->line++;
 }
@@ -165,14 +141,14 @@ static drape_status end_row(reader *r) {
     return w.length ? fail(r, "there is one number too many, '%s'", drape_i_quote(w).text) : DRAPE_OK;
 }
 
-static drape_status read_row(reader *r) {
+drape_status drape_i_ply_row(reader *r) {
     drape_status status = DRAPE_OK;
-    begin_row(r);
+    drape_i_ply_begin_row(r);
     r->corners = r->uv_numbers = 0;
     for (int32_t i = 0; i < r->element->properties && !status; i++) {
         const drape_i_ply_property *p = &r->element->property[i];
         if (p->list) status = read_list(r, p, r->roles[i]);
-        else if (r->roles[i] == PASSED_OVER) status = skip_values(r, p->type, 1);
+        else if (r->roles[i] == DRAPE_I_PLY_PASSED_OVER) status = skip_values(r, p->type, 1);
         else status = read_value(r, p->type, &r->number[r->roles[i]]);
     }
     return status ? status : end_row(r);
@@ -186,39 +162,39 @@ static int32_t find_property(const drape_i_ply_element *e, const char *name, boo
     return -1;
 }
 
-static drape_status set_vertex_roles(reader *r) {
+drape_status drape_i_ply_vertex_roles(reader *r) {
     static const char *const axes[] = {"x", "y", "z"};
     static const char *const pairs[][2] = {{"s", "t"}, {"u", "v"}, {"texture_u", "texture_v"}};
     memset(r->roles, 0, sizeof r->roles);
     for (int32_t k = 0; k < 3; k++) {
         int32_t i = find_property(r->vertex, axes[k], false);
         if (i < 0) return fail(r, "the vertices have no property %s", axes[k]);
-        r->roles[i] = (role)(X + k);
+        r->roles[i] = (role)(DRAPE_I_PLY_X + k);
     }
     r->vertex_uv = false;
     for (int32_t k = 0; k < 3 && !r->vertex_uv && !r->face_uv; k++) {
         int32_t u = find_property(r->vertex, pairs[k][0], false), v = find_property(r->vertex, pairs[k][1], false);
         if (u < 0 || v < 0) continue;
-        r->roles[u] = U;
-        r->roles[v] = V;
+        r->roles[u] = DRAPE_I_PLY_U;
+        r->roles[v] = DRAPE_I_PLY_V;
         r->vertex_uv = true;
     }
     return DRAPE_OK;
 }
 
-static drape_status set_face_roles(reader *r) {
+drape_status drape_i_ply_face_roles(reader *r) {
     int32_t corners = find_property(r->face, "vertex_indices", true);
     int32_t uv = find_property(r->face, "texcoord", true);
     memset(r->roles, 0, sizeof r->roles);
     if (corners < 0) corners = find_property(r->face, "vertex_index", true);
     if (corners < 0) return fail(r, "the faces have no list vertex_indices");
-    r->roles[corners] = CORNERS;
-    if (uv >= 0) r->roles[uv] = CORNER_UV;
+    r->roles[corners] = DRAPE_I_PLY_CORNERS;
+    if (uv >= 0) r->roles[uv] = DRAPE_I_PLY_CORNER_UV;
     r->face_uv = uv >= 0;
     return DRAPE_OK;
 }
 
-static drape_status find_elements(reader *r) {
+drape_status drape_i_ply_find_elements(reader *r) {
     for (int32_t i = 0; i < r->header->elements; i++) {
         const drape_i_ply_element *e = &r->header->element[i];
         const drape_i_ply_element **slot = drape_i_word_is(e->name, "vertex") ? &r->vertex
@@ -259,9 +235,9 @@ static drape_status count_element(reader *r, const drape_i_ply_element *e) {
     r->row = 0;
     memset(r->roles, 0, sizeof r->roles);
     drape_status status = check_count(r);
-    if (!status && e == r->face) status = set_face_roles(r);
+    if (!status && e == r->face) status = drape_i_ply_face_roles(r);
     for (; r->row < e->count && e->properties && !status; r->row++) {
-        status = read_row(r);
+        status = drape_i_ply_row(r);
         if (e != r->face || status) continue;
         r->triangles += r->corners - 2;
         r->all_corners += r->corners;
@@ -288,7 +264,7 @@ static drape_status count(reader *r) {
 }
 
 static void warn_of_rest(reader *r) {
-    begin_row(r);
+    drape_i_ply_begin_row(r);
     if (r->at < r->end)
         drape_i_log(r->ctx, DRAPE_LOG_WARNING, "%s: %lld bytes after the last element are ignored", r->name,
                     (long long)(r->end - r->at));
@@ -302,12 +278,12 @@ static drape_status read_vertices(reader *r) {
     r->line = r->vertex_line;
     drape_status status = DRAPE_OK;
     for (r->row = 0; r->row < r->element->count && !status; r->row++) {
-        status = read_row(r);
-        for (int32_t k = X; k <= (r->vertex_uv ? V : Z) && !status; k++)
+        status = drape_i_ply_row(r);
+        for (int32_t k = DRAPE_I_PLY_X; k <= (r->vertex_uv ? DRAPE_I_PLY_V : DRAPE_I_PLY_Z) && !status; k++)
             if (!isfinite(r->number[k])) status = go_on(r, "not-finite", fail(r, "%s is not finite", names[k]));
         if (status) break;
-        memcpy(m->position + 3 * r->row, &r->number[X], 3 * sizeof(double));
-        if (r->vertex_uv) memcpy(m->uv + 2 * r->row, &r->number[U], 2 * sizeof(double));
+        memcpy(m->position + 3 * r->row, &r->number[DRAPE_I_PLY_X], 3 * sizeof(double));
+        if (r->vertex_uv) memcpy(m->uv + 2 * r->row, &r->number[DRAPE_I_PLY_U], 2 * sizeof(double));
     }
     return status;
 }
@@ -348,7 +324,7 @@ static drape_status read_faces(reader *r) {
     r->at = r->face_at;
     r->line = r->face_line;
     for (r->row = 0; r->row < r->element->count && !status; r->row++) {
-        status = read_row(r);
+        status = drape_i_ply_row(r);
         if (!status) status = add_face(r, next_uv, &triangles);
         next_uv += r->corners;
     }
@@ -374,15 +350,15 @@ static drape_status allocate(reader *r, drape_i_arena *arena, drape_i_arena *scr
 }
 
 static drape_status read_body(reader *r, drape_i_arena *arena, drape_i_arena *scratch) {
-    drape_status status = find_elements(r);
-    if (!status) status = set_face_roles(r);
-    if (!status) status = set_vertex_roles(r);
+    drape_status status = drape_i_ply_find_elements(r);
+    if (!status) status = drape_i_ply_face_roles(r);
+    if (!status) status = drape_i_ply_vertex_roles(r);
     if (!status) status = count(r);
     if (!status) warn_of_rest(r);
-    if (!status) status = set_vertex_roles(r);
+    if (!status) status = drape_i_ply_vertex_roles(r);
     if (!status) status = allocate(r, arena, scratch);
     if (!status) status = read_vertices(r);
-    if (!status) status = set_face_roles(r);
+    if (!status) status = drape_i_ply_face_roles(r);
     if (!status) status = read_faces(r);
     return status ? status : drape_i_mesh_finish(r->ctx, scratch, r->name, r->mesh);
 }

@@ -116,7 +116,7 @@ static void read_size(reader_t *r, const drape_i_node *node, const drape_i_image
 static bool find_pattern(reader_t *r, const drape_i_node *node, const drape_piece *piece, const drape_i_shape *shape,
                          drape_appearance *look) {
     const drape_i_mesh *m = shape->mesh;
-    if (piece->uv) return true;
+    if (piece->uv || (shape->part && shape->part->has_uv)) return true;
     if (!m || !m->uv) {
         drape_i_problem_at(&r->problems, node, false,
                            "texture: %s has no texture coordinates; unwrap the mesh, or use color instead",

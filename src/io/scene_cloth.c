@@ -155,10 +155,12 @@ static bool is_irregular(reader_t *r, const drape_i_node *grid, int32_t *seed) {
     return irregular || r->options->irregular;
 }
 
-static bool make_irregular(reader_t *r, const drape_i_node *grid, bool tube, int32_t seed, drape_i_grid *g) {
-    drape_status status =
-        tube ? drape_i_irregular_tube(r->ctx, (uint64_t)seed, g)
-             : drape_i_irregular(r->ctx, (uint64_t)seed, g->vertices, g->uv, g->triangles, g->triangle);
+static bool make_irregular(reader_t *r, const drape_i_node *grid, const drape_i_shape *shape, int32_t seed,
+                           drape_i_grid *g) {
+    drape_status status;
+    if (g->loose) status = r->windows->irregular(r->ctx, (uint64_t)seed, shape->tube, shape->plan, g);
+    else if (shape->tube) status = drape_i_irregular_tube(r->ctx, (uint64_t)seed, g);
+    else status = drape_i_irregular(r->ctx, (uint64_t)seed, g->vertices, g->uv, g->triangles, g->triangle);
     if (status) return drape_i_scene_failed(r, grid, status);
     for (int64_t i = 0; i < g->vertices; i++)
         for (int32_t k = 0; k < 2; k++) g->rest[3 * i + k] = g->uv[2 * i + k];
@@ -244,22 +246,22 @@ bool drape_i_read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece
     if (r->problems.count > before) return false;
     read_cut(r, node, g);
     read_diagonals(r, node, g);
-    bool tube = read_tube(r, node, g);
+    bool tube = shape->tube = read_tube(r, node, g);
     if (r->problems.count > before || !has_room(r, node, g)) return false;
     int32_t seed = 1;
     bool irregular = is_irregular(r, node, &seed);
-    if (shape->window && !irregular) choose_window(shape->window, tube, g);
+    if (shape->window) choose_window(shape->window, tube, g);
+    g->loose = g->partly && irregular;
     if (drape_i_grid_make(r->ctx, &r->out->arena, g)) {
         r->problems.status = DRAPE_ERROR_MEMORY;
         return false;
     }
-    if ((irregular && !make_irregular(r, node, tube, seed, g)) || (tube && !roll_up(r, g))) return false;
+    if ((irregular && !make_irregular(r, node, shape, seed, g)) || (tube && !roll_up(r, g))) return false;
     if (!read_curve(r, node, tube, g)) return false;
     piece->vertices = g->vertices, piece->rest = g->rest, piece->uv = g->uv;
     piece->triangles = g->triangles, piece->triangle = g->triangle[0];
     if (tube) piece->uv_vertices = g->uv_vertices, piece->uv_triangle = g->uv_triangle[0];
     shape->grid = g;
-    shape->tube = tube;
     shape->uv_unit = 1;
     return true;
 }
@@ -421,10 +423,30 @@ static void check_fold(reader_t *r, const drape_i_node *node, const drape_i_mesh
         t, a[0], a[1], a[2], other, b[0], b[1], b[2]);
 }
 
+/* In the pattern and in space, of triangles that belong to this part of the scene. */
+static void measure_part(drape_i_mesh_part *part, const drape_i_mesh *m) {
+    part->measured = true;
+    for (int32_t t = 0; t < m->triangles; t++) {
+        if (!part->chosen[m->triangle[t][0]]) continue;
+        part->area[0] += area_of(m->uv, 2, (const int32_t(*)[3])m->uv_triangle + t, 1);
+        part->area[1] += area_of(m->position, 3, (const int32_t(*)[3])m->triangle + t, 1);
+    }
+}
+
+/* All of a file, or a part of one that can be divided. */
+static drape_status read_file(reader_t *r, const char *path, const drape_i_mesh_choice *choice,
+                              const drape_i_mesh_listener *listener, drape_i_mesh_part **part, drape_i_mesh *m) {
+    drape_status status = DRAPE_OK;
+    *part = NULL;
+    if (choice) status = r->windows->mesh(r->ctx, &r->out->arena, path, choice, part, m);
+    return status || *part ? status : drape_i_mesh_read(r->ctx, &r->out->arena, path, listener, m);
+}
+
 bool drape_i_read_mesh_file(reader_t *r, const drape_i_node *map, const drape_i_node *node,
-                            drape_i_mesh_source *out) {
+                            const drape_i_mesh_choice *choice, drape_i_mesh_source *out) {
     drape_i_mesh *m = drape_i_scene_get(r, 1, sizeof *m);
     double unit = 1, uv_scale = 1;
+    drape_i_mesh_part *part;
     *out = (drape_i_mesh_source){.use_uv = true};
     if (!m) return false;
     if (node->kind != DRAPE_I_SCALAR || !*node->text) {
@@ -440,7 +462,7 @@ bool drape_i_read_mesh_file(reader_t *r, const drape_i_node *map, const drape_i_
     if (!path) return false;
     mesh_forwarder forwarder = {r, node, path, 0};
     drape_i_mesh_listener listener = {pass_on, &forwarder};
-    drape_status status = drape_i_mesh_read(r->ctx, &r->out->arena, path, r->listener ? &listener : NULL, m);
+    drape_status status = read_file(r, path, choice, r->listener ? &listener : NULL, &part, m);
     r->problems.code = "bad-mesh";
     if (status) return drape_i_scene_file_failed(r, node, status);
     for (int64_t i = 0; i < 3 * (int64_t)m->vertices; i++) m->position[i] *= unit;
@@ -449,12 +471,17 @@ bool drape_i_read_mesh_file(reader_t *r, const drape_i_node *map, const drape_i_
     refuse_unreferenced(r, node, path, m);
     if (out->use_uv && m->uv && !forwarder.count) {
         r->problems.code = "uv-no-lengths";
-        check_uv(r, node, m, uv_scale);
+        if (part) measure_part(part, m);
+        else check_uv(r, node, m, uv_scale);
         r->problems.code = "uv-folded";
         check_fold(r, node, m);
     }
-    *out = (drape_i_mesh_source){
-        .mesh = m, .file = path, .use_uv = out->use_uv, .uv_unit = unit * uv_scale, .good = !forwarder.count};
+    *out = (drape_i_mesh_source){.mesh = m,
+                                 .file = path,
+                                 .use_uv = out->use_uv,
+                                 .uv_unit = unit * uv_scale,
+                                 .good = !forwarder.count,
+                                 .part = part};
     return true;
 }
 
@@ -466,8 +493,20 @@ static void take_mesh(const drape_i_mesh_source *from, drape_piece *piece, drape
     if (from->use_uv && m->uv)
         piece->uv = m->uv, piece->uv_triangle = m->uv_triangle[0], piece->uv_vertices = m->uv_vertices;
     shape->mesh = m;
+    shape->part = from->part;
     shape->file = from->file;
     shape->uv_unit = from->uv_unit;
+}
+
+/* What of a mesh belongs to this part of the scene; NULL: all of it. */
+static const drape_i_mesh_choice *find_choice(const reader_t *r, const drape_i_node *piece, int32_t index) {
+    static const char *const whole[] = {"resolution", "seams", "bands", "buttons"};
+    static const drape_i_mesh_choice nothing;
+    if (!r->windows || !r->windows->mesh || drape_i_picks_need_piece(piece)) return NULL;
+    for (int32_t i = 0; i < 4; i++)
+        if (drape_i_node_find(piece, whole[i])) return NULL;
+    *r->windows->divides = true;
+    return index < r->windows->count ? &r->windows->choice[index] : &nothing;
 }
 
 static bool read_mesh(reader_t *r, const drape_i_node *piece_node, drape_piece *piece, drape_i_shape *shape) {
@@ -475,7 +514,8 @@ static bool read_mesh(reader_t *r, const drape_i_node *piece_node, drape_piece *
     drape_i_mesh_source source;
     drape_i_garment *garment = NULL;
     int32_t before = r->problems.count;
-    bool good = mesh ? drape_i_read_mesh_file(r, piece_node, mesh, &source)
+    const drape_i_mesh_choice *choice = find_choice(r, piece_node, (int32_t)(shape - r->shapes));
+    bool good = mesh ? drape_i_read_mesh_file(r, piece_node, mesh, choice, &source)
                      : drape_i_read_panels(r, piece_node, &source, &garment);
     if (!good) return false;
     bool whole = source.good && source.mesh->unreferenced == 0 && r->problems.count == before;
@@ -559,8 +599,11 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     if (material) drape_i_read_material(r, material, &piece->material);
     r->problems.code = "bad-cloth";
     placement place = drape_i_read_place(r, node);
-    if (r->windows && !drape_i_picks_need_piece(node))
-        shape->window = index < r->windows->count ? &r->windows->window[index] : &empty;
+    if (r->windows && !drape_i_picks_need_piece(node)) {
+        const bool given = index < r->windows->count;
+        shape->window = given ? &r->windows->window[index] : &empty;
+        shape->plan = given ? &r->windows->plan[index] : NULL;
+    }
     bool good = read_shape(r, node, piece, shape);
     r->problems.code = "bad-cloth";
     if (piece->rest) {
@@ -571,7 +614,9 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     if (piece->rest && r->listener) tell_piece(r, node, piece, shape);
     if (!good) return;
     const drape_i_grid *partly = shape->grid && shape->grid->partly ? shape->grid : NULL;
-    shape->all = partly ? drape_i_grid_count(partly, shape->tube) : piece->vertices;
+    shape->all = piece->vertices;
+    if (partly) shape->all = drape_i_grid_count(partly, shape->tube);
+    if (shape->part) shape->all = shape->part->vertices;
     if (shape->all > INT32_MAX - r->out->parts.vertices) {
         drape_i_problem_at(&r->problems, node, false,
                            "the pieces have too many vertices in total; use coarser meshes");
@@ -580,7 +625,8 @@ static void read_piece(reader_t *r, const drape_i_node *node, int32_t index, con
     shape->vertices = piece->vertices;
     shape->position = piece->rest;
     r->vertices += piece->vertices;
-    r->out->parts.piece[index] = (drape_i_whole_piece){r->out->parts.vertices, shape->all, partly, shape->tube};
+    r->out->parts.piece[index] =
+        (drape_i_whole_piece){r->out->parts.vertices, shape->all, partly, shape->part, shape->tube};
     r->out->parts.vertices += shape->all;
 }
 
@@ -592,7 +638,8 @@ static void number_vertices(reader_t *r) {
         const drape_i_whole_piece *whole = &r->out->parts.piece[p];
         const drape_i_window *w = whole->grid ? &whole->grid->window : NULL;
         int32_t *at = number + r->shapes[p].first_vertex;
-        for (int32_t v = 0; !w && v < r->shapes[p].vertices; v++) at[v] = whole->first + v;
+        for (int32_t v = 0; !w && v < r->shapes[p].vertices; v++)
+            at[v] = whole->first + (whole->mesh ? whole->mesh->number[v] : v);
         for (int32_t j = w ? w->from[1] : 0; w && j < w->to[1]; j++)
             for (int32_t i = w->from[0]; i < w->to[0]; i++) {
                 int32_t v = drape_i_grid_vertex(whole->grid, i, j);

@@ -11,8 +11,9 @@ typedef struct drape_i_mesh_source {
     drape_i_mesh *mesh;
     const char *file; /* NULL: panels */
     bool use_uv;
-    double uv_unit; /* m: of 1 in the texture coordinates */
-    bool good;      /* it was read without a problem for the listener */
+    double uv_unit;          /* m: of 1 in the texture coordinates */
+    bool good;               /* it was read without a problem for the listener */
+    drape_i_mesh_part *part; /* NULL: all of the mesh was read */
 } drape_i_mesh_source;
 
 /* What is known of the panels of a piece until it is done. */
@@ -22,8 +23,10 @@ typedef struct drape_i_garment drape_i_garment;
 
 /* A grid, without its place; false after a problem. */
 bool drape_i_read_grid(reader_t *r, const drape_i_node *node, drape_piece *piece, drape_i_shape *shape);
-/* The file of `node`, by the keys unit, up, uv and uv_scale of the map; false after a problem. */
-bool drape_i_read_mesh_file(reader_t *r, const drape_i_node *map, const drape_i_node *node, drape_i_mesh_source *out);
+/* The file of `node`, by the keys unit, up, uv and uv_scale of the map; false after a problem. choice: what of it is
+ * read if it can be divided; NULL: all. */
+bool drape_i_read_mesh_file(reader_t *r, const drape_i_node *map, const drape_i_node *node,
+                            const drape_i_mesh_choice *choice, drape_i_mesh_source *out);
 
 /* ---- Each false after a problem ---- */
 

@@ -12,7 +12,7 @@ static bool read_panel_shape(reader_t *r, const drape_i_node *node, garment_pane
         drape_i_problem_at(&r->problems, node, false, "a panel needs `grid:` or `mesh:`%s", grid ? ", not both" : "");
         return false;
     }
-    if (mesh) return drape_i_read_mesh_file(r, node, mesh, source);
+    if (mesh) return drape_i_read_mesh_file(r, node, mesh, NULL, source);
     drape_piece made = {0};
     drape_i_shape shape = {0};
     drape_i_mesh *m = drape_i_scene_get(r, 1, sizeof *m);

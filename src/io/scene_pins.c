@@ -155,9 +155,22 @@ static void pick_between(picking *p, const drape_i_mesh *m) {
     }
 }
 
+static int compare_vertices(const void *a, const void *b) {
+    int32_t p = *(const int32_t *)a, q = *(const int32_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* Where a number of the mesh file is in the part of it that was read; -1: nowhere. */
+static int32_t place_in_part(const drape_i_shape *shape, int32_t number) {
+    const int32_t *at =
+        bsearch(&number, shape->part->number, (size_t)shape->vertices, sizeof number, compare_vertices);
+    return at ? (int32_t)(at - shape->part->number) : -1;
+}
+
 /* The vertex that has this number in the piece, or in the mesh file; -1: it was not read. */
 static int32_t vertex_of(const drape_i_shape *shape, int32_t number) {
     int32_t i, j;
+    if (shape->part) return shape->vertices > 0 ? place_in_part(shape, number) : -1;
     if (shape->mesh) return drape_i_mesh_of_file(shape->mesh, number);
     if (!shape->grid->partly) return number;
     drape_i_grid_find(shape->grid, shape->tube, number, &i, &j);
@@ -240,6 +253,7 @@ static void pick_group(picking *p, const drape_i_node *node) {
         for (int32_t i = 0; i < m->group[g].vertices; i++) pick(p, m->group[g].vertex[i]);
         return;
     }
+    if (p->shape->part) return; /* it may be elsewhere */
     drape_i_join(names, known, sizeof known);
     if (!m)
         drape_i_problem_at(&p->r->problems, node, false, "group: works only on meshes; on a grid use where or at");
@@ -259,11 +273,6 @@ static void pick_each(picking *p, const drape_i_node *node, void (*pick_one)(pic
         return;
     }
     for (const drape_i_node *n = node->first; n; n = n->next) pick_one(p, n);
-}
-
-static int compare_vertices(const void *a, const void *b) {
-    int32_t p = *(const int32_t *)a, q = *(const int32_t *)b;
-    return (p > q) - (p < q);
 }
 
 /* Ascending, numbered over all pieces; the marks are taken back. */

@@ -5,6 +5,7 @@
 #include "cloth/grid.h"
 #include "drape/io.h"
 #include "io/appearance.h"
+#include "io/mesh_part.h"
 #include "io/quantity.h"
 #include "io/yaml.h"
 
@@ -14,9 +15,10 @@ enum { DRAPE_I_MOST_VERTICES = 1 << 26 };                              /* of all
 
 /* ---- A part of a scene ----
  *
- * Of regular grids only windows may be read. The vertices that are there have consecutive numbers, in their order.
+ * Of grids only windows may be read. The vertices that are there have consecutive numbers, in their order.
  * Everything else that the scene holds is as large as it would be; pins and loads hold those vertices only. Pieces
- * that need all of their vertices are read as they are: irregular grids, meshes and panels. So are grids with a pin
+ * that need all of their vertices are read as they are: panels, meshes that are refined, sewn or have buttons or
+ * bands, and mesh files with anything odd (mesh_part.h). So are pieces with a pin
  * or load that names the nearest vertices, moves with frames or turns about its own middle. So is everything in
  * scenes with `start`, `stitches` or `attach`. */
 
@@ -24,12 +26,22 @@ enum { DRAPE_I_MOST_VERTICES = 1 << 26 };                              /* of all
 typedef struct drape_i_windows {
     const drape_i_window *window;
     int32_t count;
+    drape_i_irregular_plan *plan;      /* likewise one per piece, */
+    const drape_i_mesh_choice *choice; /*   of which one has a window and the other has this */
+    /* drape_i_irregular_window and drape_i_mesh_read_part, which only programs that read parts are linked with.
+     * mesh NULL: meshes are read as they are. */
+    drape_status (*irregular)(drape_context *ctx, uint64_t seed, bool tube, drape_i_irregular_plan *plan,
+                              drape_i_grid *grid);
+    drape_status (*mesh)(drape_context *ctx, drape_i_arena *arena, const char *path,
+                         const drape_i_mesh_choice *choice, drape_i_mesh_part **part, drape_i_mesh *out);
+    bool *divides; /* becomes true where it is called; NULL without */
 } drape_i_windows;
 
 /* A piece in the numbers of the whole scene. */
 typedef struct drape_i_whole_piece {
     int32_t first, vertices;
-    const drape_i_grid *grid; /* a window of it was read; NULL: the piece is here as it is */
+    const drape_i_grid *grid;      /* a window of it was read, */
+    const drape_i_mesh_part *mesh; /*   or a part of a mesh; both NULL: the piece is here as it is */
     bool tube;
 } drape_i_whole_piece;
 
@@ -66,9 +78,11 @@ typedef struct drape_i_shape {
     int32_t all; /* vertices of the piece; more than `vertices` where a window was read */
     bool tube;
     const drape_i_window *window;    /* NULL: all of the piece */
+    drape_i_irregular_plan *plan;    /* NULL with an empty window */
     const double *position;          /* placed, 3 per vertex; NULL: something was wrong with it */
     const drape_i_grid *grid;        /* NULL: a mesh file */
     const struct drape_i_mesh *mesh; /* NULL: a grid */
+    const drape_i_mesh_part *part;   /* of the mesh; NULL: all of it */
     const char *file;                /* of the mesh; NULL: a grid */
     double uv_unit;                  /* m: what 1 of its pattern, as the grid or the file has it, is in the piece */
 } drape_i_shape;

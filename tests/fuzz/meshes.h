@@ -41,7 +41,7 @@ static void check_mesh(const drape_i_mesh *m) {
 typedef drape_status parse_mesh(drape_context *ctx, drape_i_arena *arena, const char *name, const char *data,
                                 int64_t size, const drape_i_mesh_listener *listener, drape_i_mesh *out);
 
-static void fuzz_mesh(parse_mesh *parse, const uint8_t *data, size_t size) {
+static inline void fuzz_mesh(parse_mesh *parse, const uint8_t *data, size_t size) {
     drape_context *ctx = shared_context();
     drape_i_arena arena = {0};
     drape_i_mesh mesh;

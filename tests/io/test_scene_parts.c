@@ -11,7 +11,7 @@
 
 static char folder[] = "/tmp/drape-parts-XXXXXX";
 
-/* Pieces of every shape; the last two need all of their vertices. */
+/* Pieces of every shape; the last one needs all of its vertices. */
 static const char scene_text[] =
     "drape: 1\n"
     "cloth:\n"
@@ -39,15 +39,22 @@ static const char scene_text[] =
     "  - name: irregular\n"
     "    grid: {resolution: 9, irregular: true}\n"
     "    pins: [{where: left-edge}]\n"
+    "  - name: irregular tube\n"
+    "    grid: {resolution: 12, irregular: true, tube: true, seed: 3}\n"
+    "  - name: irregular l\n"
+    "    grid: {resolution: 10, irregular: true, cut: [0.4, 0.6], curve: [[0, 0, 0], [0.2, 0, 0.1], [0.4, 0, "
+    "-0.1]]}\n"
     "  - name: nearest\n"
     "    grid: {resolution: 9}\n"
     "    pins: [{nearest: [[0.1, 0.1, 0]]}]\n";
 
-enum { PIECES = 8, DIVIDED = 6 };
+enum { PIECES = 10, DIVIDED = 9 };
 
 static drape_loaded_scene *load(drape_context *ctx, const drape_i_window *window, int32_t count) {
     const drape_scene_options options = {.jitter = 1e-3, .seed = 7};
-    const drape_i_windows windows = {window, count};
+    drape_i_irregular_plan plan[PIECES] = {{0}};
+    const drape_i_windows windows = {
+        .window = window, .count = count, .plan = plan, .irregular = drape_i_irregular_window};
     drape_loaded_scene *out;
     const char *path = test_path_in(folder, "scene.yaml");
     if (window) ASSERT_OK(ctx, drape_i_scene_load_part(ctx, path, &options, &windows, &out));
@@ -142,9 +149,12 @@ static void check_windows(drape_context *ctx, const drape_i_window *window, int3
 
 static void windows_are_parts_of_the_whole(void **state) {
     const drape_i_window corner = {{0, 0}, {5, 4}}, inside = {{3, 2}, {8, 9}}, beyond = {{4, 5}, {100, 100}};
-    const drape_i_window all[PIECES] = {corner, inside, beyond, inside, corner, beyond, inside, inside};
-    const drape_i_window more[PIECES] = {inside, beyond, inside, beyond, inside, corner, corner, corner};
-    const drape_i_window wide[PIECES] = {beyond, {{0, 6}, {21, 16}}, corner, corner, beyond, inside, inside, inside};
+    const drape_i_window all[PIECES] = {corner, inside, beyond, inside, corner,
+                                        beyond, inside, inside, beyond, inside};
+    const drape_i_window more[PIECES] = {inside, beyond, inside, beyond, inside,
+                                         corner, corner, corner, corner, corner};
+    const drape_i_window wide[PIECES] = {
+        beyond, {{0, 6}, {21, 16}}, corner, corner, beyond, inside, beyond, inside, beyond, inside};
     check_windows(*state, all, PIECES);
     check_windows(*state, more, PIECES);
     check_windows(*state, wide, PIECES);
@@ -180,7 +190,7 @@ static void picks_are_counted(void **state) {
     }
     assert_int_equal(picks, 12);
     assert_int_equal(part->parts.picks, picks);
-    assert_int_equal(empty, 10); /* all but those of the last two pieces */
+    assert_int_equal(empty, 11); /* all but that of the last piece */
     drape_loaded_scene_destroy(part);
 }
 

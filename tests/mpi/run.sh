@@ -120,6 +120,157 @@ no_process_reads_the_mesh() {
     done
 }
 
+# Rows of irregular grids pass by, some 75 at a time.
+no_process_reads_irregular_grids() {
+    local n bytes all
+    for n in 1 2 4 16; do
+        bytes=$(ranks "$n" run drooping --irregular --resolution 301 --frames 0 --no-output --json | number load_bytes)
+        [ "$n" -eq 1 ] && all=$bytes
+        at_most "$bytes" $((n == 1 ? all : n == 16 ? all / 6 : all * 6 / 5 / n))
+    done
+}
+
+irregular_grids_move_alike() {
+    local n
+    for n in 2 4; do
+        moves_alike 1e-11 "$n" drooping --irregular --resolution 31 --integrator linearised-euler "${tight[@]}"
+    done
+}
+
+# mesh_scene NAME FILE KEYS...: a mesh held at two corners, and what else its piece is to have.
+mesh_scene() {
+    local name=$1 file=$2
+    shift 2
+    {
+        printf 'drape: 1\ncloth:\n  - mesh: %s\n' "$file"
+        [ $# -eq 0 ] || printf '    %s\n' "$@"
+        printf 'time: {step: 5 ms, fps: 50, duration: 0.1 s}\n'
+    } >"$name"
+}
+
+# Files are read as streams, from which each process keeps what is around its own vertices.
+no_process_reads_mesh_files() {
+    local form n bytes all
+    for form in obj ply; do
+        "$drape" run drooping --irregular --resolution 151 --frames 0 -o "sheet.$form" --quiet
+        mesh_scene sheet.yaml "sheet_0000.$form" 'pins: [{box: [[-1, -1, -1], [-0.499, 1, 1]]}]'
+        for n in 1 2 4 16; do
+            bytes=$(ranks "$n" run sheet.yaml --frames 0 --no-output --json | number load_bytes)
+            [ "$n" -eq 1 ] && all=$bytes
+            at_most "$bytes" $((n == 1 ? all : n == 16 ? all / 7 : all * 5 / 4 / n))
+        done
+    done
+}
+
+# Groups, numbers, boxes, places and units, with a pattern and without, polygons, several pieces and a grid.
+parts_of_mesh_files_move_as_the_whole() {
+    local n
+    "$drape" run drooping --irregular --resolution 25 --frames 0 -o cloth.obj --quiet
+    "$drape" run drooping --irregular --resolution 23 --frames 0 -o cloth.ply --quiet
+    awk '/^f/ && ++n % 2 { a = $0; next } /^f/ && n == 40 { print "g middle" } /^f/ && n == 300 { print "g" }
+        /^f/ { print a } { print }' cloth_0000.obj | sed 's/^o .*/o all/; /^vn/d; s|/[0-9]*$||; s|/[0-9]* | |g' >groups.obj
+    awk 'BEGIN { for (j = 0; j < 14; j++) for (i = 0; i < 12; i++) print "v", 10 * i, 10 * j, 0
+        for (j = 0; j < 13; j++) for (i = 0; i < 11; i++) print "f", 1 + i + 12 * j, 2 + i + 12 * j, i + 12 * j - 155, i + 12 * j - 156 }' >quads.obj
+    cat >meshes.yaml <<'END'
+drape: 1
+cloth:
+  - name: groups
+    mesh: groups.obj
+    pins: [{group: middle, directions: [[0, 0, 1]]}, {vertices: [0, 600, 624]}]
+    loads: [{group: all, force: [0, 0, -0.0001]}]
+  - name: quads
+    mesh: quads.obj
+    unit: cm
+    up: y
+    place: {rotate: [80, 0, 0], translate: [2, 0, 0]}
+    pins: [{vertices: [0, 11]}]
+  - name: grid
+    grid: {width: 0.4 m, height: 0.3 m, resolution: 11}
+    place: {translate: [8, 0, 0]}
+    pins: [{where: left-edge}]
+  - name: table
+    mesh: cloth_0000.ply
+    uv: false
+    place: {translate: [4, 0, 0]}
+    velocity: [0, 0, 1]
+    pins: [{box: [[3, -1, -1], [3.501, 1, 1]]}]
+END
+    printf 'time: {step: 5 ms, fps: 50, duration: 0.1 s}\n' >>meshes.yaml
+    for n in 1 2 5; do
+        moves_alike 1e-9 $n meshes.yaml --jitter 0.0001 --integrator linearised-euler "${tight[@]}"
+    done
+}
+
+# runs_the_same SCENE SCENE: frames and checkpoints of both have the same bytes.
+runs_the_same() {
+    local i=0 scene
+    for scene; do ranks 3 run "$scene" --integrator linearised-euler --frames 1 --checkpoint 1 -o "same$((++i)).pc2" --quiet; done
+    cmp same1.pc2 same2.pc2
+    cmp same1.pc2.ckpt same2.pc2.ckpt
+}
+
+# A pin at the nearest vertex, or a word that drape does not know, and each process reads all of it.
+parts_have_the_bits_of_the_whole() {
+    local form
+    for form in '' ', tube: true' ', cut: [0.5, 0.6]'; do
+        printf 'drape: 1\ncloth:\n  - grid: {resolution: [27, 41], irregular: true%s}\n    pins: [{%s}]\n' "$form" 'vertices: [0]' >part.yaml
+        sed 's/vertices: .0./nearest: [[-9, -9, 9]]/' part.yaml >whole.yaml
+        [ "$form" != ', tube: true' ] || sed -i 's/-9, -9, 9/0, -9, -1/' whole.yaml
+        runs_the_same part.yaml whole.yaml
+    done
+    "$drape" run drooping --irregular --resolution 31 --frames 0 -o same.obj --quiet
+    { cat same_0000.obj && echo bevel on; } >odd.obj
+    mesh_scene part.yaml same_0000.obj 'pins: [{vertices: [0, 30]}]'
+    mesh_scene whole.yaml odd.obj 'pins: [{vertices: [0, 30]}]'
+    runs_the_same part.yaml whole.yaml
+    "$drape" run drooping --resolution 31 --frames 0 -o same.ply --quiet
+    { cat same_0000.ply && echo; } >odd.ply
+    mesh_scene part.yaml same_0000.ply 'pins: [{vertices: [0, 30]}]'
+    mesh_scene whole.yaml odd.ply 'pins: [{vertices: [0, 30]}]'
+    runs_the_same part.yaml whole.yaml
+}
+
+# says_the_same SCENE: what `drape run` says about it, with the same exit code.
+says_the_same() {
+    local alone many code=0 other=0
+    alone=$("$drape" run "$1" -o x.pc2 2>&1) || code=$?
+    many=$(ranks 3 run "$1" -o x.pc2 2>&1) || other=$?
+    many=$(sed "/^---/,\$d" <<<"$many") # mpirun adds words of its own
+    [ "$code" -eq 2 ] || fail "drape run says $code: $alone"
+    [ "$other" -eq 2 ] || fail "exit code $other, not 2: $many"
+    [ "$(grep -c '^drape: ' <<<"$many")" -eq 1 ] || fail "not one message: $many"
+    [ "$alone" = "$many" ] || fail "not '$alone' but '$many'"
+}
+
+# Wherever in the file it is, and whichever process has it.
+wrong_mesh_files_are_refused_as_by_one_process() {
+    local wrong
+    "$drape" run drooping --resolution 12 --frames 0 -o good.obj --quiet
+    "$drape" run drooping --resolution 12 --frames 0 -o good.ply --quiet
+    local pins='pins: [{vertices: [0]}]'
+    for wrong in '140s/.*/v 1 2/' '20s/.*/v 1 nan 2/' '$s/.*/f 1 2 145/' '600s/.*/f 1\/1 2\/2 2\/2/' '400s/.*/vt x/' '500s/.*/f 0 1 2/' \
+        '$a v 3 3 3' '/^f/d' '/^f 144/d;/^f.* 144/d' 's/^vt \(.*\) /vt 9\1 /' '$s/.*/f -1 2 -3 4 900/'; do
+        sed "$wrong" good_0000.obj >wrong.obj
+        mesh_scene wrong.yaml wrong.obj "$pins"
+        says_the_same wrong.yaml
+    done
+    mesh_scene wrong.yaml good_0000.obj 'pins: [{group: none}]'
+    says_the_same wrong.yaml
+    mesh_scene wrong.yaml good_0000.obj 'pins: [{box: [[8, 8, 8], [9, 9, 9]]}]'
+    rejects 2 'wrong.yaml:4:12: no vertex of the piece is there' 3 run wrong.yaml -o x.pc2
+    mesh_scene wrong.yaml good_0000.obj 'pins: [{vertices: [144]}]'
+    says_the_same wrong.yaml
+    mesh_scene wrong.yaml no-such.obj "$pins"
+    says_the_same wrong.yaml
+    head -c 3000 good_0000.ply >wrong.ply
+    mesh_scene wrong.yaml wrong.ply "$pins"
+    says_the_same wrong.yaml
+    printf '\377\377' | dd of=good_0000.ply bs=1 seek=$(($(stat -c %s good_0000.ply) - 5)) conv=notrunc status=none
+    mesh_scene wrong.yaml good_0000.ply "$pins"
+    says_the_same wrong.yaml
+    ! ls x.pc2* 2>/dev/null || fail "something was left behind"
+}
+
 # Its vertices may be on another process.
 pins_of_no_vertex_are_refused() {
     "$drape" scenes --show drooping | sed 's/where: .*right-edge\]/box: [[8, 8, 8], [9, 9, 9]]/' >nowhere.yaml
@@ -127,7 +278,8 @@ pins_of_no_vertex_are_refused() {
     ! ls x.pc2* 2>/dev/null || fail "something was left behind"
 }
 
-# Pins by number, by place and by box, loads, a tube, a cut and a bent grid, and pieces that are read as they are.
+# Pins by number, by place and by box, loads, tubes, a cut and a bent grid, irregular ones, and a piece that is read as
+# it is.
 parts_of_all_shapes_move_as_the_whole() {
     cat >shapes.yaml <<'END'
 drape: 1
@@ -148,7 +300,19 @@ cloth:
   - name: irregular
     grid: {width: 0.8 m, height: 0.3 m, resolution: 21, irregular: true}
     place: {translate: [5, 0, 0]}
-    pins: [{nearest: [[5, 0, 0]]}]
+    pins: [{where: [top-left, top-right]}]
+  - name: irregular-cut
+    grid: {width: 0.7 m, height: 0.9 m, resolution: 19, irregular: true, cut: [0.5, 0.4], curve: [[0, 0, 0], [0.2, 0, 0.1], [0.4, 0, -0.1]]}
+    place: {translate: [6, 0, 0]}
+    pins: [{vertices: [0, 5, 200]}]
+  - name: irregular-tube
+    grid: {width: 0.5 m, height: 0.9 m, resolution: 21, irregular: true, tube: true}
+    place: {translate: [7, 0, 0]}
+    pins: [{where: top-edge}]
+  - name: whole
+    grid: {width: 0.4 m, height: 0.3 m, resolution: 11, irregular: true}
+    place: {translate: [8, 0, 0]}
+    pins: [{nearest: [[8, 0, 0]]}]
 time: {step: 5 ms, fps: 50, duration: 0.1 s}
 END
     moves_alike 1e-9 5 shapes.yaml --jitter 0.0001 --integrator linearised-euler "${tight[@]}"
@@ -217,7 +381,8 @@ a_process_that_dies_ends_all() {
 
 for test in linearised_steps_are_those_of_one_machine the_default_integrator_is_the_same wind_pieces_and_pins_that_move \
     runs_repeat_to_the_bit models_of_springs_too checkpoints_go_on_elsewhere damaged_checkpoints_are_refused frames_have_the_form_of_one_process \
-    processes_hold_their_share no_process_reads_the_mesh pins_of_no_vertex_are_refused parts_of_all_shapes_move_as_the_whole scenes_must_be_shared what_it_does_not_do_is_refused_by_name \
+    processes_hold_their_share no_process_reads_the_mesh no_process_reads_irregular_grids irregular_grids_move_alike \
+    no_process_reads_mesh_files parts_of_mesh_files_move_as_the_whole parts_have_the_bits_of_the_whole wrong_mesh_files_are_refused_as_by_one_process pins_of_no_vertex_are_refused parts_of_all_shapes_move_as_the_whole scenes_must_be_shared what_it_does_not_do_is_refused_by_name \
     a_process_without_memory_ends_all a_process_that_dies_ends_all; do
     run_test $test $test
 done
