@@ -22,14 +22,13 @@
  * Large loads for a long time, as in a rope, need more. A pair that ends a step with s above FIRMER gets a second
  * spring in the next one, which pushes below g = 0 only, with k = kappa STIFFENING firm. `firm` is 1 at first, is
  * doubled in each such step, and halved where s is below SOFTER; the pair remembers it. A stiff spring that always
- * pushes has a slope far below that of a law as steep as f at s = DEEPEST, and the same force. It is not a tangent:
- * Newton's method finds whether it pushes. A tangent at the start of the step threw the layers apart, and let them
- * fall onto each other in the next step.
+ * pushes has a slope far below that of a law as steep as f at s = DEEPEST, and the same force. It is not a tangent
+ * at the start of the step: Newton's method finds whether it pushes.
  *
  * Cloth that is thinner than a tenth of the contact distance is held at that distance from cloth, so that springs
  * have room to act in.
  *
- * kappa is below A's own rows, so the system is no worse conditioned; and it stops an approach at v_n within G. The
+ * kappa is below A's own rows, so without firm springs the system is no worse conditioned; and it stops an approach at v_n within G. The
  * secant law is that of the barrier 2 kappa/(3 G) (G - g)^3, whose force is k (G - g) at g_p. It begins softly, and
  * is twice as stiff as the linear one when the gap is closed. In both laws, k is constant in a step, and Newton's
  * method sees linear springs. With a kappa as stiff as A and little damping, cloth that lies over an edge trembles.
