@@ -28,12 +28,12 @@
  * Cloth that is thinner than a tenth of the contact distance is held at that distance from cloth, so that springs
  * have room to act in.
  *
- * kappa is below A's own rows, so without firm springs the system is no worse conditioned; and it stops an approach at v_n within G. The
- * secant law is that of the barrier 2 kappa/(3 G) (G - g)^3, whose force is k (G - g) at g_p. It begins softly, and
- * is twice as stiff as the linear one when the gap is closed. In both laws, k is constant in a step, and Newton's
- * method sees linear springs. With a kappa as stiff as A and little damping, cloth that lies over an edge trembles.
- * Two seconds after a sheet fell on a box its kinetic energy was 7e-5 J; with these it is 2e-5 J, most of it
- * swinging.
+ * kappa is below A's own rows, so without firm springs the system is no worse conditioned; and it stops an approach
+ * at v_n within G. The secant law is that of the barrier 2 kappa/(3 G) (G - g)^3, whose force is k (G - g) at g_p. It
+ * begins softly, and is twice as stiff as the linear one when the gap is closed. In both laws, k is constant in a
+ * step, and Newton's method sees linear springs. With a kappa as stiff as A and little damping, cloth that lies over
+ * an edge trembles. Two seconds after a sheet fell on a box its kinetic energy was 7e-5 J; with these it is 2e-5 J,
+ * most of it swinging.
  *
  * Vertices are held at the whole distance d from an object (contact_touch.c). Springs act only where an edge or a
  * face comes nearer than that, so that they do not fight with what is held beside them. */
