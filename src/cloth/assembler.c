@@ -165,7 +165,9 @@ drape_status drape_assembler_create(const drape_cloth *cloth, const drape_forces
     status = set_outside(a, &outside);
     if (!status) status = make_plan(a, &p);
     if (!status) exchange_plan(a, &p);
-    if (!status && cloth->membrane) status = drape_i_nodal_state_create(a->ctx, cloth->membrane, &a->membrane);
+    if (!status && cloth->membrane)
+        status = drape_i_nodal_state_create(a->ctx, cloth->membrane,
+                                            cloth->settings.damping_jacobian == DRAPE_DAMPING_FULL, &a->membrane);
     if (status) drape_assembler_destroy(a);
     else *out = a;
     return status;
@@ -494,7 +496,8 @@ drape_status drape_i_assembler_run_potential(drape_assembler *a, const drape_ass
                                    .matrix = A != NULL,
                                    .stiff_v = what->stiff_v != NULL,
                                    .potential = potential && a->potential,
-                                   .c = potential ? potential->c : 0};
+                                   .c = potential ? potential->c : 0,
+                                   .membrane = &a->membrane};
     forget_culprits(a);
     drape_i_outside_find_air(&a->outside, &at);
     evaluate_all(a, &at, ALL);

@@ -51,18 +51,20 @@ static void add_membrane(const drape_i_force *force, const drape_i_evaluation *a
 }
 
 static void add_bending(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
-    drape_i_quadratic_add(bending_of(force), &(drape_i_quadratic_rows){.begin = rows->begin,
-                                                                       .end = rows->end,
-                                                                       .x = at->x,
-                                                                       .v = at->v,
-                                                                       .stiffness = at->stiffness,
-                                                                       .force = rows->force,
-                                                                       .stiff_v = rows->stiff_v,
-                                                                       .rowptr = rows->A.rowptr,
-                                                                       .slot = rows->slot,
-                                                                       .upper = rows->upper,
-                                                                       .diagonal = rows->diagonal,
-                                                                       .val = rows->A.val});
+    drape_context *ctx = ((const drape_i_outside *)force->data)->cloth->ctx;
+    drape_i_quadratic_add(ctx, bending_of(force),
+                          &(drape_i_quadratic_rows){.begin = rows->begin,
+                                                    .end = rows->end,
+                                                    .x = at->x,
+                                                    .v = at->v,
+                                                    .stiffness = at->stiffness,
+                                                    .force = rows->force,
+                                                    .stiff_v = rows->stiff_v,
+                                                    .rowptr = rows->A.rowptr,
+                                                    .slot = rows->slot,
+                                                    .upper = rows->upper,
+                                                    .diagonal = rows->diagonal,
+                                                    .val = rows->A.val});
 }
 
 static void add_model_rows(const drape_i_force *force, const drape_i_evaluation *at, const drape_i_rows *rows) {
@@ -73,9 +75,7 @@ static void add_model_rows(const drape_i_force *force, const drape_i_evaluation 
 static double rows_potential(const drape_i_force *force, drape_context *ctx, const drape_i_evaluation *at) {
     double energy = 0;
     if (bending_of(force)) energy += drape_i_quadratic_energy(ctx, bending_of(force), at->x);
-    if (membrane_of(force))
-        energy += drape_i_nodal_energy(ctx, membrane_of(force), at) +
-                  at->c * drape_i_nodal_dissipation(ctx, membrane_of(force), at);
+    if (membrane_of(force)) energy += drape_i_nodal_potential(ctx, membrane_of(force), at->membrane);
     return energy;
 }
 

@@ -23,6 +23,7 @@ typedef struct drape_i_evaluation {
     bool matrix, stiff_v; /* whether blocks, and K v, are wanted; kernels may give them in any case */
     bool potential;       /* whether batches must give energy + c dissipation as their scalar */
     double c;             /* s */
+    const struct drape_i_nodal_state *membrane; /* that of the nodal membrane at this state; NULL: not evaluated */
 } drape_i_evaluation;
 
 /* How a kernel treats the damping of a condition C, whose force is -c (g.v) g with g = dC/dx. */

@@ -14,30 +14,34 @@
  * that one, sharp folds along edges that follow the threads are free, and cloth is softer on such meshes than on
  * others. Pieces that are curved at rest have no arcs: the lengths of their edges are those of the material.
  *
- * Both are quadratic in the positions of the ring, with a constant matrix Q per condition whose rows sum to zero:
- *     G = x' Q x.
- * Q is P - N with P and N positive semidefinite, P the sum of the terms with a positive factor. Triangles keep a
- * small share of their energy, which holds what the mean does not see. It resists folding as triangles do: shares
- * above a ten-thousandth make silk stiff on a Cusick disc (docs/notes/models.md). */
+ * Both are quadratic in the positions of the ring, G = x' Q x, with a constant matrix Q per condition whose rows sum
+ * to zero. Q is P - N with P and N positive semidefinite, P the sum of the terms with a positive factor. The matrices
+ * are not stored, only what they are made of: du and dv of the triangles, and for the arcs the rows C of the fit,
+ *     sum_kl f_kl |C(e_kl, e_kl)|^2 = sum_ab A_ab (C_a x).(C_b x),   a, b one of 11, 22, 12,
+ * with a 3x3 matrix A for each of Q and P. That is some 750 bytes per vertex.
+ *
+ * Triangles keep a small share of their energy, which holds what the mean does not see. It resists folding as
+ * triangles do: shares above a ten-thousandth make silk stiff on a Cusick disc (docs/notes/models.md). */
 #include "cloth/nodal.h"
 
 #include "cloth/rings.h"
 #include "sparse/matrix.h"
 
-#include <string.h>
+#include <math.h>
 
-_Static_assert((int)DRAPE_I_NODAL_MOST == (int)DRAPE_I_RING_NODES, "rings have no room");
-enum { N = DRAPE_I_RING_NODES, CONDITIONS = DRAPE_I_NODAL_CONDITIONS };
+enum { N = DRAPE_I_RING_NODES, CONDITIONS = DRAPE_I_NODAL_CONDITIONS, ARC = DRAPE_I_NODAL_ARC };
 
 void drape_i_nodal_destroy(drape_context *ctx, drape_i_nodal *q) {
     if (!q) return;
     DRAPE_FREE(ctx, q->first, (int64_t)q->points + 1);
-    DRAPE_FREE(ctx, q->square, (int64_t)q->points + 1);
+    DRAPE_FREE(ctx, q->fan, (int64_t)q->points + 1);
+    DRAPE_FREE(ctx, q->fit, q->padded ? 3 * q->padded[q->points] : 0);
     DRAPE_FREE(ctx, q->padded, (int64_t)q->points + 1);
+    DRAPE_FREE(ctx, q->square, (int64_t)q->points + 1);
     DRAPE_FREE(ctx, q->node, q->entries);
     DRAPE_FREE(ctx, q->point_of, q->entries);
-    DRAPE_FREE(ctx, q->metric, q->numbers);
-    DRAPE_FREE(ctx, q->positive, q->numbers);
+    DRAPE_FREE(ctx, q->triangle, q->room);
+    DRAPE_FREE(ctx, q->arc, ARC * (int64_t)q->points);
     DRAPE_FREE(ctx, q->stiffness, CONDITIONS * (int64_t)q->points);
     DRAPE_FREE(ctx, q->damping, CONDITIONS * (int64_t)q->points);
     DRAPE_FREE(ctx, q->row, (int64_t)q->vertices + 2);
@@ -50,23 +54,9 @@ void drape_i_nodal_destroy(drape_context *ctx, drape_i_nodal *q) {
 typedef struct builder {
     drape_i_rings rings;
     drape_i_nodal *q;
-    int32_t n, room, node[N];  /* of the point; room: n, and then some (nodal.h) */
-    bool arcs;                 /* it has them */
-    double *metric, *positive; /* its three matrices each */
-    double d[2][N];            /* of a triangle: w_u and w_v */
-    double arc[N];             /* of an edge: C(e, e) */
+    int32_t n, node[N]; /* of the point */
+    double *arc;        /* likewise; NULL: it has none */
 } builder;
-
-/* Adds f a a' to the matrix of a condition. */
-static void add_square(builder *b, int32_t condition, double f, const double *a) {
-    const int64_t n = b->n, room = b->room, at = condition * n * room;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            const double term = f * (a[i] * a[j]);
-            b->metric[at + i * room + j] += term;
-            if (f > 0) b->positive[at + i * room + j] += term;
-        }
-}
 
 /* Which of the ring's points the corners of a triangle are; false: the ring is too large to hold all of them. */
 static bool find_corners(const builder *b, int32_t t, int32_t at[3]) {
@@ -79,39 +69,39 @@ static bool find_corners(const builder *b, int32_t t, int32_t at[3]) {
     return true;
 }
 
-static void find_arc(builder *b, const int32_t edge[2]) {
-    const double *y = b->rings.y, *C = b->rings.C;
-    const double e1 = y[2 * edge[1]] - y[2 * edge[0]], e2 = y[2 * edge[1] + 1] - y[2 * edge[0] + 1];
-    for (int32_t i = 0; i < b->n; i++)
-        b->arc[i] = (e1 * e1 * C[i] + e2 * e2 * C[b->n + i]) + 2 * e1 * e2 * C[2 * b->n + i];
+/* Adds f C(e, e)' C(e, e) to a condition's matrices, with C(e, e) = sum_a g_a C_a. */
+static void add_arc(builder *b, int32_t condition, double f, const double g[3]) {
+    const double squares[6] = {g[0] * g[0], g[1] * g[1], g[2] * g[2], g[0] * g[1], g[0] * g[2], g[1] * g[2]};
+    double *Q = b->arc + 6 * condition, *P = b->arc + 6 * (CONDITIONS + condition);
+    for (int32_t i = 0; i < 6; i++) {
+        Q[i] += f * squares[i];
+        if (f > 0) P[i] += f * squares[i];
+    }
 }
 
 /* The edge from corner k to l of a triangle of the weight w. */
-static void add_arc(builder *b, double w, const drape_i_rest_triangle *rest, int32_t k, int32_t l,
-                    const int32_t at[3]) {
-    const double *d[2] = {rest->du, rest->dv};
-    find_arc(b, (int32_t[2]){at[k], at[l]});
-    for (int32_t s = 0; s < 2; s++) add_square(b, s, -w / 12 * (d[s][k] * d[s][l]), b->arc);
-    add_square(b, 2, -w / 24 * (rest->du[k] * rest->dv[l] + rest->du[l] * rest->dv[k]), b->arc);
+static void add_edge(builder *b, double w, const drape_i_rest_triangle *rest, int32_t k, int32_t l,
+                     const int32_t at[3]) {
+    const double *d[2] = {rest->du, rest->dv}, *y = b->rings.y;
+    const double e1 = y[2 * at[l]] - y[2 * at[k]], e2 = y[2 * at[l] + 1] - y[2 * at[k] + 1];
+    const double g[3] = {e1 * e1, e2 * e2, 2 * e1 * e2};
+    for (int32_t s = 0; s < 2; s++) add_arc(b, s, -w / 12 * (d[s][k] * d[s][l]), g);
+    add_arc(b, 2, -w / 24 * (rest->du[k] * rest->dv[l] + rest->du[l] * rest->dv[k]), g);
 }
 
-/* w_u . w_v is (|w_u + w_v|^2 - |w_v - w_u|^2)/4. */
 static void add_triangle(builder *b, double w, int32_t t, const int32_t at[3]) {
     const drape_i_rest_triangle *rest = &b->rings.in->rest_triangle[t];
-    double sum[N] = {0}, difference[N] = {0};
-    memset(b->d, 0, sizeof b->d);
-    for (int32_t k = 0; k < 3; k++) {
-        b->d[0][at[k]] = rest->du[k], b->d[1][at[k]] = rest->dv[k];
-        sum[at[k]] = rest->du[k] + rest->dv[k], difference[at[k]] = rest->dv[k] - rest->du[k];
+    drape_i_nodal_triangle *to = &b->q->triangle[b->q->triangles++];
+    const int32_t center = at[0] == 0 ? 0 : at[1] == 0 ? 1 : 2;
+    for (int32_t i = 0; i < 2; i++) {
+        const int32_t k = (center + 1 + i) % 3;
+        to->at[i] = at[k];
+        to->du[i] = sqrt(w) * rest->du[k], to->dv[i] = sqrt(w) * rest->dv[k];
     }
-    add_square(b, 0, w, b->d[0]);
-    add_square(b, 1, w, b->d[1]);
-    add_square(b, 2, 0.25 * w, sum);
-    add_square(b, 2, -0.25 * w, difference);
-    if (!b->arcs) return;
-    add_arc(b, w, rest, 0, 1, at);
-    add_arc(b, w, rest, 0, 2, at);
-    add_arc(b, w, rest, 1, 2, at);
+    if (!b->arc) return;
+    add_edge(b, w, rest, 0, 1, at);
+    add_edge(b, w, rest, 0, 2, at);
+    add_edge(b, w, rest, 1, 2, at);
 }
 
 static void add_material(builder *b, int32_t p, int32_t t) {
@@ -122,13 +112,26 @@ static void add_material(builder *b, int32_t p, int32_t t) {
     k[2] += a * m->shear, c[2] += a * m->shear * m->damping_shear;
 }
 
+/* Its rows sum to zero. */
+static void keep_fit(builder *b, int32_t p) {
+    const int64_t room = b->q->padded[p + 1] - b->q->padded[p];
+    for (int32_t a = 0; a < 3; a++) {
+        double *row = b->q->fit + 3 * b->q->padded[p] + a * room;
+        for (int32_t i = 1; i < b->n; i++) {
+            row[i] = b->rings.C[a * b->n + i];
+            row[0] -= row[i];
+        }
+    }
+}
+
 static void fill_point(builder *b, int32_t p) {
     const drape_i_ring_point *point = &b->rings.point[p];
     double h, area = 0;
     int32_t at[3];
-    b->metric = b->q->metric + b->q->square[p], b->positive = b->q->positive + b->q->square[p];
-    b->arcs = b->rings.flat[point->piece];
+    const bool arcs = b->rings.flat[point->piece];
+    b->arc = arcs ? b->q->arc + ARC * (int64_t)p : NULL;
     drape_i_rings_fit(&b->rings, b->n, b->node, &h);
+    if (arcs) keep_fit(b, p);
     for (int32_t e = point->first; e < b->rings.point[p + 1].first; e++)
         if (find_corners(b, b->rings.corner[e] / 3, at))
             area += b->rings.in->rest_triangle[b->rings.corner[e] / 3].area;
@@ -153,19 +156,21 @@ static bool find_rows(drape_context *ctx, drape_i_nodal *q) {
 static bool count_entries(drape_context *ctx, builder *b) {
     drape_i_nodal *q = b->q;
     q->points = b->rings.count;
-    if (!DRAPE_NEW(ctx, q->first, (int64_t)q->points + 1) || !DRAPE_NEW(ctx, q->square, (int64_t)q->points + 1) ||
-        !DRAPE_NEW(ctx, q->padded, (int64_t)q->points + 1))
+    q->room = 3 * (int64_t)b->rings.in->triangles;
+    if (!DRAPE_NEW(ctx, q->first, (int64_t)q->points + 1) || !DRAPE_NEW(ctx, q->fan, (int64_t)q->points + 1) ||
+        !DRAPE_NEW(ctx, q->padded, (int64_t)q->points + 1) || !DRAPE_NEW(ctx, q->square, (int64_t)q->points + 1))
         return false;
     for (int32_t p = 0; p < q->points; p++) {
         const int64_t n = drape_i_rings_nodes(&b->rings, p, b->node);
-        q->first[p + 1] = q->first[p] + n;
         const int64_t room = (n + DRAPE_I_LANES - 1) / DRAPE_I_LANES * DRAPE_I_LANES;
+        q->first[p + 1] = q->first[p] + n;
         q->padded[p + 1] = q->padded[p] + room;
-        q->square[p + 1] = q->square[p] + CONDITIONS * n * room;
+        q->square[p + 1] = q->square[p] + n * room;
     }
-    q->entries = q->first[q->points], q->numbers = q->square[q->points];
+    q->entries = q->first[q->points], q->pairs = q->square[q->points];
     return DRAPE_NEW(ctx, q->node, q->entries) && DRAPE_NEW(ctx, q->point_of, q->entries) &&
-           DRAPE_NEW(ctx, q->metric, q->numbers) && DRAPE_NEW(ctx, q->positive, q->numbers) &&
+           DRAPE_NEW(ctx, q->triangle, q->room) && DRAPE_NEW(ctx, q->fit, 3 * q->padded[q->points]) &&
+           DRAPE_NEW(ctx, q->arc, ARC * (int64_t)q->points) &&
            DRAPE_NEW(ctx, q->stiffness, CONDITIONS * (int64_t)q->points) &&
            DRAPE_NEW(ctx, q->damping, CONDITIONS * (int64_t)q->points);
 }
@@ -175,12 +180,12 @@ static drape_status build(drape_context *ctx, builder *b) {
     if (!count_entries(ctx, b)) return DRAPE_ERROR_MEMORY;
     for (int32_t p = 0; p < q->points; p++) {
         b->n = drape_i_rings_nodes(&b->rings, p, b->node);
-        b->room = (int32_t)(q->padded[p + 1] - q->padded[p]);
         for (int32_t i = 0; i < b->n; i++) {
             q->node[q->first[p] + i] = b->rings.point[b->node[i]].vertex;
             q->point_of[q->first[p] + i] = p;
         }
         fill_point(b, p);
+        q->fan[p + 1] = q->triangles;
     }
     return find_rows(ctx, q) ? DRAPE_OK : DRAPE_ERROR_MEMORY;
 }
@@ -225,7 +230,7 @@ void drape_i_nodal_find_slots(const drape_i_nodal *q, const drape_bsr3 *pattern,
     for (int32_t p = 0; p < q->points; p++) {
         const int64_t n = q->first[p + 1] - q->first[p], room = q->padded[p + 1] - q->padded[p];
         const int32_t *node = q->node + q->first[p];
-        int32_t *to = slot + q->square[p] / CONDITIONS;
+        int32_t *to = slot + q->square[p];
         for (int64_t a = 0; a < n; a++)
             for (int64_t c = 0; c < n; c++) {
                 const int64_t block = drape_i_matrix_find(pattern, node[a], node[c]);

@@ -6,24 +6,34 @@
 #include "cloth/model.h"
 
 enum {
-    DRAPE_I_NODAL_CONDITIONS = 3, /* stretch along u and along v, shear */
-    DRAPE_I_NODAL_MOST = 48       /* most vertices of a ring: DRAPE_I_RING_NODES, a multiple of eight */
+    DRAPE_I_NODAL_CONDITIONS = 3,                     /* stretch along u and along v, shear */
+    DRAPE_I_NODAL_ARC = 12 * DRAPE_I_NODAL_CONDITIONS /* numbers of `arc` per point */
 };
 #define DRAPE_I_NODAL_ALONE 3e-5 /* the share of stiffness that triangles keep */
 
+/* A triangle around a point: which of the point's entries its other two corners are, and their parts of w_u and w_v.
+ * Those are times the square root of the triangle's weight in the mean. */
+typedef struct drape_i_nodal_triangle {
+    int32_t at[2];
+    double du[2], dv[2];
+} drape_i_nodal_triangle;
+
 /* Points are vertices as the triangles on one side of a seam see them. Entries [first[p], first[p + 1]) are the
- * vertices around point p, itself first. square[p] is where its matrices begin: three of n rows, which are filled up
- * with zeros to a multiple of eight. */
+ * vertices around point p, itself first, and its triangles are [fan[p], fan[p + 1]). */
 typedef struct drape_i_nodal {
     int32_t vertices, points;
-    int64_t entries, numbers; /* first[points], square[points] */
-    int64_t *first, *square;
-    int64_t *padded; /* as first, with rings of a multiple of eight: where the vectors of an evaluation begin */
-    int32_t *node, *point_of;  /* per entry */
-    double *metric, *positive; /* Q and P of the head of nodal.c */
-    double *stiffness;         /* per point and condition: area times stiffness, N m */
-    double *damping;           /* likewise, N m s */
-    int64_t *row, *row_entry;  /* of each vertex: the entries that are it, ascending */
+    int64_t entries, triangles, pairs; /* first[points], fan[points], square[points] */
+    int64_t room;                      /* for triangles */
+    int64_t *first, *fan;
+    int64_t *padded;          /* as first, with n filled up to a multiple of eight */
+    int64_t *square;          /* where matrices of all pairs begin, in rows of that length */
+    int32_t *node, *point_of; /* per entry */
+    drape_i_nodal_triangle *triangle;
+    double *fit;              /* of each point: C_11, C_22 and C_12, filled up with zeros; 0 without arcs */
+    double *arc;              /* per point: A of Q for each condition, then of P; 11 22 33 12 13 23 */
+    double *stiffness;        /* per point and condition: area times stiffness, N m */
+    double *damping;          /* likewise, N m s */
+    int64_t *row, *row_entry; /* of each vertex: the entries that are it, ascending */
 } drape_i_nodal;
 
 /* Of all pieces; with all of the stiffness but the share that triangles keep. */
@@ -34,22 +44,24 @@ void drape_i_nodal_destroy(drape_context *ctx, drape_i_nodal *nodal); /* NULL is
  * of them. */
 drape_status drape_i_nodal_pairs(drape_context *ctx, const drape_i_nodal *nodal, int32_t **pairs, int32_t *count);
 /* Of each pair (a, b) of a point's entries, which block of the row of a is that of b: drape_i_nodal_slot_count of
- * them, in rows as those of the matrices. */
-static inline int64_t drape_i_nodal_slot_count(const drape_i_nodal *nodal) {
-    return nodal ? nodal->numbers / DRAPE_I_NODAL_CONDITIONS : 0;
-}
+ * them, row by row. */
+static inline int64_t drape_i_nodal_slot_count(const drape_i_nodal *nodal) { return nodal ? nodal->pairs : 0; }
 void drape_i_nodal_find_slots(const drape_i_nodal *nodal, const drape_bsr3 *pattern, int32_t *slot);
 
-/* What an evaluation leaves for the rows. */
+/* What an evaluation leaves for the rows. The block of the entries a and b of a point is
+ *     sum_s sign_s gradient_s(a) gradient_s(b)' + same(a, b) I.
+ * Lagged damping adds the sum of right_s(a) right_s(b)', and DRAPE_DAMPING_FULL that of left_s(a) right_s(b)'. */
 typedef struct drape_i_nodal_state {
-    double *gradient; /* of each point: zeta of the three conditions, as nodal_simd.c reads it */
-    double *other;    /* likewise: zeta at lagged_x, or the unsymmetric part of the damping */
-    double *vectors;  /* per entry: force, then K v */
-    double *weights;  /* per point and condition, NODAL_WEIGHTS of nodal_evaluate.c */
-    double *same;     /* of each point: the part of the matrix that is a multiple of the identity for each pair */
+    double *gradient;     /* per entry, three vectors: zeta of each condition, times the square root of its factor */
+    double *right, *left; /* likewise; left is there for DRAPE_DAMPING_FULL alone */
+    double *vectors;      /* per entry: force, then K v */
+    double *sign;         /* per point and condition */
+    double *potential;    /* per point: energy + c dissipation, where it was wanted */
+    double *same;         /* per pair a <= b, in rows as nodal.square says; without the factor of K */
 } drape_i_nodal_state;
 
-drape_status drape_i_nodal_state_create(drape_context *ctx, const drape_i_nodal *nodal, drape_i_nodal_state *state);
+drape_status drape_i_nodal_state_create(drape_context *ctx, const drape_i_nodal *nodal, bool full,
+                                        drape_i_nodal_state *state);
 void drape_i_nodal_state_clear(drape_context *ctx, const drape_i_nodal *nodal, drape_i_nodal_state *state);
 
 /* All points, on all threads; before rows are added. */
@@ -69,15 +81,20 @@ typedef struct drape_i_nodal_rows {
 void drape_i_nodal_add(drape_context *ctx, const drape_i_nodal *nodal, const drape_i_evaluation *at,
                        const drape_i_nodal_state *state, const drape_i_nodal_rows *rows);
 
-/* Vectors y and out: three components, DRAPE_I_NODAL_MOST numbers apart. */
-DRAPE_I_KERNEL(void, drape_i_nodal_multiply,
-               (int64_t n, int64_t room, double scale, const double *m, const double *y, double *out));
-DRAPE_I_KERNEL(void, drape_i_nodal_merge,
-               (int64_t count, const double p[3], const double q[3], const double *P, const double *Q, double *out));
-DRAPE_I_KERNEL(void, drape_i_nodal_products,
-               (int64_t room, const double w[3], const double a[9], const double *same, const double *vectors,
-                double *out));
+/* nodal_simd.c: points [begin, end) for the functions above and below. */
+DRAPE_I_KERNEL(void, drape_i_nodal_points,
+               (const drape_i_nodal *nodal, const drape_i_evaluation *at, drape_i_nodal_state *state, int64_t begin,
+                int64_t end));
+DRAPE_I_KERNEL(void, drape_i_nodal_rows,
+               (const drape_i_nodal *nodal, const drape_i_evaluation *at, const drape_i_nodal_state *state,
+                const drape_i_nodal_rows *rows));
+DRAPE_I_KERNEL(double, drape_i_nodal_energies,
+               (const drape_i_nodal *nodal, const drape_i_evaluation *at, int64_t begin, int64_t end));
+DRAPE_I_KERNEL(double, drape_i_nodal_dissipations,
+               (const drape_i_nodal *nodal, const drape_i_evaluation *at, int64_t begin, int64_t end));
 
+/* The sum of state.potential. */
+double drape_i_nodal_potential(drape_context *ctx, const drape_i_nodal *nodal, const drape_i_nodal_state *state);
 /* J, and W as drape_i_term.dissipation. */
 double drape_i_nodal_energy(drape_context *ctx, const drape_i_nodal *nodal, const drape_i_evaluation *at);
 double drape_i_nodal_dissipation(drape_context *ctx, const drape_i_nodal *nodal, const drape_i_evaluation *at);

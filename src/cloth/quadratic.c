@@ -1,7 +1,4 @@
-/* quadratic.c: see quadratic.h.
- *
- * As rows sum to zero, (K x)_i = sum_j k_ij (x_j - x_i), and x'Kx = -1/2 sum_ij k_ij |x_j - x_i|^2: differences, so
- * that nothing depends on where the cloth is. Cost of a force: 12 bytes and 9 flops per coupling. */
+/* quadratic.c: see quadratic.h. quadratic_simd.c has the sums over couplings. */
 #include "cloth/quadratic.h"
 
 #include "base/parallel.h"
@@ -153,19 +150,6 @@ drape_status drape_i_quadratic_pairs(drape_context *ctx, const drape_i_quadratic
 
 /* ---- forces and Jacobians ---- */
 
-/* (K y)_i */
-static void row_times(const drape_i_quadratic *q, int64_t i, const double *y, double out[3]) {
-    const double y0 = y[3 * i], y1 = y[3 * i + 1], y2 = y[3 * i + 2];
-    double s0 = 0, s1 = 0, s2 = 0;
-    for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++) {
-        const double *other = y + 3 * (int64_t)q->col[e];
-        s0 += q->k[e] * (other[0] - y0);
-        s1 += q->k[e] * (other[1] - y1);
-        s2 += q->k[e] * (other[2] - y2);
-    }
-    out[0] = s0, out[1] = s1, out[2] = s2;
-}
-
 static void add_blocks(const drape_i_quadratic *q, int64_t i, const drape_i_quadratic_rows *r) {
     double *row = r->val + 9 * r->rowptr[i], sum = 0;
     for (int64_t e = q->rowptr[i]; e < q->rowptr[i + 1]; e++) {
@@ -178,42 +162,29 @@ static void add_blocks(const drape_i_quadratic *q, int64_t i, const drape_i_quad
     block[0] -= sum, block[4] -= sum, block[8] -= sum;
 }
 
-void drape_i_quadratic_add(const drape_i_quadratic *q, const drape_i_quadratic_rows *r) {
-    for (int64_t i = r->begin; i < r->end; i++) {
-        if (q->rowptr[i] == q->rowptr[i + 1]) continue;
-        double product[3];
-        if (r->force) row_times(q, i, r->x, product);
-        for (int32_t k = 0; k < 3 && r->force; k++) r->force[3 * i + k] -= product[k];
-        if (r->stiff_v) row_times(q, i, r->v, product);
-        for (int32_t k = 0; k < 3 && r->stiff_v; k++) r->stiff_v[3 * i + k] += product[k];
-        if (r->val) add_blocks(q, i, r);
-    }
+void drape_i_quadratic_add(drape_context *ctx, const drape_i_quadratic *q, const drape_i_quadratic_rows *r) {
+    if (r->force) drape_i_quadratic_multiply_at[ctx->simd](q, -1, r->x, r->begin, r->end, r->force);
+    if (r->stiff_v) drape_i_quadratic_multiply_at[ctx->simd](q, 1, r->v, r->begin, r->end, r->stiff_v);
+    for (int64_t i = r->begin; i < r->end && r->val; i++)
+        if (q->rowptr[i] < q->rowptr[i + 1]) add_blocks(q, i, r);
 }
 
 /* ---- energies ---- */
 
 typedef struct sum_job {
+    drape_context *ctx;
     const drape_i_quadratic *q;
-    const double *y;
+    const double *x;
 } sum_job;
 
-static void sum_rows(void *data, int64_t begin, int64_t end, double *sums) {
+static void sum_chunk(void *data, int64_t begin, int64_t end, double *sums) {
     const sum_job *j = data;
-    for (int64_t i = begin; i < end; i++) {
-        const double *y = j->y + 3 * i;
-        double row = 0;
-        for (int64_t e = j->q->rowptr[i]; e < j->q->rowptr[i + 1]; e++) {
-            const double *other = j->y + 3 * (int64_t)j->q->col[e];
-            double a = other[0] - y[0], b = other[1] - y[1], c = other[2] - y[2];
-            row -= j->q->k[e] * ((a * a + b * b) + c * c);
-        }
-        sums[0] += 0.25 * row;
-    }
+    sums[0] = drape_i_quadratic_energies_at[j->ctx->simd](j->q, j->x, begin, end);
 }
 
 double drape_i_quadratic_energy(drape_context *ctx, const drape_i_quadratic *q, const double *x) {
-    sum_job job = {q, x};
+    sum_job job = {ctx, q, x};
     double total;
-    drape_i_sum(ctx, q->vertices, DRAPE_I_GRAIN, sum_rows, &job, 1, &total);
+    drape_i_sum(ctx, q->vertices, DRAPE_I_GRAIN, sum_chunk, &job, 1, &total);
     return total;
 }

@@ -46,9 +46,15 @@ typedef struct drape_i_quadratic_rows {
     double *val;
 } drape_i_quadratic_rows;
 
-void drape_i_quadratic_add(const drape_i_quadratic *q, const drape_i_quadratic_rows *rows);
+void drape_i_quadratic_add(drape_context *ctx, const drape_i_quadratic *q, const drape_i_quadratic_rows *rows);
 
 /* 1/2 x'Kx, J */
 double drape_i_quadratic_energy(drape_context *ctx, const drape_i_quadratic *q, const double *x);
+
+/* Rows [begin, end): out += scale K y; and their part of the energy. */
+DRAPE_I_KERNEL(void, drape_i_quadratic_multiply,
+               (const drape_i_quadratic *q, double scale, const double *y, int64_t begin, int64_t end, double *out));
+DRAPE_I_KERNEL(double, drape_i_quadratic_energies,
+               (const drape_i_quadratic *q, const double *x, int64_t begin, int64_t end));
 
 #endif
