@@ -75,8 +75,8 @@ typedef struct drape_i_mesh_scan {
 drape_status drape_i_obj_scan(drape_i_mesh_scan *s);
 drape_status drape_i_ply_scan(drape_i_mesh_scan *s);
 
-/* Reads on: what is at `unread` and behind it comes to the beginning of the block. Unfit where nothing was read of
- * it. NULL: from the beginning of the file. */
+/* Moves the bytes from `unread` on to the beginning of the block, and fills the rest from the file. If `unread` is
+ * the beginning of a full block, a line is too long: the file is unfit. NULL: starts again at the top of the file. */
 drape_status drape_i_scan_more(drape_i_mesh_scan *s, const char *unread);
 /* Counts, checks or marks the current face; whether it is to be written. uv: its corners have such numbers. */
 bool drape_i_scan_face(drape_i_mesh_scan *s, bool uv);

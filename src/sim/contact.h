@@ -74,7 +74,7 @@ typedef struct drape_i_contact_spring {
     double stiff;          /* N/m: of friction below that */
     bool steady;           /* friction was about as large in the step before */
     bool in_element;       /* its vertices are of one triangle or edge: it is added to the matrix */
-    bool stops;            /* is that stiff to stop an approach: stiffer than the cloth */
+    bool stops;            /* is stiffer than the cloth: a linearised step releases it if it would pull */
     bool released;         /* would pull, and was let go */
     int32_t kind, pair[4]; /* of a pair, in the world's numbers; pair[0] -1: a vertex on its own */
 } drape_i_contact_spring;

@@ -437,6 +437,8 @@ static drape_status add_firm(drape_sim *sim) {
     return status;
 }
 
+/* ---- Making them ---- */
+
 /* The spring of a pair that is near. */
 static void make_spring(const drape_sim *sim, drape_ccd_kind kind, int64_t i, drape_i_contact_spring *s) {
     const drape_i_contact *c = sim->contact;
